@@ -1,0 +1,1 @@
+"""From whatever a user's RAG is and returns to `SystemOutputs`."""

@@ -1,0 +1,1 @@
+"""Auepora's own terms: targets, data sets, metrics, plans, runs.  Knows no pytest and computes no metric."""

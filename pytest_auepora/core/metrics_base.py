@@ -1,0 +1,119 @@
+"""What a metric is: it measures one case, then aggregates many measurements.
+
+One definition serves a single pytest item, a worker process, a partition of a large file, a bootstrap
+and a re-judged old run, because measurements are small and JSON-able.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from .types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
+
+__all__ = ["Direction", "Measurement", "Metric", "NotApplicable"]
+
+Direction = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one metric saw in one case.
+
+    ``value`` is the case's own score, or None where a case has none of its own and counts in the
+    aggregate only.  ``data`` is the sufficient statistic when the mean of values is not enough (BLEU
+    counts, a pair, …): JSON-able.  ``details`` is for people: JSON-able as well, small.
+    """
+
+    value: float | None
+    data: Any = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """The metric has nothing to say about this case, and why (``"no relevant_docs"``)."""
+
+    reason: str
+
+
+class Metric:
+    """A named measure of one target.
+
+    A subclass sets ``name`` and ``target`` and implements ``measure``; the aggregate is the mean unless
+    it says otherwise.  Implementing only ``compute`` works as well: a case is then scored by ``compute``
+    over that case alone.
+
+    Class attributes:
+        direction: whether ``"higher"`` or ``"lower"`` is better.
+        range: lowest and highest possible value; ``inf`` where there is no bound.
+        deterministic: the same inputs always give the same value.
+        baselined: its scores are stored in baselines and compared with them (False for wall-clock times).
+        version: raised whenever the numbers change, so that old and new scores are never compared.
+        required: attributes of `EvaluationSample` that must not be None.
+        formula, source, oracle: for the reference page: the definition in one line, where it comes
+            from, and whose numbers the tests hold it to.
+    """
+
+    name: str
+    target: TargetCategory
+    direction: ClassVar[Direction] = "higher"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    deterministic: ClassVar[bool] = True
+    baselined: ClassVar[bool] = True
+    version: ClassVar[int] = 1
+    required: ClassVar[tuple[str, ...]] = ()
+    formula: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    oracle: ClassVar[str] = ""
+
+    def required_fields(self) -> list[str]:
+        """Names of the sample attributes that must be non-None somewhere in a data set."""
+        return list(self.required)
+
+    def params(self) -> dict[str, Any]:
+        """Options that change the number, JSON-able; part of the fingerprint under which scores compare."""
+        return {}
+
+    @property
+    def worst(self) -> float:
+        """The value a case gets in gates when it could not be measured at all."""
+        return self.range[0] if self.direction == "higher" else self.range[1]
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Score one case.  Raises what the formula raises; never returns NaN."""
+        if type(self).compute is Metric.compute:
+            raise TypeError(f"{type(self).__name__} implements neither measure() nor compute()")
+        result = self.compute([sample], [outputs])
+        if result.details.get("num_samples") == 0:
+            return NotApplicable("not measured for this case")
+        return Measurement(result.value, details={})
+
+    def measure_many(
+        self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
+    ) -> list[Measurement | NotApplicable]:
+        """Score many cases; models override it to work in batches."""
+        return [self.measure(s, o) for s, o in zip(samples, outputs, strict=True)]
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Combine the measurements of many cases; over none the value is 0.0 and ``num_samples`` 0."""
+        values = [m.value for m in measurements if m.value is not None]
+        value = sum(values) / len(values) if values else 0.0
+        return MetricResult(self.name, self.target, value, {"num_samples": len(values)})
+
+    def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
+        """Measure every sample and aggregate.
+
+        Raises:
+            ValueError: *samples* and *outputs* differ in length.
+        """
+        if len(samples) != len(outputs):
+            raise ValueError(f"{self.name}: {len(samples)} samples but {len(outputs)} outputs")
+        seen = self.measure_many(samples, outputs)
+        result = self.aggregate([m for m in seen if isinstance(m, Measurement)])
+        result.details["num_skipped"] = sum(isinstance(m, NotApplicable) for m in seen)
+        return result
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {getattr(self, 'name', '?')}>"

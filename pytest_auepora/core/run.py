@@ -1,0 +1,186 @@
+"""`Run`: what was measured, and nothing else.
+
+The pytest plugin, the Python API and the command line all produce a `Run`; gates, baselines, comparison
+and reports read only a `Run`.  It is plain data and survives JSON unchanged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from .metrics_base import Measurement, Metric, NotApplicable
+
+__all__ = ["CaseResult", "CaseState", "MetricInfo", "Run", "Score", "ScoreState"]
+
+ScoreState = Literal["number", "n/a", "error", "aggregate"]
+CaseState = Literal["passed", "failed", "error", "skipped"]
+
+
+@dataclass(slots=True)
+class Score:
+    """One metric on one case: a number, or why there is none.
+
+    ``state`` is ``"number"``; ``"n/a"`` with a ``reason``; ``"error"`` with a ``reason``; or
+    ``"aggregate"`` where the case has no value of its own and counts in the aggregate only.
+    """
+
+    state: ScoreState
+    value: float | None = None
+    reason: str = ""
+    data: Any = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, seen: Measurement | NotApplicable) -> Score:
+        """Wrap what a metric returned."""
+        if isinstance(seen, NotApplicable):
+            return cls("n/a", reason=seen.reason)
+        if seen.value is None:
+            return cls("aggregate", data=seen.data, details=seen.details)
+        if seen.value != seen.value:
+            return cls("error", reason="the metric returned NaN")
+        return cls("number", float(seen.value), data=seen.data, details=seen.details)
+
+    @classmethod
+    def failed(cls, reason: str) -> Score:
+        """Make the score of a case that could not be measured."""
+        return cls("error", reason=reason)
+
+    @property
+    def measurement(self) -> Measurement | None:
+        """What `Metric.aggregate` takes, or None for n/a and errors."""
+        if self.state in ("n/a", "error"):
+            return None
+        return Measurement(self.value, self.data, self.details)
+
+
+@dataclass(slots=True)
+class CaseResult:
+    """One golden case, run once (or its repeats merged).
+
+    ``query``, ``expected`` and ``outputs`` are what reports show; they are redacted and capped in size
+    before they get here.  ``outputs`` has ``answer``, ``retrieved`` (a list of ``{"id", "score", "grade"}``
+    in rank order) and ``timings`` in seconds.  ``ranks`` maps each relevant label to the 1-based rank it
+    was found at, or None.
+    """
+
+    case_id: str
+    state: CaseState = "passed"
+    scores: dict[str, Score] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    error: str = ""
+    query: str = ""
+    where: str = ""
+    content_hash: str = ""
+    cluster: str = ""
+    labels: dict[str, Any] = field(default_factory=dict)
+    expected: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, Any] = field(default_factory=dict)
+    ranks: dict[str, int | None] = field(default_factory=dict)
+    seconds: float = 0.0
+    concurrency: int = 1
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """Return the one string that travels between processes."""
+        return json.dumps(asdict(self), ensure_ascii=False, default=str)
+
+    @classmethod
+    def from_json(cls, text: str) -> CaseResult:
+        """Read what `to_json` wrote."""
+        return cls.from_dict(json.loads(text))
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> CaseResult:
+        """Read the dict form; keys of newer versions are ignored."""
+        known = {f.name for f in fields(cls)}
+        data = {k: v for k, v in raw.items() if k in known}
+        data["scores"] = {name: Score(**score) for name, score in raw.get("scores", {}).items()}
+        return cls(**data)
+
+
+@dataclass(slots=True)
+class MetricInfo:
+    """What must be equal for two scores of one metric to compare, and how to read them."""
+
+    name: str
+    version: int
+    params: dict[str, Any]
+    target: str
+    direction: str
+    range: tuple[float, float]
+    deterministic: bool
+    baselined: bool
+
+    @classmethod
+    def of(cls, metric: Metric) -> MetricInfo:
+        """Describe *metric*."""
+        return cls(
+            metric.name,
+            metric.version,
+            metric.params(),
+            metric.target.name,
+            metric.direction,
+            metric.range,
+            metric.deterministic,
+            metric.baselined,
+        )
+
+
+@dataclass(slots=True)
+class Run:
+    """One suite measured by one configuration of the system.
+
+    ``expected_ids`` are all case ids of the golden suite, whether they ran or not, so a partial run
+    knows that it is one.  ``provenance`` holds what the user said about corpus, chunker, model, ….
+    """
+
+    suite: str
+    path: str = ""
+    variant: str = ""
+    cases: dict[str, CaseResult] = field(default_factory=dict)
+    metrics: dict[str, MetricInfo] = field(default_factory=dict)
+    expected_ids: tuple[str, ...] = ()
+    provenance: dict[str, Any] = field(default_factory=dict)
+    owner: str = ""
+
+    @property
+    def title(self) -> str:
+        """``billing`` or ``billing[bm25]``."""
+        return f"{self.suite}[{self.variant}]" if self.variant else self.suite
+
+    @property
+    def missing_ids(self) -> tuple[str, ...]:
+        """Cases of the suite that did not run."""
+        return tuple(i for i in self.expected_ids if i not in self.cases)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every case of the suite was run (a skipped case counts as seen)."""
+        return not self.missing_ids
+
+    def add(self, results: Iterable[CaseResult]) -> None:
+        """Take results in; a later one of the same case replaces the earlier (reruns)."""
+        for result in results:
+            self.cases[result.case_id] = result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON-able data."""
+        out = asdict(self)
+        out["expected_ids"] = list(self.expected_ids)
+        return out
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> Run:
+        """Read what `to_dict` gave, also after a trip through JSON."""
+        known = {f.name for f in fields(cls)}
+        data = {k: v for k, v in raw.items() if k in known}
+        data["cases"] = {k: CaseResult.from_dict(v) for k, v in raw.get("cases", {}).items()}
+        data["metrics"] = {
+            k: MetricInfo(**{**v, "range": tuple(v["range"])}) for k, v in raw.get("metrics", {}).items()
+        }
+        data["expected_ids"] = tuple(raw.get("expected_ids", ()))
+        return cls(**data)

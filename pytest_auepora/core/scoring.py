@@ -1,0 +1,78 @@
+"""From one sample and its outputs to scores; from many scores to an aggregate with an honest denominator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .metrics_base import Metric
+from .run import Score
+from .types import EvaluationSample, SystemOutputs
+
+__all__ = ["Aggregate", "aggregate", "failed_scores", "score_case"]
+
+
+def score_case(
+    metrics: Iterable[Metric], sample: EvaluationSample, outputs: SystemOutputs
+) -> dict[str, Score]:
+    """Run every metric on one case.  A metric that raises gives an error score; the others still count."""
+    out: dict[str, Score] = {}
+    for metric in metrics:
+        try:
+            out[metric.name] = Score.of(metric.measure(sample, outputs))
+        except Exception as exc:
+            out[metric.name] = Score.failed(f"{type(exc).__name__}: {exc}")
+    return out
+
+
+def failed_scores(metrics: Iterable[Metric], reason: str) -> dict[str, Score]:
+    """Return the scores of a case whose call failed: an error under every metric."""
+    return {metric.name: Score.failed(reason) for metric in metrics}
+
+
+@dataclass(slots=True)
+class Aggregate:
+    """One metric over many cases.
+
+    ``value`` stands on the ``n`` measured cases alone and is None when there are none.  ``gated`` is the
+    same with each errored case at the metric's worst value, so that an error never raises it; None where
+    nothing was measured or the worst value has no bound.  ``n + n_error + n_na == total``.
+    """
+
+    name: str
+    value: float | None
+    gated: float | None
+    n: int
+    n_error: int
+    n_na: int
+    total: int
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def aggregate(metric: Metric, scores: Sequence[Score]) -> Aggregate:
+    """Aggregate the *scores* of *metric*, one per case."""
+    seen = [m for s in scores if (m := s.measurement) is not None]
+    n_error = sum(s.state == "error" for s in scores)
+    n_na = sum(s.state == "n/a" for s in scores)
+    value: float | None = None
+    details: dict[str, Any] = {}
+    n = len(seen)
+    if seen:
+        result = metric.aggregate(seen)
+        details = result.details
+        n_used = details.get("num_samples", n)
+        value = result.value if n_used else None
+    return Aggregate(
+        metric.name, value, _with_errors(metric, value, n, n_error), n, n_error, n_na, len(scores), details
+    )
+
+
+def _with_errors(metric: Metric, value: float | None, n: int, n_error: int) -> float | None:
+    if not n_error:
+        return value
+    worst = metric.worst
+    if worst in (float("inf"), float("-inf")):
+        return None
+    # exact for means; for corpus-level metrics the errored share weighs in at the worst value
+    return ((value or 0.0) * n + worst * n_error) / (n + n_error)

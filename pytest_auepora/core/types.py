@@ -1,0 +1,111 @@
+"""The Auepora vocabulary: what is asked, what is known about the right answer, what the system gave.
+
+The dataclasses are those of the framework's engineering specification.  Nothing here computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
+
+__all__ = [
+    "Document",
+    "EvaluationSample",
+    "MetricResult",
+    "Response",
+    "RetrievedDocument",
+    "SystemOutputs",
+    "TargetCategory",
+]
+
+
+class TargetCategory(Enum):
+    """Which aspect of a RAG system a metric looks at (the *Target* of Auepora, arXiv:2405.07437)."""
+
+    RETRIEVAL_RELEVANCE = auto()
+    RETRIEVAL_ACCURACY = auto()
+    GENERATION_RELEVANCE = auto()
+    GENERATION_FAITHFULNESS = auto()
+    GENERATION_CORRECTNESS = auto()
+    LATENCY = auto()
+    DIVERSITY = auto()
+    NOISE_ROBUSTNESS = auto()
+    NEGATIVE_REJECTION = auto()
+    COUNTERFACTUAL_ROBUSTNESS = auto()
+    # beyond the framework: what running a service adds
+    OPERATIONAL = auto()
+    PRIVACY = auto()
+
+
+@dataclass
+class Document:
+    """A document or chunk.
+
+    As ground truth, ``metadata["grade"]`` (int, default 1) says how relevant it is; with ``metadata["match"]``
+    of ``"quote"`` the ``text`` is a quotation and with ``"span"`` the keys ``start`` / ``end`` are character
+    offsets (end exclusive) in the *source document* that ``doc_id`` names, whatever its chunks are called.
+    As a retrieved chunk, ``metadata["document_id"]`` names the source document, ``start`` / ``end`` its place.
+    """
+
+    doc_id: str
+    text: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class RetrievedDocument:
+    """A document at its place in a ranking.  ``rank`` is 1-based; the list order is what counts."""
+
+    doc: Document
+    score: float
+    rank: int
+
+
+@dataclass
+class Response:
+    """An answer.  As ground truth, ``metadata["alternatives"]`` may list further correct texts."""
+
+    text: str
+    structured: dict[str, Any] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class EvaluationSample:
+    """One row of an evaluation data set; every annotation is optional.
+
+    ``relevant_docs`` of ``None`` means nobody said; an empty list means nothing is relevant, so a
+    system should refuse.  ``labels`` holds what robustness and assertion metrics read: ``scenario``,
+    ``variant_of``, ``expect`` (answer / refuse / clarify), ``must_contain``, ``forbidden``, …
+    """
+
+    sample_id: str
+    query: str
+    relevant_docs: list[Document] | None = None
+    candidate_docs: list[Document] | None = None
+    reference_answer: Response | None = None
+    labels: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class SystemOutputs:
+    """What a RAG system gave for one sample.  ``timings`` are seconds, under ``end_to_end``, ``retrieval``, …"""
+
+    retrieved: list[RetrievedDocument]
+    response: Response
+    timings: dict[str, float] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Where metrics keep what several of them need (tokens, hit positions); never stored."""
+
+
+@dataclass
+class MetricResult:
+    """One metric over a data set.  ``details["num_samples"]`` is how many samples the value stands on."""
+
+    name: str
+    target: TargetCategory
+    value: float
+    details: dict[str, Any] = field(default_factory=dict)

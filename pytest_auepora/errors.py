@@ -1,0 +1,110 @@
+"""Every error this package raises on purpose.
+
+    AueporaError
+    ├── GoldenFileError        a golden file is wrong; carries one or more located Problems
+    ├── UnknownNameError       a metric or another name nobody registered, with near ones
+    ├── MetricError            a metric got options it cannot work with
+    ├── ThresholdError         a gate that cannot be read, or that matches nothing
+    ├── BaselineError          a baseline that cannot be read or written
+    ├── OutputShapeError       the RAG answered with something that is not an answer
+    ├── NotMeasuredError       a score without a number was compared
+    ├── CallTimeoutError       the RAG did not answer in time
+    └── MissingExtraError      an optional dependency is not installed
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "AueporaError",
+    "BaselineError",
+    "CallTimeoutError",
+    "GoldenFileError",
+    "MetricError",
+    "MissingExtraError",
+    "NotMeasuredError",
+    "OutputShapeError",
+    "Problem",
+    "ThresholdError",
+    "UnknownNameError",
+    "did_you_mean",
+]
+
+
+def did_you_mean(word: str, known: Iterable[str], *, most: int = 3) -> str:
+    """Return ``" (did you mean 'x' or 'y'?)"`` for the nearest *known* words, or an empty string."""
+    lowered = {k.lower(): k for k in known}
+    near = difflib.get_close_matches(word.lower(), list(lowered), n=most, cutoff=0.6)
+    if not near:
+        return ""
+    return f" (did you mean {' or '.join(repr(lowered[n]) for n in near)}?)"
+
+
+class AueporaError(Exception):
+    """Base of every error raised on purpose by this package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One complaint about one place of a file.  *line* and *col* are 1-based; 0 means the whole file."""
+
+    path: str
+    line: int
+    col: int
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.path}:{self.line}:{self.col}" if self.line else self.path
+        return f"{place}: {self.message}"
+
+
+class GoldenFileError(AueporaError):
+    """A golden file is wrong.  ``problems`` lists every complaint found, in file order."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class UnknownNameError(AueporaError, LookupError):
+    """A name nobody registered.  ``near`` holds what was probably meant."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = list(known)
+        self.name = name
+        self.near = difflib.get_close_matches(name, known, n=3)
+        super().__init__(f"unknown {kind} {name!r}{did_you_mean(name, known)}")
+
+
+class MetricError(AueporaError, ValueError):
+    """A metric got an option it cannot work with (``k=0``, an unknown gain, …)."""
+
+
+class ThresholdError(AueporaError, ValueError):
+    """A gate that cannot be read (``NaN``, ``"about 0.8"``) or that matches nothing."""
+
+
+class BaselineError(AueporaError):
+    """A baseline file that cannot be read or written."""
+
+
+class OutputShapeError(AueporaError, TypeError):
+    """The RAG answered with something that is not an answer; the message shows what came and what is accepted."""
+
+
+class NotMeasuredError(AueporaError):
+    """A score that is n/a or an error was used as a number."""
+
+
+class CallTimeoutError(AueporaError, TimeoutError):
+    """The RAG did not answer within the time allowed."""
+
+
+class MissingExtraError(AueporaError, ImportError):
+    """An optional dependency is not installed; the message holds the command that installs it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an extra that is not installed: pip install 'pytest-auepora[{extra}]'")

@@ -1,0 +1,1 @@
+"""Golden files and data sets: reading, checking, writing."""

@@ -1,0 +1,1 @@
+"""The pytest side.  Only `entry` is imported by every pytest run."""

@@ -1,0 +1,1 @@
+"""The verdict: thresholds, baselines, comparison."""

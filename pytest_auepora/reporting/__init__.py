@@ -1,0 +1,1 @@
+"""Runs and verdicts for people: numbers, tables, failure texts, files."""
