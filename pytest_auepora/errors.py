@@ -1,15 +1,15 @@
 """Every error this package raises on purpose.
 
-    AueporaError
-    ├── GoldenFileError        a golden file is wrong; carries one or more located Problems
-    ├── UnknownNameError       a metric or another name nobody registered, with near ones
-    ├── MetricError            a metric got options it cannot work with
-    ├── ThresholdError         a gate that cannot be read, or that matches nothing
-    ├── BaselineError          a baseline that cannot be read or written
-    ├── OutputShapeError       the RAG answered with something that is not an answer
-    ├── NotMeasuredError       a score without a number was compared
-    ├── CallTimeoutError       the RAG did not answer in time
-    └── MissingExtraError      an optional dependency is not installed
+AueporaError
+├── GoldenFileError        a golden file is wrong; carries one or more located Problems
+├── UnknownNameError       a metric or another name nobody registered, with near ones
+├── MetricError            a metric got options it cannot work with
+├── ThresholdError         a gate that cannot be read, or that matches nothing
+├── BaselineError          a baseline that cannot be read or written
+├── OutputShapeError       the RAG answered with something that is not an answer
+├── NotMeasuredError       a score without a number was compared
+├── CallTimeoutError       the RAG did not answer in time
+└── MissingExtraError      an optional dependency is not installed
 """
 
 from __future__ import annotations

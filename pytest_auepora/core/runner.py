@@ -24,9 +24,7 @@ class AueporaEvaluator:
         self.plan = plan
         self.top_k = top_k
 
-    def collect(
-        self, dataset: EvaluationDataset
-    ) -> tuple[list[EvaluationSample], list[SystemOutputs]]:
+    def collect(self, dataset: EvaluationDataset) -> tuple[list[EvaluationSample], list[SystemOutputs]]:
         """Call the system on every sample, in order; exceptions are the caller's."""
         samples = list(dataset)
         return samples, [self.system.run(s, top_k=self.top_k) for s in samples]

@@ -13,9 +13,7 @@ from .types import EvaluationSample, SystemOutputs
 __all__ = ["Aggregate", "aggregate", "failed_scores", "score_case"]
 
 
-def score_case(
-    metrics: Iterable[Metric], sample: EvaluationSample, outputs: SystemOutputs
-) -> dict[str, Score]:
+def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Score]:
     """Run every metric on one case.  A metric that raises gives an error score; the others still count."""
     out: dict[str, Score] = {}
     for metric in metrics:
