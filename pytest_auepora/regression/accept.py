@@ -1,0 +1,168 @@
+"""Accepting results: merging a run into a baseline, and writing the file so that nothing is ever lost."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..core.run import CaseResult, Run
+from ..errors import BaselineError
+from .baseline import Baseline, BaselineCase, load_baseline, metric_key
+from .compare import compare
+
+__all__ = ["INTENTS", "Accepted", "accept", "merge", "write_atomically"]
+
+INTENTS = ("all", "new", "improved")
+"""What may be accepted: every executed case, those the baseline lacks, those that only got better."""
+
+
+@dataclass(slots=True)
+class Accepted:
+    """What an update did.  ``refused`` says, per case, why it was left as it was."""
+
+    path: Path
+    written: bool = False
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    unchanged: int = 0
+
+
+def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = False) -> Accepted:
+    """Merge *run* into the baseline at *path*, under a lock, and write it if that changes a byte.
+
+    Raises:
+        BaselineError: the file is broken and this is not a full ``all`` update, or it cannot be written.
+    """
+    with locked(path):
+        try:
+            old = load_baseline(path)
+        except BaselineError:
+            if not (run.is_full and "all" in intents):
+                raise
+            old = None
+        new, done = merge(old, run, intents, prune=prune)
+        done.path = path
+        if not new.cases and old is None:
+            return done
+        text = new.dumps()
+        if not path.exists() or path.read_bytes() != text.encode():
+            write_atomically(path, text)
+            done.written = True
+        return done
+
+
+def merge(
+    old: Baseline | None, run: Run, intents: Collection[str], *, prune: bool = False
+) -> tuple[Baseline, Accepted]:
+    """Return the baseline that accepting *run* gives; only executed cases are touched.
+
+    An errored case is never accepted.  A metric whose definition changed needs a full run: mixing old and
+    new numbers under one name would compare them.
+    """
+    done = Accepted(Path())
+    new = Baseline(run.suite, run.variant)
+    if old is not None:
+        new.metrics, new.provenance = dict(old.metrics), dict(old.provenance)
+        new.cases = dict(old.cases)
+    keys = {name: metric_key(info) for name, info in run.metrics.items() if info.baselined}
+    whole = run.is_full and "all" in intents
+    if mixed := [n for n, k in keys.items() if n in new.metrics and new.metrics[n] != k]:
+        if not whole:
+            raise BaselineError(
+                f"{run.title}: {', '.join(mixed)} changed its definition since the baseline; "
+                "accept it with a full run and --auepora-update=all"
+            )
+    better = _only_better(old, run)
+    for case_id, result in run.cases.items():
+        if why := _refusal(result, case_id in new.cases, case_id in better, intents):
+            if case_id not in new.cases or why != "unchanged":
+                done.refused[case_id] = why
+            continue
+        block = BaselineCase.of(result, run.metrics)
+        if (before := new.cases.get(case_id)) == block:
+            done.unchanged += 1
+            continue
+        (done.added if before is None else done.changed).append(case_id)
+        new.cases[case_id] = block
+    if prune and run.is_full:
+        done.removed = [i for i in new.cases if i not in run.expected_ids]
+        for case_id in done.removed:
+            del new.cases[case_id]
+    _settle_metrics(new, keys, whole=whole or prune and run.is_full)
+    if done.added or done.changed or whole:
+        new.provenance = dict(run.provenance)
+    return new, done
+
+
+def _settle_metrics(new: Baseline, keys: dict[str, dict[str, object]], *, whole: bool) -> None:
+    """Describe exactly the metrics that some case still has a score for."""
+    merged = {**new.metrics, **keys}
+    if whole:
+        merged = dict(keys)
+        for case in new.cases.values():
+            case.scores = {n: v for n, v in case.scores.items() if n in merged}
+    used = {n for c in new.cases.values() for n in c.scores}
+    new.metrics = {n: k for n, k in merged.items() if n in used}
+
+
+def _only_better(old: Baseline | None, run: Run) -> set[str]:
+    if old is None:
+        return set()
+    cases = compare(run, old).cases.items()
+    return {i for i, c in cases if c.paired and not c.lost and c.worst == 0 and (c.best > 0 or c.flip == "fixed")}
+
+
+def _refusal(result: CaseResult, known: bool, better: bool, intents: Collection[str]) -> str:
+    """Why this case is not accepted; an empty string when it is."""
+    if result.state == "error":
+        return f"errored: {result.error.splitlines()[0] if result.error else 'no result'}"
+    if result.state == "skipped":
+        return "skipped"
+    if "all" in intents or ("new" in intents and not known) or ("improved" in intents and better):
+        return ""
+    return f"not {' or '.join(sorted(intents))}"
+
+
+@contextmanager
+def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
+    """Hold the lock of *path* among all processes of this machine.  The operating system frees it on death."""
+    import portalocker
+
+    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:24]
+    folder = Path(tempfile.gettempdir())
+    lock = folder / f"auepora-{name}.lock"
+    try:
+        with portalocker.Lock(lock, mode="a", timeout=timeout):
+            yield
+    except portalocker.exceptions.LockException:
+        raise BaselineError(f"{path}: another run has been writing it for {timeout:g} s") from None
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write *text* to *path* so that a reader, or a crash, sees the old file or the new one, never a part.
+
+    Raises:
+        BaselineError: the directory cannot be made or written.
+    """
+    temp: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temp = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temp).chmod(path.stat().st_mode if path.exists() else 0o644)
+        Path(temp).replace(path)
+    except OSError as exc:
+        raise BaselineError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
+    finally:
+        if temp is not None:
+            Path(temp).unlink(missing_ok=True)

@@ -1,0 +1,153 @@
+"""The baseline file: what was accepted, a block per case, made to be committed and reviewed.
+
+Sorted keys, four decimals, no timestamps: writing the same results again gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ..core.run import CaseResult, MetricInfo, Run
+from ..errors import BaselineError
+
+__all__ = ["FORMAT", "RESOLUTION", "Baseline", "BaselineCase", "baseline_path", "load_baseline", "parse_baseline"]
+
+FORMAT = 1
+RESOLUTION = 5.1e-5
+"""Differences up to this are the rounding of the file (half of its fourth decimal), not a change."""
+
+_CONFLICT = re.compile(r"^(<{7}|={7}|>{7})(\s|$)", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class BaselineCase:
+    """What was accepted for one case.  A score of None was n/a; ``ranks`` are of the relevant labels."""
+
+    hash: str
+    state: str = "passed"
+    scores: dict[str, float | None] = field(default_factory=dict)
+    ranks: dict[str, int | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
+        """Take what is kept of *result*: the scores of baselined metrics that are numbers or n/a."""
+        scores = {
+            name: None if score.value is None else round(score.value, 4) + 0.0
+            for name, score in result.scores.items()
+            if score.state in ("number", "n/a") and name in metrics and metrics[name].baselined
+        }
+        return cls(result.content_hash, result.state, scores, dict(result.ranks))
+
+
+@dataclass(slots=True)
+class Baseline:
+    """The accepted results of one suite under one configuration."""
+
+    suite: str
+    variant: str = ""
+    metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+    cases: dict[str, BaselineCase] = field(default_factory=dict)
+
+    def dumps(self) -> str:
+        """Return the file's text."""
+        raw = {
+            "format": FORMAT,
+            "suite": self.suite,
+            "variant": self.variant,
+            "metrics": self.metrics,
+            "provenance": self.provenance,
+            "cases": {
+                name: {"hash": c.hash, "state": c.state, "scores": c.scores, "ranks": c.ranks}
+                for name, c in self.cases.items()
+            },
+        }
+        return json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def metric_key(info: MetricInfo) -> dict[str, Any]:
+    """What must be equal for stored and new scores of one metric to compare, as it looks after JSON."""
+    params: dict[str, Any] = json.loads(json.dumps(info.params, default=str))
+    return {"version": info.version, "params": params}
+
+
+def baseline_path(golden: Path, run: Run, override: Path | None = None) -> Path:
+    """Return where the baseline of *run* lies: ``__baselines__/<suite>.json`` beside the golden file.
+
+    *override* is a directory to use instead, or the very file when it ends in ``.json``.
+    A configuration of a parametrized system has a file of its own.
+    """
+    if override is not None and override.suffix == ".json":
+        return override
+    folder = override if override is not None else golden.parent / "__baselines__"
+    tail = f"@{quote(run.variant, safe='-_.+ ')}" if run.variant else ""
+    return folder / f"{run.suite}{tail}.json"
+
+
+def load_baseline(path: Path) -> Baseline | None:
+    """Read *path*; None where there is no such file.
+
+    Raises:
+        BaselineError: the file is not a baseline, cut short, in conflict, or of a newer format.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as exc:
+        raise BaselineError(f"{path}: not UTF-8 ({exc.reason} at byte {exc.start})") from None
+    except OSError as exc:
+        raise BaselineError(f"{path}: cannot be read: {exc.strerror or exc}") from None
+    return parse_baseline(text, str(path))
+
+
+def parse_baseline(text: str, path: str) -> Baseline:
+    """Read the text of a baseline; *path* is for messages.  Raises `BaselineError`."""
+    if (mark := _CONFLICT.search(text)) is not None:
+        line = text.count("\n", 0, mark.start()) + 1
+        raise BaselineError(
+            f"{path}:{line}: merge-conflict markers; keep one side, or run the whole suite with --auepora-update"
+        )
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as exc:
+        cut = " (the file seems cut short)" if exc.pos >= len(text.rstrip()) - 1 else ""
+        raise BaselineError(
+            f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{cut}; "
+            "restore it from version control, or run the whole suite with --auepora-update"
+        ) from None
+    if not isinstance(raw, dict) or "format" not in raw:
+        raise BaselineError(f"{path}: not a baseline file: there is no 'format' key")
+    if raw["format"] != FORMAT:
+        raise BaselineError(
+            f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
+            "it was written by another version of pytest-auepora"
+        )
+    return _from_raw(raw, path)
+
+
+def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
+    try:
+        return Baseline(
+            suite=str(raw["suite"]),
+            variant=str(raw.get("variant", "")),
+            metrics=dict(raw.get("metrics", {})),
+            provenance=dict(raw.get("provenance", {})),
+            cases={
+                str(name): BaselineCase(
+                    hash=str(case["hash"]),
+                    state=str(case.get("state", "passed")),
+                    scores=dict(case.get("scores", {})),
+                    ranks=dict(case.get("ranks", {})),
+                )
+                for name, case in dict(raw["cases"]).items()
+            },
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as exc:
+        raise BaselineError(f"{path}: not a baseline file: {type(exc).__name__}: {exc}") from None

@@ -1,0 +1,81 @@
+"""The verdict on one case: its own thresholds, and the case guard against its baseline.
+
+Exact at any number of cases; deterministic metrics only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from ..core.run import CaseResult, MetricInfo
+from .baseline import Baseline
+from .compare import CaseComparison, compare_case
+from .policy import RegressionPolicy
+from .thresholds import Bound
+
+__all__ = ["guard_case", "judge_case", "threshold_problems"]
+
+
+def judge_case(
+    result: CaseResult,
+    thresholds: Mapping[str, Sequence[Bound]],
+    metrics: Mapping[str, MetricInfo],
+    comparison: CaseComparison | None,
+    policy: RegressionPolicy,
+) -> None:
+    """Set ``state`` and ``problems`` of *result*.  An errored or skipped case keeps its state."""
+    if result.state in ("error", "skipped"):
+        return
+    result.problems = threshold_problems(result, thresholds)
+    result.problems += [
+        f"{name}: the metric raised {score.reason}" for name, score in result.scores.items() if score.state == "error"
+    ]
+    if comparison is not None and comparison.paired:
+        result.problems += guard_case(comparison, metrics, policy)
+    result.state = "failed" if result.problems else "passed"
+
+
+def threshold_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> list[str]:
+    """Return what the case's own thresholds say; a score that is n/a is not held against a case."""
+    out: list[str] = []
+    for name, bounds in thresholds.items():
+        score = result.scores.get(name)
+        if score is None or score.value is None:
+            continue
+        out += [f"{name} {_short(score.value, b)}, wanted {b}" for b in bounds if not b.holds(score.value)]
+    return out
+
+
+def guard_case(comparison: CaseComparison, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy) -> list[str]:
+    """Return one line for each deterministic metric that fell by more than the policy allows."""
+    out: list[str] = []
+    for name, change in comparison.changes.items():
+        info, own = metrics[name], policy.for_metric(name)
+        if own.policy == "report" or not info.deterministic or not all(map(math.isfinite, info.range)):
+            continue
+        if change.errored or -change.gain <= own.case_max_drop + 1e-9:
+            continue
+        out.append(
+            f"{name} fell from {change.before:.2f} to {change.after:.2f} since the baseline "
+            f"(one case may fall by {own.case_max_drop:g})"
+        )
+    return out
+
+
+def compare_to_baseline(
+    result: CaseResult,
+    baseline: Baseline | None,
+    metrics: Mapping[str, MetricInfo],
+    incomparable: Mapping[str, str],
+) -> CaseComparison | None:
+    """Pair one result with its block of *baseline*, or None without a baseline."""
+    if baseline is None:
+        return None
+    return compare_case(result, baseline.cases.get(result.case_id), metrics, incomparable)
+
+
+def _short(value: float, bound: Bound) -> str:
+    """Format so that 0.4996 against 0.5 does not read as '0.50, wanted >= 0.5'."""
+    text = f"{value:.2f}"
+    return text if Bound(bound.op, bound.limit).holds(float(text)) == bound.holds(value) else f"{value:.6g}"

@@ -1,0 +1,188 @@
+"""Two results of one suite, paired case by case: what moved, what is new, what no longer compares, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..core.run import CaseResult, MetricInfo, Run
+from .baseline import RESOLUTION, Baseline, BaselineCase, metric_key
+
+__all__ = ["CaseComparison", "Comparison", "Flip", "MetricChange", "ScoreChange", "compare", "compare_case"]
+
+Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
+
+_RETRIEVAL_KEYS = ("chunker_version", "chunk_ids")
+"""Provenance whose change gives chunks new ids, so scores by chunk id stop being comparable."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreChange:
+    """One score, before and after.  ``gain`` is signed so that a drop is negative in either direction."""
+
+    before: float
+    after: float
+    gain: float
+    errored: bool = False
+
+
+@dataclass(slots=True)
+class CaseComparison:
+    """One case against its baseline.
+
+    ``flip`` says what happened to its pass/fail state.  ``changes`` has the scores that compare, equal
+    ones included; ``lost`` the metrics that were numbers and no longer are, with the reason.
+    """
+
+    case_id: str
+    flip: Flip
+    changes: dict[str, ScoreChange] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    before: BaselineCase | None = None
+
+    @property
+    def paired(self) -> bool:
+        """Whether the case may be compared with its baseline at all."""
+        return self.flip not in ("new", "changed", "skipped")
+
+    @property
+    def worst(self) -> float:
+        """The largest drop (negative), or 0."""
+        return min([0.0, *(c.gain for c in self.changes.values())])
+
+    @property
+    def best(self) -> float:
+        """The largest gain, or 0."""
+        return max([0.0, *(c.gain for c in self.changes.values())])
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChange:
+    """One metric over the *n* cases that compare: means before and after, and the mean signed gain."""
+
+    n: int
+    before: float
+    after: float
+    gain: float
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Comparison:
+    """A run against a baseline.
+
+    ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the
+    same content where there is one.  ``incomparable`` are metrics with what changed about them.
+    """
+
+    cases: dict[str, CaseComparison] = field(default_factory=dict)
+    vanished: dict[str, str | None] = field(default_factory=dict)
+    incomparable: dict[str, str] = field(default_factory=dict)
+    lost_metrics: tuple[str, ...] = ()
+    provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    def count(self) -> Counter[str]:
+        """How many cases are newly failing, fixed, unchanged, …"""
+        return Counter(c.flip for c in self.cases.values())
+
+    def metric(self, name: str) -> MetricChange | None:
+        """The change of one metric over the cases that compare; None where none does."""
+        pairs = {i: c.changes[name] for i, c in self.cases.items() if name in c.changes}
+        if not pairs:
+            return None
+        n = len(pairs)
+        return MetricChange(
+            n,
+            sum(p.before for p in pairs.values()) / n,
+            sum(p.after for p in pairs.values()) / n,
+            sum(p.gain for p in pairs.values()) / n,
+            tuple(sorted((i for i, p in pairs.items() if p.gain < 0), key=lambda i: pairs[i].gain)),
+        )
+
+
+def compare(run: Run, baseline: Baseline) -> Comparison:
+    """Pair *run* with *baseline*."""
+    out = Comparison(
+        incomparable=_incomparable(run, baseline),
+        provenance=_changed(baseline.provenance, run.provenance),
+    )
+    for case_id, result in run.cases.items():
+        out.cases[case_id] = compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
+    by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
+    known = set(run.expected_ids or run.cases)
+    for case_id, case in baseline.cases.items():
+        if case_id not in known:
+            out.vanished[case_id] = by_hash.get(case.hash)
+    out.lost_metrics = tuple(m for m in baseline.metrics if m not in run.metrics)
+    return out
+
+
+def compare_case(
+    result: CaseResult,
+    before: BaselineCase | None,
+    metrics: Mapping[str, MetricInfo],
+    incomparable: Mapping[str, str],
+) -> CaseComparison:
+    """Pair one case with its baseline block, if it has one."""
+    if result.state == "skipped":
+        return CaseComparison(result.case_id, "skipped", before=before)
+    if before is None:
+        return CaseComparison(result.case_id, "new")
+    if before.hash != result.content_hash:
+        return CaseComparison(result.case_id, "changed", before=before)
+    out = CaseComparison(result.case_id, _flip(before.state, result.state), before=before)
+    for name, old in before.scores.items():
+        score = result.scores.get(name)
+        if old is None or score is None or name in incomparable:
+            continue
+        info = metrics[name]
+        if score.state == "n/a":
+            out.lost[name] = score.reason
+            continue
+        errored = score.state == "error"
+        new = _worst(info) if errored else score.value
+        if new is None:
+            continue
+        gain = new - old if info.direction == "higher" else old - new
+        out.changes[name] = ScoreChange(old, new, 0.0 if abs(gain) <= RESOLUTION else gain, errored)
+    return out
+
+
+def _flip(before: str, after: str) -> Flip:
+    if after == "error":
+        return "errored"
+    if before == "passed":
+        return "unchanged" if after == "passed" else "newly failing"
+    return "fixed" if after == "passed" else "still failing"
+
+
+def _worst(info: MetricInfo) -> float | None:
+    worst = info.range[0] if info.direction == "higher" else info.range[1]
+    return None if worst in (float("inf"), float("-inf")) else worst
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    keys = sorted({*before, *after})
+    return {k: (before.get(k), after.get(k)) for k in keys if before.get(k) != after.get(k)}
+
+
+def _incomparable(run: Run, baseline: Baseline) -> dict[str, str]:
+    out: dict[str, str] = {}
+    moved = [
+        f"{k} {a} → {b}"
+        for k, (a, b) in _changed(baseline.provenance, run.provenance).items()
+        if k in _RETRIEVAL_KEYS
+    ]
+    for name, info in run.metrics.items():
+        if (old := baseline.metrics.get(name)) is None:
+            continue
+        new = metric_key(info)
+        if old.get("version") != new["version"]:
+            out[name] = f"metric version {old.get('version')} → {new['version']}"
+        elif changed := _changed(old.get("params", {}), new["params"]):
+            out[name] = ", ".join(f"{k} {a} → {b}" for k, (a, b) in changed.items())
+        elif moved and info.target.startswith("RETRIEVAL"):
+            out[name] = ", ".join(moved)
+    return out

@@ -1,0 +1,139 @@
+"""Suite thresholds: one gate, one aggregate, one answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..core.metrics_base import Metric
+from ..core.run import CaseResult, Run, Score
+from ..core.scoring import aggregate
+from .thresholds import Bound, Gate
+
+__all__ = ["GateKind", "GateOutcome", "GateState", "judge_gate", "slice_cases"]
+
+GateKind = Literal["threshold", "regression", "coverage", "baseline"]
+GateState = Literal["passed", "failed", "inconclusive", "not judged"]
+
+
+@dataclass(slots=True)
+class GateOutcome:
+    """One judgement on a whole suite, and the sentence that explains it."""
+
+    title: str
+    kind: GateKind
+    state: GateState
+    message: str
+    metric: str = ""
+    value: float | None = None
+    bound: str = ""
+    n: int = 0
+    total: int = 0
+    owner: str = ""
+    line: int = 0
+    culprits: tuple[str, ...] = ()
+    """Ids of the cases that cost most, worst first."""
+
+
+def slice_cases(run: Run, wanted: Mapping[str, str]) -> list[CaseResult]:
+    """Return the cases that were not skipped and whose labels have every value of *wanted*.
+
+    ``tag`` is in a case's tags; a missing label matches ``none``.
+    """
+    return [c for c in run.cases.values() if c.state != "skipped" and all(_has(c, k, v) for k, v in wanted.items())]
+
+
+def _has(case: CaseResult, key: str, value: str) -> bool:
+    if key == "tag":
+        return value in case.labels.get("tags", ())
+    return str(case.labels.get(key, "none")) == str(value)
+
+
+def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutcome:
+    """Judge one threshold over the cases of its slice.  Nothing measured is a failure, never a pass."""
+    cases = slice_cases(run, gate.slice)
+    out = GateOutcome(
+        gate.title, "threshold", "passed", "", gate.metric, bound=str(gate.bound), total=len(cases),
+        owner=gate.owner or run.owner, line=gate.line,
+    )  # fmt: skip
+    if not cases:
+        return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")
+    if gate.metric in ("error_rate", "pass_rate"):
+        hits = "error" if gate.metric == "error_rate" else "passed"
+        value = sum(c.state == hits for c in cases) / len(cases)
+        culprits = [c.case_id for c in cases if (c.state == "error") or (hits == "passed" and c.state != hits)]
+        out.n, out.value, out.culprits = len(cases), value, tuple(culprits)
+        return _settle(out, gate.bound)
+    metric = metrics[gate.metric]
+    scores = {c.case_id: c.scores[gate.metric] for c in cases if gate.metric in c.scores}
+    return _judge_metric(out, gate, metric, scores, run)
+
+
+def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Mapping[str, Score], run: Run) -> GateOutcome:
+    out.n = sum(s.measurement is not None for s in scores.values())
+    n_error = sum(s.state == "error" for s in scores.values())
+    if not out.n:
+        reasons = sorted({s.reason for s in scores.values() if s.reason})
+        return _fail(out, f"nothing was measured: {'; '.join(reasons[:2]) or 'the metric gave no score'}")
+    if gate.stat == "aggregate":
+        out.value = aggregate(metric, list(scores.values())).gated
+    else:
+        out.value = _statistic(gate, metric, scores, run)
+    if out.value is None:
+        return _fail(out, f"{n_error} cases errored, and an error has no worst {gate.metric} to count with")
+    sign = 1 if metric.direction == "higher" else -1
+    ranked = sorted(scores, key=lambda i: sign * _value(scores[i], metric))
+    out.culprits = tuple(i for i in ranked if not gate.bound.holds(_value(scores[i], metric)))[:5]
+    return _settle(out, gate.bound, n_error)
+
+
+def _value(score: Score, metric: Metric) -> float:
+    if score.state == "error":
+        return metric.worst
+    return score.value if score.value is not None else math.copysign(math.inf, 1)
+
+
+def _statistic(gate: Gate, metric: Metric, scores: Mapping[str, Score], run: Run) -> float | None:
+    values = sorted(_value(s, metric) for s in scores.values() if s.state == "error" or s.value is not None)
+    if not values or not all(map(math.isfinite, values)):
+        return None
+    if gate.stat == "pass_rate":
+        bounds = _case_bounds(run, gate.metric)
+        kept = [i for i, s in scores.items() if s.state == "error" or s.value is not None]
+        return sum(all(b.holds(_value(scores[i], metric)) for b in bounds.get(i, ())) for i in kept) / len(kept)
+    if gate.stat == "mean":
+        return sum(values) / len(values)
+    quantile = {"min": 0.0, "median": 0.5, "max": 1.0}.get(gate.stat)
+    if quantile is None:
+        quantile = int(gate.stat[1:]) / 100
+    return nearest_rank(values, quantile)
+
+
+def nearest_rank(values: Sequence[float], quantile: float) -> float:
+    """Return the nearest-rank quantile of sorted *values*: index ``ceil(q·n) − 1``."""
+    return values[max(0, math.ceil(quantile * len(values) - 1e-12) - 1)]
+
+
+def _case_bounds(run: Run, metric: str) -> dict[str, tuple[Bound, ...]]:
+    out: dict[str, tuple[Bound, ...]] = {}
+    for case_id, case in run.cases.items():
+        raw = case.extra.get("thresholds", {}).get(metric, ())
+        out[case_id] = tuple(Bound(op, limit) for op, limit in raw)
+    return out
+
+
+def _settle(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
+    assert out.value is not None
+    out.state = "passed" if bound.holds(out.value) else "failed"
+    word = "is" if out.state == "passed" else "is not"
+    errors = f", {n_error} errored and count as the worst value" if n_error else ""
+    shown = f"{out.value:.4f}"
+    out.message = f"{out.title} {shown} {word} {bound} (over {out.n} of {out.total} cases{errors})"
+    return out
+
+
+def _fail(out: GateOutcome, why: str) -> GateOutcome:
+    out.state, out.message = "failed", f"{out.title}: {why}"
+    return out

@@ -1,0 +1,113 @@
+"""The verdict on a run: thresholds over aggregates, coverage, errors, and the comparison with a baseline.
+
+Two guards, either fails: the case guard (`case_guard`, part of each case's own result) and the suite
+guard here.  A partial run is not judged: a mean over three of forty cases says nothing about forty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..core.metrics_base import Metric
+from ..core.run import Run
+from ..core.scoring import Aggregate, aggregate
+from .baseline import Baseline
+from .compare import Comparison, compare
+from .coverage import coverage_outcomes
+from .gates import GateOutcome, judge_gate
+from .policy import RegressionPolicy
+from .suite_guard import judge_regression
+from .thresholds import Bound, Gate
+
+__all__ = ["GateOutcome", "Verdict", "judge"]
+
+Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What a run amounts to.
+
+    ``aggregates`` has every metric of the run; ``comparison`` is None without a baseline, and
+    ``baseline_note`` then says why.  ``gates`` are in the order they are shown.
+    """
+
+    title: str
+    gates: list[GateOutcome] = field(default_factory=list)
+    aggregates: dict[str, Aggregate] = field(default_factory=dict)
+    comparison: Comparison | None = None
+    baseline_note: str = ""
+    notes: list[str] = field(default_factory=list)
+    failed_cases: int = 0
+
+    @property
+    def outcome(self) -> Outcome:
+        """``failed`` if any gate or case failed, else the least certain of the gates."""
+        states = {g.state for g in self.gates}
+        if "failed" in states or self.failed_cases:
+            return "failed"
+        for state in ("not judged", "inconclusive"):
+            if state in states:
+                return state
+        return "passed"
+
+
+def judge(
+    run: Run,
+    gates: Iterable[Gate],
+    policy: RegressionPolicy,
+    metrics: Mapping[str, Metric],
+    *,
+    baseline: Baseline | None = None,
+    baseline_note: str = "",
+    require_baseline: bool = False,
+    accepting: bool = False,
+) -> Verdict:
+    """Judge *run*.
+
+    Args:
+        run: full or partial; of a partial run only what single cases show is judged.
+        gates: suite thresholds.
+        policy: how the comparison with the baseline is judged.
+        metrics: the metric objects of ``run.metrics``, for aggregation.
+        baseline: what was accepted, or None.
+        baseline_note: why there is no baseline, for people; a broken one fails the run.
+        require_baseline: a missing baseline fails.
+        accepting: the run is about to become the baseline, so changes are shown and not judged.
+    """
+    out = Verdict(run.title, baseline_note=baseline_note)
+    out.failed_cases = sum(c.state in ("failed", "error") for c in run.cases.values())
+    scored = [c for c in run.cases.values() if c.state != "skipped"]
+    for name, metric in metrics.items():
+        out.aggregates[name] = aggregate(metric, [c.scores[name] for c in scored if name in c.scores])
+    if baseline is not None:
+        out.comparison = compare(run, baseline)
+    out.gates += [judge_gate(run, gate, metrics) for gate in with_error_gate(gates)]
+    out.gates += coverage_outcomes(run, out.comparison, accepting=accepting)
+    if out.comparison is not None and not accepting:
+        out.gates += judge_regression(run, out.comparison, policy)
+    elif baseline is None and require_baseline and not accepting:
+        out.gates.append(GateOutcome("baseline", "coverage", "failed", baseline_note or "there is no baseline"))
+    if not run.is_full:
+        _withhold(run, out)
+    return out
+
+
+def with_error_gate(gates: Iterable[Gate]) -> list[Gate]:
+    """Add ``error_rate <= 0``, which holds unless the suite says otherwise."""
+    gates = list(gates)
+    if not any(g.metric == "error_rate" for g in gates):
+        gates.append(Gate("error_rate", Bound("max", 0.0)))
+    return gates
+
+
+def _withhold(run: Run, verdict: Verdict) -> None:
+    """Take back every suite-level judgement of a partial run."""
+    seen = len(run.cases)
+    total = len(run.expected_ids)
+    reason = f"{seen} of {total} cases ran, so this was not judged"
+    for gate in verdict.gates:
+        if gate.kind != "baseline":
+            gate.state, gate.message = "not judged", reason
