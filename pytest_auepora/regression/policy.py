@@ -1,0 +1,71 @@
+"""How strictly a run is held to its baseline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from ..errors import ThresholdError, did_you_mean
+
+__all__ = ["OVERRIDES", "OnInconclusive", "PolicyName", "RegressionPolicy"]
+
+PolicyName = Literal["auto", "statistical", "tolerance", "report"]
+OnInconclusive = Literal["pass", "fail"]
+
+OVERRIDES = ("policy", "case_max_drop", "min_effect", "margin")
+"""What may differ from metric to metric; alpha belongs to the whole family of metrics."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionPolicy:
+    """The knobs of the verdict.  Differences are in the metric's own unit.
+
+    Attributes:
+        policy: ``tolerance`` compares means with ``min_effect``; ``statistical`` tests them; ``auto`` picks by the
+            number of clusters; ``report`` shows the change and fails nothing.
+        case_max_drop: how far the score of one case may fall before that case fails.
+        min_effect: a drop of the mean below this is no regression, however certain.
+        alpha: chance of a false alarm over all metrics together.
+        margin: how large a drop must be ruled out before a metric counts as unharmed.
+        on_inconclusive: what becomes of the run when the data cannot tell.
+        metrics: for single metrics, other values of `OVERRIDES`.
+
+    Raises:
+        ThresholdError: a value that cannot work.
+    """
+
+    policy: PolicyName = "auto"
+    case_max_drop: float = 0.5
+    min_effect: float = 0.01
+    alpha: float = 0.05
+    margin: float = 0.05
+    on_inconclusive: OnInconclusive = "pass"
+    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name, known in (("policy", get_args(PolicyName)), ("on_inconclusive", get_args(OnInconclusive))):
+            if (word := getattr(self, name)) not in known:
+                raise ThresholdError(
+                    f"{name} is one of {', '.join(known)}, got {word!r}{did_you_mean(str(word), known)}"
+                )
+        for name in ("case_max_drop", "min_effect", "margin"):
+            if not (_is_number(value := getattr(self, name)) and value >= 0):
+                raise ThresholdError(f"{name} must be a number, 0 or more, got {value!r}")
+        if not (_is_number(self.alpha) and 0 < self.alpha < 0.5):
+            raise ThresholdError(f"alpha must lie between 0 and 0.5, got {self.alpha!r}")
+        for metric, own in self.metrics.items():
+            for key in own:
+                if key not in OVERRIDES:
+                    raise ThresholdError(f"{metric}: {key!r} cannot differ by metric{did_you_mean(key, OVERRIDES)}")
+            replace(self, metrics={}, **own)
+
+    def for_metric(self, name: str) -> RegressionPolicy:
+        """Return the policy of one metric, its overrides applied."""
+        own = self.metrics.get(name)
+        return replace(self, metrics={}, **own) if own else self
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
