@@ -1,0 +1,79 @@
+"""Options of a metric: dataclass fields that are checked, spelled in its name and part of its fingerprint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar
+
+from ..core.metrics_base import Metric
+from ..errors import MetricError, did_you_mean
+
+__all__ = ["Configured", "choice", "spell"]
+
+
+def choice(*words: str) -> Any:
+    """Make an option that takes one of *words*; the first is the default."""
+    return field(default=words[0], metadata={"words": words})
+
+
+def spell(value: Any) -> str:
+    """Write an option's value the way `registry.parse_value` reads it."""
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "|".join(map(str, value))
+    return str(value)
+
+
+@dataclass(eq=False, repr=False)
+class Configured(Metric):
+    """A metric whose options are dataclass fields.
+
+    A subclass is a dataclass as well (``eq=False, repr=False``) and sets ``stem``, its name with fields
+    in braces (``"recall@{k}"``).  Fields that the stem does not show and that differ from their default
+    follow in brackets, so that a metric made in Python carries the name the registry accepts for it.
+
+    Raises:
+        MetricError: an option has a value the metric cannot work with.
+    """
+
+    stem: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            self._check(option.name, getattr(self, option.name), option.metadata)
+        self.name = self.spelling()
+
+    def _check(self, name: str, value: Any, about: Mapping[str, Any]) -> None:
+        if (words := about.get("words")) is not None and value not in words:
+            raise MetricError(
+                f"{name} must be one of {', '.join(words)}, got {value!r}{did_you_mean(str(value), words)}"
+            )
+        if name in ("k", "n") and value is not None:
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise MetricError(f"{name} must be a whole number, got {value!r}")
+            if value < 1:
+                raise MetricError(f"{name} must be at least 1, got {value}")
+
+    def spelled_stem(self) -> str:
+        """Return the part of the name before the bracket."""
+        return self.stem.format(**{f.name: getattr(self, f.name) for f in fields(self)})
+
+    def spelled_options(self) -> dict[str, Any]:
+        """Return the options that go into the bracket: those the stem does not show and that are not default."""
+        return {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f"{{{f.name}}}" not in self.stem and f.default is not MISSING and getattr(self, f.name) != f.default
+        }
+
+    def spelling(self) -> str:
+        """Return the name under which the registry makes this very metric."""
+        options = ",".join(f"{key}={spell(value)}" for key, value in self.spelled_options().items())
+        return f"{self.spelled_stem()}[{options}]" if options else self.spelled_stem()
+
+    def params(self) -> dict[str, Any]:
+        """Every option with its value; tuples as lists, as JSON has them."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}

@@ -1,0 +1,283 @@
+"""Which returned slots are relevant: one pass over a ranking, shared by every retrieval metric.
+
+What a pass depends on is a `Matching`; its result is kept in ``outputs.memo``, so six metrics cost one pass.
+A label counts where it is first covered: a repeat keeps its slot and earns nothing, hence no score exceeds 1.
+Where one chunk is the first to cover several labels, they count one by one in recall and together, with the
+highest grade, in rank metrics: a ranking that holds everything in one chunk is ideal, not short of documents.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..core.metrics_base import NotApplicable
+from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
+from ..errors import MetricError
+from .gold import Label, grade_of, labels_of, source_of
+from .refusal import expected_behaviour
+
+__all__ = ["Matching", "Ranking", "expected_behaviour", "grades_of_retrieved", "ranking_of", "ranks_of_relevant"]
+
+
+class Matching(NamedTuple):
+    """How slots are matched with labels; see the options of `retrieval_basic.Ranked`."""
+
+    level: str = "chunk"
+    duplicates: str = "first"
+    ties: str = "system"
+    unjudged: str = "irrelevant"
+
+
+_PLAIN = Matching()
+
+
+@dataclass(slots=True)
+class Ranking:
+    """A returned list held against the labels of its case.  Slots are 0-based.
+
+    ``slots`` are those that cover a relevant label for the first time, ascending, with the ``grades`` they earn.
+    ``cuts`` are the positions at which a cut at k sees them: the slots, except where documents are counted but
+    chunks are cut.  ``absorbed`` holds, by index into ``slots``, the grades of further labels first covered there.
+    ``names`` are all relevant labels, ``ideal`` their grades in falling order, ``place`` where each was found.
+    """
+
+    names: Sequence[str]
+    ideal: list[int]
+    slots: list[int]
+    grades: list[int]
+    cuts: list[int]
+    place: dict[str, int]
+    depth: int
+    absorbed: dict[int, list[int]] = field(default_factory=dict)
+    firsts: list[int] | None = None
+
+    def hits(self, k: int | None) -> int:
+        """How many of ``slots`` lie in the top *k* (all for None)."""
+        cuts = self.cuts
+        return len(cuts) if k is None or not cuts or cuts[-1] < k else bisect_left(cuts, k)
+
+    def found(self, k: int | None) -> int:
+        """How many labels the top *k* cover."""
+        n = self.hits(k)
+        return n + sum(len(grades) for at, grades in self.absorbed.items() if at < n) if self.absorbed else n
+
+    def wanted(self, k: int | None) -> list[int]:
+        """Return the grades of an ideal ranking, best first; labels that one chunk of the top *k* covers are one."""
+        if not self.absorbed:
+            return self.ideal
+        n, left = self.hits(k), list(self.ideal)
+        for at, grades in self.absorbed.items():
+            if at < n:
+                for grade in grades:
+                    left.remove(grade)
+        return left
+
+    def returned(self, k: int) -> int:
+        """How many slots there are among the top *k*."""
+        if self.firsts is not None:
+            return bisect_left(self.firsts, k)
+        return min(k, self.depth)
+
+    def missed(self, k: int | None) -> list[str]:
+        """Return the relevant labels that the top *k* do not cover, in the order they were given."""
+        limit, place = math.inf if k is None else k, self.place
+        return [name for name in self.names if place.get(name, math.inf) >= limit]
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A memoised pass, and what it was made of, to notice when that was exchanged."""
+
+    gold: object
+    n_gold: int
+    retrieved: object
+    n_retrieved: int
+    result: Ranking | NotApplicable
+
+
+def ranking_of(
+    sample: EvaluationSample, outputs: SystemOutputs, matching: Matching = _PLAIN
+) -> Ranking | NotApplicable:
+    """Hold what *outputs* returned against the labels of *sample*.
+
+    Returns NotApplicable where nobody said what is relevant, and where nothing is.
+
+    Raises:
+        MetricError: a label or score cannot be used; an id is returned twice under ``duplicates="error"``; a
+            quote or span of a returned document cannot be compared, as its chunks have neither text nor offsets.
+    """
+    gold, retrieved = sample.relevant_docs, outputs.retrieved
+    if gold is None:
+        return NotApplicable("no relevant_docs")
+    key = ("ranking", matching)
+    kept = outputs.memo.get(key)
+    if (
+        kept is None
+        or kept.gold is not gold
+        or kept.retrieved is not retrieved
+        or kept.n_gold != len(gold)
+        or kept.n_retrieved != len(retrieved)
+    ):
+        made = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
+        if made is None:
+            made = _ranking(sample, retrieved, matching)
+        result = made if made.names else _nothing_relevant(sample)
+        kept = outputs.memo[key] = _Kept(gold, len(gold), retrieved, len(retrieved), result)
+    held: Ranking | NotApplicable = kept.result
+    return held
+
+
+def _nothing_relevant(sample: EvaluationSample) -> NotApplicable:
+    refuse = expected_behaviour(sample) == "refuse"
+    return NotApplicable("nothing relevant: a refusal is expected" if refuse else "nothing relevant")
+
+
+def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocument]) -> Ranking | None:
+    """Return the pass over ids alone, with default matching; None where a label is no plain id."""
+    grades: dict[str, int] = {}
+    for doc in gold:
+        if not doc.metadata:
+            grades.setdefault(doc.doc_id, 1)
+        elif "match" in doc.metadata:
+            return None
+        elif (grade := grade_of(doc)) > grades.get(doc.doc_id, 0):
+            grades[doc.doc_id] = grade
+    ids = [r.doc.doc_id for r in retrieved]
+    slots = sorted(map(ids.index, grades.keys() & ids))
+    found = [ids[slot] for slot in slots]
+    return Ranking(
+        names=list(grades),
+        ideal=sorted(grades.values(), reverse=True),
+        slots=slots,
+        grades=[grades[name] for name in found],
+        cuts=slots,
+        place=dict(zip(found, slots, strict=True)),
+        depth=len(ids),
+    )
+
+
+class Matcher:
+    """Finds the labels that a chunk covers."""
+
+    def __init__(self, labels: Sequence[Label]) -> None:
+        self.labels = labels
+        self._by_id: dict[str, list[int]] = {}
+        self._by_source: dict[str, list[int]] = {}
+        self._blind: dict[int, str] = {}
+        self._seen: set[int] = set()
+        for at, label in enumerate(labels):
+            for name in label.ids:
+                self._by_id.setdefault(name, []).append(at)
+            if label.kind != "id":
+                self._by_source.setdefault(label.source, []).append(at)
+
+    def marks(self, chunk: Document) -> list[int]:
+        """Return the indices of the labels that *chunk* covers, ascending."""
+        marks = self._by_id.get(chunk.doc_id, [])
+        if not self._by_source:
+            return marks
+        found = set(marks)
+        for at in self._by_source.get(source_of(chunk), ()):
+            covers = self.labels[at].covers(chunk)
+            if covers is None:
+                self._blind.setdefault(at, chunk.doc_id)
+                continue
+            self._seen.add(at)
+            if covers:
+                found.add(at)
+        return sorted(found)
+
+    def check(self) -> None:
+        """Complain about a label that no chunk of its document could be compared with.
+
+        Raises:
+            MetricError: a silent miss would be the alternative.
+        """
+        for at, chunk_id in self._blind.items():
+            if at not in self._seen:
+                need = "start and end" if self.labels[at].kind == "span" else "text"
+                raise MetricError(
+                    f"cannot tell whether chunk {chunk_id!r} covers {self.labels[at].name}: it has no {need}"
+                )
+
+
+def _in_order(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[RetrievedDocument]:
+    if ties == "system":
+        return retrieved
+    for r in retrieved:
+        if r.score != r.score:
+            raise MetricError(f"ties=trec sorts by score, and the score of {r.doc.doc_id!r} is NaN")
+    return sorted(retrieved, key=lambda r: (r.score, r.doc.doc_id), reverse=True)
+
+
+def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], matching: Matching) -> Ranking:
+    """Return the pass for any kind of label and any matching."""
+    labels = labels_of(sample, level=matching.level)
+    ideal = sorted((label.grade for label in labels if label.grade), reverse=True)
+    out = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, 0)
+    by_document = matching.level == "doc" and matching.duplicates == "collapse"
+    firsts: list[int] = []
+    matcher, seen, cut = Matcher(labels), dict[str, int](), 0
+    for rank, r in enumerate(_in_order(retrieved, matching.ties), 1):
+        marks = matcher.marks(r.doc)
+        if matching.unjudged == "skip" and not marks:
+            continue
+        key = source_of(r.doc) if by_document else r.doc.doc_id
+        if matching.duplicates != "first" and (before := seen.setdefault(key, rank)) != rank:
+            if matching.duplicates == "error":
+                raise MetricError(f"{key!r} is returned twice, at ranks {before} and {rank}")
+            cut += by_document
+            continue
+        _take(out, labels, marks, cut)
+        firsts.append(cut)
+        out.depth += 1
+        cut += 1
+    matcher.check()
+    out.firsts = firsts if by_document else None
+    return out
+
+
+def _take(out: Ranking, labels: Sequence[Label], marks: Sequence[int], cut: int) -> None:
+    fresh = [labels[at] for at in marks if labels[at].grade and labels[at].name not in out.place]
+    if not fresh:
+        return
+    earned, *rest = sorted((label.grade for label in fresh), reverse=True)
+    if rest:
+        out.absorbed[len(out.slots)] = rest
+    out.slots.append(out.depth)
+    out.cuts.append(cut)
+    out.grades.append(earned)
+    out.place.update((label.name, cut) for label in fresh)
+
+
+def ranks_of_relevant(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, int | None]:
+    """Return the 1-based rank of every relevant label in the whole returned list, None where it is not returned.
+
+    Labels are named as people wrote them: ``policy-4``, ``refunds.md: "within 30 days"``, ``refunds.md[120:180]``.
+    Empty where nothing is relevant or nobody said.
+
+    Raises:
+        MetricError: see `ranking_of`.
+    """
+    held = ranking_of(sample, outputs)
+    if isinstance(held, NotApplicable):
+        return {}
+    return {name: None if (at := held.place.get(name)) is None else at + 1 for name in held.names}
+
+
+def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> list[int]:
+    """Return the grade of every returned chunk, in order: the highest of the labels it covers, 0 for none.
+
+    A repeat has the grade of its first occurrence here, because that is what a reader would mark.
+
+    Raises:
+        MetricError: a label cannot be read.
+    """
+    labels = labels_of(sample)
+    matcher = Matcher(labels)
+    marked = [matcher.marks(r.doc) for r in outputs.retrieved]
+    return [max((labels[at].grade for at in marks), default=0) for marks in marked]

@@ -1,0 +1,130 @@
+"""What the top of a ranking holds: recall, precision, hits, and whether there is a ranking at all."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from ..core.metrics_base import Measurement, Metric, NotApplicable
+from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
+from .options import Configured, choice
+from .relevance import Matching, Ranking, ranking_of
+
+__all__ = ["EmptyResultRate", "HitRateAtK", "PrecisionAtK", "Ranked", "RecallAtK"]
+
+
+@dataclass(eq=False, repr=False)
+class Ranked(Configured):
+    """Base of the metrics over a ranking and its gold labels.
+
+    Options:
+        level: ``"chunk"``: labels and chunks are matched as they are.  ``"doc"``: k chunks are cut, then each
+            counts as the document it comes from, first occurrence only; spelled ``recall@5_doc``.
+        duplicates: an id returned twice counts at its ``"first"`` place and keeps the other slot; ``"collapse"``
+            removes repeats before the cut; ``"error"`` refuses them.
+        ties: the order the ``"system"`` gave; ``"trec"`` sorts by score, then id, both descending.
+        unjudged: documents nobody judged are ``"irrelevant"``; ``"skip"`` removes them before the cut.
+    """
+
+    _: KW_ONLY
+    level: str = choice("chunk", "doc")
+    duplicates: str = choice("first", "collapse", "error")
+    ties: str = choice("system", "trec")
+    unjudged: str = choice("irrelevant", "skip")
+
+    required: ClassVar[tuple[str, ...]] = ("relevant_docs",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._matching = Matching(self.level, self.duplicates, self.ties, self.unjudged)
+
+    def spelled_stem(self) -> str:
+        """Return the stem, with ``_doc`` behind it at document level."""
+        return super().spelled_stem() + ("_doc" if self.level == "doc" else "")
+
+    def spelled_options(self) -> dict[str, Any]:
+        """Return the options of the bracket; the level is in the stem."""
+        return {key: value for key, value in super().spelled_options().items() if key != "level"}
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Score the ranking of one case; n/a where nobody said what is relevant, and where nothing is."""
+        held = ranking_of(sample, outputs, self._matching)
+        return held if isinstance(held, NotApplicable) else self.score(held)
+
+    def score(self, held: Ranking) -> Measurement:
+        """Score a ranking held against its labels; there is at least one relevant label."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False, repr=False)
+class RecallAtK(Ranked):
+    """Share of the relevant labels that the top k cover; of at most k of them when *capped*."""
+
+    k: int
+    capped: bool = False
+
+    stem = "recall@{k}"
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    formula = "relevant in the top k / relevant; capped: / min(k, relevant)"
+    source = "trec_eval recall; capped: BEIR (arXiv:2104.08663)"
+    oracle = "pytrec_eval recall, 1e-12; ranx recall"
+
+    def score(self, held: Ranking) -> Measurement:
+        """Details: ``missed``, the labels not covered."""
+        found, wanted = held.found(self.k), len(held.names)
+        missed = held.missed(self.k) if found < wanted else []
+        if self.capped:
+            wanted = min(self.k, wanted)
+        return Measurement(min(found, wanted) / wanted, details={"missed": missed})
+
+
+@dataclass(eq=False, repr=False)
+class PrecisionAtK(Ranked):
+    """Share of the top k that is relevant: of k slots, or of those *returned* when they are fewer."""
+
+    k: int
+    denominator: str = choice("k", "returned")
+
+    stem = "precision@{k}"
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    formula = "relevant in the top k / k; denominator=returned: / min(k, returned)"
+    source = "trec_eval P"
+    oracle = "pytrec_eval P, 1e-12; ranx precision"
+
+    def score(self, held: Ranking) -> Measurement:
+        """Nothing returned is 0."""
+        slots = self.k if self.denominator == "k" else held.returned(self.k)
+        return Measurement(held.hits(self.k) / slots if slots else 0.0)
+
+
+@dataclass(eq=False, repr=False)
+class HitRateAtK(Ranked):
+    """1 when the top k hold anything relevant, else 0."""
+
+    k: int
+
+    stem = "hit@{k}"
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    formula = "1 if the top k hold a relevant document, else 0"
+    source = "trec_eval success"
+    oracle = "pytrec_eval success, exact; ranx hit_rate"
+
+    def score(self, held: Ranking) -> Measurement:
+        """Details: ``rank`` of the first relevant slot in the whole list, or None."""
+        rank = held.slots[0] + 1 if held.slots else None
+        return Measurement(1.0 if held.hits(self.k) else 0.0, details={"rank": rank})
+
+
+class EmptyResultRate(Metric):
+    """1 when the system returned no document, else 0; lower is better."""
+
+    name = "empty_result_rate"
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    direction = "lower"
+    formula = "1 if nothing was returned, else 0"
+    source = "share of queries without a result"
+    oracle = "counted"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Score one case; always a number."""
+        return Measurement(0.0 if outputs.retrieved else 1.0)
