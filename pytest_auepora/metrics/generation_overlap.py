@@ -1,0 +1,150 @@
+"""Answers compared with references, queries and evidence by the words they share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..core.metrics_base import Measurement, NotApplicable
+from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
+from .comparands import answer_text, evidence_texts, targets
+from .generation_bleu import BleuScore, SentenceBleu
+from .generation_rouge import Rouge1, Rouge2, RougeL, RougeScores
+from .options import Configured, choice
+from .text import answer_words, squad_words
+
+__all__ = [
+    "BleuScore",
+    "EvidenceOverlapFaithfulness",
+    "ExactMatch",
+    "Rouge1",
+    "Rouge2",
+    "RougeL",
+    "RougeScores",
+    "SentenceBleu",
+    "TokenF1",
+]
+
+
+@dataclass(eq=False, repr=False)
+class _SquadMetric(Configured):
+    """Best agreement with any reference after SQuAD's normalisation.
+
+    Args:
+        ignore_case, ignore_punctuation, ignore_articles: the three steps of the normalisation.
+        multilingual: also drop CJK, Arabic and Indic punctuation, and compare scripts that are written without
+            spaces character by character; False is SQuAD's evaluation to the letter.
+    """
+
+    ignore_case: bool = True
+    ignore_punctuation: bool = True
+    ignore_articles: bool = True
+    multilingual: bool = True
+
+    target = TargetCategory.GENERATION_CORRECTNESS
+    required: ClassVar[tuple[str, ...]] = ("reference_answer",)
+    source: ClassVar[str] = "Rajpurkar et al. 2016, SQuAD (arXiv:1606.05250)"
+    oracle: ClassVar[str] = "the SQuAD v1.1 evaluation, exact"
+
+    def _cut(self, text: str) -> tuple[str, ...]:
+        return squad_words(
+            text,
+            case=self.ignore_case,
+            punctuation=self.ignore_punctuation,
+            articles=self.ignore_articles,
+            multilingual=self.multilingual,
+        )
+
+    def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
+        raise NotImplementedError
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        texts = targets(sample)
+        if isinstance(texts, NotApplicable):
+            return texts
+        references = [cut for t in texts if (cut := self._cut(t))]
+        if not references:
+            return NotApplicable("nothing is left of reference_answer once punctuation and articles are gone")
+        prediction = self._cut(answer_text(outputs))
+        if not prediction:
+            return Measurement(0.0, details={"note": "the answer is empty"})
+        return Measurement(max(self._agreement(prediction, r) for r in references))
+
+
+@dataclass(eq=False, repr=False)
+class ExactMatch(_SquadMetric):
+    """1 where the normalised answer equals a normalised reference, else 0."""
+
+    stem: ClassVar[str] = "exact_match"
+    formula: ClassVar[str] = "max over references of [normalise(answer) = normalise(reference)]"
+
+    def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
+        return float(prediction == reference)
+
+
+@dataclass(eq=False, repr=False)
+class TokenF1(_SquadMetric):
+    """Harmonic mean of the precision and recall of the answer's words, best over the references."""
+
+    stem: ClassVar[str] = "token_f1"
+    formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the multiset of normalised words"
+
+    def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
+        given = Counter(prediction)
+        common = sum(min(count, given[word]) for word, count in Counter(reference).items() if word in given)
+        if common == 0:
+            return 0.0
+        precision, recall = common / len(prediction), common / len(reference)
+        return 2 * precision * recall / (precision + recall)
+
+
+@dataclass(eq=False, repr=False)
+class EvidenceOverlapFaithfulness(Configured):
+    """Share of the answer's n-grams that occur in the evidence; a cheap proxy of faithfulness.
+
+    Occurrences are not clipped: a word said twice counts twice, even if the evidence has it once
+    (`KPrecision` clips).  No n-gram reaches across two documents.  With nothing retrieved the score is 0.
+
+    Args:
+        evidence_source: the ``retrieved`` documents, or the ``relevant`` ones of the golden case.
+        n: length of the n-grams in words.
+    """
+
+    evidence_source: str = choice("retrieved", "relevant")
+    n: int = 1
+
+    stem: ClassVar[str] = "evidence_overlap"
+    target = TargetCategory.GENERATION_FAITHFULNESS
+    formula: ClassVar[str] = "|n-grams of the answer that occur in the evidence| / |n-grams of the answer|"
+    source: ClassVar[str] = "Auepora (arXiv:2405.07437), lexical proxy of faithfulness"
+    oracle: ClassVar[str] = "an independent count with a regular expression and sets, exact"
+
+    def required_fields(self) -> list[str]:
+        return ["relevant_docs"] if self.evidence_source == "relevant" else []
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        evidence = evidence_texts(sample, outputs, self.evidence_source)
+        if isinstance(evidence, NotApplicable):
+            return evidence
+        grams = list(_ngrams(answer_words(answer_text(outputs)), self.n))
+        if not grams:
+            return self._without_ngrams(outputs)
+        known = set().union(*(_ngrams(answer_words(text), self.n) for text in evidence))
+        missing = [gram for gram in grams if gram not in known]
+        details: dict[str, Any] = (
+            {"unsupported": [" ".join(g) for g in dict.fromkeys(missing)][:10]} if missing else {}
+        )
+        if not evidence:
+            details["note"] = "nothing was retrieved"
+        return Measurement((len(grams) - len(missing)) / len(grams), details=details)
+
+    def _without_ngrams(self, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        if not answer_words(answer_text(outputs)):
+            return Measurement(0.0, details={"note": "the answer has no word"})
+        return NotApplicable(f"the answer is shorter than {self.n} words")
+
+
+def _ngrams(tokens: tuple[str, ...], n: int) -> Iterator[tuple[str, ...]]:
+    return zip(*(tokens[i:] for i in range(n)), strict=False)

@@ -1,0 +1,59 @@
+"""ROUGE counts and F-measures, the same to the last bit as rouge-score's, much faster.
+
+The longest common subsequence is found with bit-parallel arithmetic on Python's big integers
+(Hyyrö 2004): one addition a word instead of one table row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["RougeScore", "lcs_length", "rouge_l", "rouge_n"]
+
+
+class RougeScore(NamedTuple):
+    """Precision, recall and their harmonic mean, each in [0, 1]."""
+
+    precision: float
+    recall: float
+    fmeasure: float
+
+
+def _score(common: int, n_prediction: int, n_target: int) -> RougeScore:
+    precision, recall = common / max(n_prediction, 1), common / max(n_target, 1)
+    total = precision + recall
+    return RougeScore(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
+
+
+def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence of two word lists."""
+    if len(a) < len(b):
+        a, b = b, a  # the loop runs over the shorter one
+    places: dict[str, int] = {}
+    for i, word in enumerate(a):
+        places[word] = places.get(word, 0) | 1 << i
+    full = (1 << len(a)) - 1
+    row = full
+    for word in b:
+        if (match := places.get(word)) is not None:
+            hit = row & match
+            row = (row + hit | row - hit) & full
+    return (full ^ row).bit_count()
+
+
+def rouge_l(target: Sequence[str], prediction: Sequence[str]) -> RougeScore:
+    """ROUGE-L of two word lists; 0 where either is empty."""
+    return _score(lcs_length(target, prediction), len(prediction), len(target))
+
+
+def rouge_n(target: Sequence[str], prediction: Sequence[str], n: int) -> RougeScore:
+    """ROUGE-N of two word lists; 0 where either has no n-gram."""
+    wanted, given = _ngrams(target, n), _ngrams(prediction, n)
+    common = sum(min(count, given[gram]) for gram, count in wanted.items() if gram in given)
+    return _score(common, max(len(prediction) - n + 1, 0), max(len(target) - n + 1, 0))
+
+
+def _ngrams(tokens: Sequence[str], n: int) -> Counter[Any]:
+    return Counter(tokens) if n == 1 else Counter(zip(*(tokens[i:] for i in range(n)), strict=False))

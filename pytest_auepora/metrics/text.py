@@ -1,0 +1,180 @@
+"""How text is cut into words: ROUGE's way, SQuAD's way, and one for every script; results are remembered.
+
+Heavy packages are imported when a stem is first needed.  Everything here is a pure function of the text.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from functools import lru_cache
+from typing import Literal
+
+__all__ = [
+    "Cut",
+    "answer_words",
+    "cut_scripts",
+    "is_joining",
+    "is_mostly_ascii",
+    "is_mostly_unspaced",
+    "squad_words",
+    "words",
+]
+
+Cut = Literal["default", "unicode"]
+
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_ARTICLE = re.compile(r"\b(a|an|the)\b")
+_ARTICLE_ANY_CASE = re.compile(r"\b(a|an|the)\b", re.IGNORECASE)
+_NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_REMEMBER_UP_TO = 50_000  # characters; a longer text is cut again each time rather than kept in memory
+
+# Scripts written without spaces between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, bopomofo, Han
+_UNSPACED = (
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005\u3007\u3040-\u312f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+)
+_UNSPACED_CHAR = re.compile(f"[{_UNSPACED}]")
+# Blocks whose punctuation SQuAD's ASCII list does not know; Latin text has none of it
+_FOREIGN_PUNCTUATION = (
+    "\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965\u3001-\u3003\u3008-\u3011\u3014-\u301f\u30fb"
+)
+_FOREIGN = re.compile(f"[{_FOREIGN_PUNCTUATION}\uff61-\uff65]")
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+
+
+class _Stems(dict[str, str]):
+    """Porter stems by word, computed once; like rouge-score, words of three letters or fewer stay whole."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) > 500_000:  # an endless run over ever new words must not grow without bound
+            self.clear()
+        stem = _porter().stem(word) if len(word) > 3 and word.isascii() else word
+        self[word] = stem
+        return str(stem)
+
+
+_STEMS = _Stems()
+
+
+@lru_cache(maxsize=1)
+def _porter():  # type: ignore[no-untyped-def]  # nltk has no types
+    from nltk.stem import porter
+
+    return porter.PorterStemmer()
+
+
+def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, ...]:
+    """Return the words of *text* for n-gram comparison.
+
+    Args:
+        text: any text.
+        cut: ``"default"`` is rouge-score's tokenizer: lower-cased runs of a-z and 0-9.  ``"unicode"`` takes
+            words of every script after NFKC and case folding, one character a word where a script is written
+            without spaces; on ASCII text both give the same.
+        stem: apply Porter's stemmer to ASCII words of more than three letters.
+    """
+    return (_words if len(text) > _REMEMBER_UP_TO else _remembered_words)(text, cut, stem)
+
+
+def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
+    if cut == "default" or text.isascii():
+        found = _ASCII_WORD.findall(text.lower())
+    else:
+        found = _unicode_word().findall(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()))
+    return tuple(map(_STEMS.__getitem__, found)) if stem else tuple(found)
+
+
+_remembered_words = lru_cache(maxsize=4096)(_words)
+
+
+@lru_cache(maxsize=1)
+def _unicode_word() -> re.Pattern[str]:
+    marks = _marks()
+    alone = f"(?=[^\\W_])[{_UNSPACED}][{marks}]*"
+    return re.compile(f"{alone}|(?:(?![{_UNSPACED}])[^\\W_])(?:(?![{_UNSPACED}])[^\\W_]|[{marks}])*")
+
+
+@lru_cache(maxsize=1)
+def _marks() -> str:
+    """Character class of combining marks: no word characters to `re`, which would cut Indic and Thai words."""
+    blocks = ((0x300, 0x3100), (0xA600, 0xAC00), (0xFB1E, 0xFE30), (0x10A00, 0x12000), (0x1E000, 0x1E950))
+    return "".join(chr(c) for lo, hi in blocks for c in range(lo, hi) if unicodedata.category(chr(c))[0] == "M")
+
+
+def is_mostly_ascii(text: str) -> bool:
+    """Whether at least half of the letters and digits of *text* are a-z, 0-9: what the default cut can see."""
+    if text.isascii():
+        return True
+    lowered = text.lower()
+    seen = sum(map(len, _ASCII_WORD.findall(lowered)))
+    return 2 * seen >= sum(map(str.isalnum, lowered))
+
+
+def _has_unspaced(text: str) -> bool:
+    """Whether *text* has characters of a script that is written without spaces between words."""
+    return not text.isascii() and _UNSPACED_CHAR.search(text) is not None
+
+
+def is_mostly_unspaced(text: str) -> bool:
+    """Whether at least half of the letters and digits of *text* belong to scripts written without spaces."""
+    return _has_unspaced(text) and 2 * len(_UNSPACED_CHAR.findall(text)) >= sum(map(str.isalnum, text))
+
+
+def is_joining(text: str, i: int) -> bool:
+    """Whether position *i* of *text* lies inside a word, between two of its letters, marks or digits."""
+    return 0 < i < len(text) and _in_word(text[i - 1]) and _in_word(text[i])
+
+
+def _in_word(char: str) -> bool:
+    return (char.isalnum() and not _has_unspaced(char)) or (
+        not char.isascii() and unicodedata.category(char)[0] == "M"
+    )
+
+
+def cut_scripts(text: str) -> str:
+    """Put spaces around each character of an unspaced script, drop CJK, Arabic and Indic punctuation.
+
+    Full-width letters and digits become plain ones.  Text that has none of these comes back as it is.
+    """
+    if text.isascii():
+        return text
+    text = _FOREIGN.sub("", text.translate(_FULL_WIDTH))
+    if not _has_unspaced(text):
+        return text
+    return re.sub(f"[{_UNSPACED}][{_marks()}]*", lambda m: f" {m[0]} ", text)
+
+
+def squad_words(
+    text: str, *, case: bool = True, punctuation: bool = True, articles: bool = True, multilingual: bool = True
+) -> tuple[str, ...]:
+    """Return the words of *text* as SQuAD's evaluation compares them.
+
+    In SQuAD's order: lower-case, delete ASCII punctuation, delete articles, split at white space; each of the
+    first three can be switched off.  With *multilingual*, `cut_scripts` comes after lower-casing, which
+    changes nothing in scripts that are written with spaces and Western punctuation.
+    """
+    return (_squad if len(text) > _REMEMBER_UP_TO else _remembered_squad)(
+        text, case, punctuation, articles, multilingual
+    )
+
+
+def _squad(text: str, case: bool, punctuation: bool, articles: bool, multilingual: bool) -> tuple[str, ...]:
+    if case:
+        text = text.lower()
+    if multilingual:
+        text = cut_scripts(text)
+    if punctuation:
+        text = text.translate(_NO_ASCII_PUNCTUATION)
+    if articles:
+        text = (_ARTICLE if case else _ARTICLE_ANY_CASE).sub(" ", text)
+    return tuple(text.split())
+
+
+_remembered_squad = lru_cache(maxsize=4096)(_squad)
+
+
+def answer_words(text: str) -> tuple[str, ...]:
+    """Words for comparing an answer with evidence: every script, no stems, ASCII exactly like ROUGE's."""
+    return words(text, "unicode")
