@@ -7,6 +7,7 @@ AueporaError
 ├── ThresholdError         a gate that cannot be read, or that matches nothing
 ├── BaselineError          a baseline that cannot be read or written
 ├── OutputShapeError       the RAG answered with something that is not an answer
+├── SystemShapeError       the `rag` fixture gave something that is not a RAG system
 ├── NotMeasuredError       a score without a number was compared
 ├── CallTimeoutError       the RAG did not answer in time
 └── MissingExtraError      an optional dependency is not installed
@@ -28,6 +29,7 @@ __all__ = [
     "NotMeasuredError",
     "OutputShapeError",
     "Problem",
+    "SystemShapeError",
     "ThresholdError",
     "UnknownNameError",
     "did_you_mean",
@@ -93,6 +95,10 @@ class BaselineError(AueporaError):
 
 class OutputShapeError(AueporaError, TypeError):
     """The RAG answered with something that is not an answer; the message shows what came and what is accepted."""
+
+
+class SystemShapeError(AueporaError, TypeError):
+    """What should be a RAG system is none; the message shows what came and what is accepted."""
 
 
 class NotMeasuredError(AueporaError):

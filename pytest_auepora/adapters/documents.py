@@ -1,0 +1,212 @@
+"""Whatever a retriever calls a document → `RetrievedDocument`.
+
+A document without an id gets one made from its text (``"sha:<12 hex>"``), so that quotes and spans still match
+and equal texts count as one; ``metadata["id_source"]`` says where an id came from when it was not given as one:
+``"text"`` (made from the text), ``"string"`` (a bare string without white space is taken as an id *and* as the
+text) or ``"metadata.<key>"``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pytest_auepora.core.types import Document, Response, RetrievedDocument
+from pytest_auepora.errors import OutputShapeError, did_you_mean
+
+from .shapes import describe, fields_of, first_of, short_repr
+
+__all__ = ["ACCEPTED_DOCUMENTS", "notes_on", "to_document", "to_retrieved"]
+
+ACCEPTED_DOCUMENTS = (
+    "RetrievedDocument, Document, a mapping or object with id (doc_id, chunk_id, _id) and/or text (page_content, "
+    "content) and optionally score and metadata, a string, or a (document, score) pair"
+)
+
+ID_KEYS = ("chunk_id", "id", "_id", "node_id", "id_", "uuid", "doc_id", "document_id", "corpus_id")
+PARENT_KEYS = ("document_id", "doc_id", "source")
+TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "body", "snippet", "document")
+SCORE_KEYS = ("score", "relevance_score", "similarity", "similarity_score", "_score")
+NESTED_KEYS = ("doc", "document", "node", "chunk")
+METADATA_KEYS = ("metadata", "meta", "payload")
+_METADATA_ID_KEYS = ("chunk_id", "id", "_id", "doc_id", "document_id", "source")
+_KNOWN = (*ID_KEYS, *TEXT_KEYS, *SCORE_KEYS, *NESTED_KEYS, *METADATA_KEYS)
+_LONGEST_BARE_ID = 200
+
+
+def to_retrieved(raw: Any) -> list[RetrievedDocument]:
+    """Return the documents of *raw* in their order, ranks 1..n; None means none, a lone string is one document.
+
+    A missing score, or one that is no finite number, becomes 0.0.
+
+    Raises:
+        OutputShapeError: *raw* is no sequence of documents, or one of them has neither id nor text.
+    """
+    if raw is None:
+        return []
+    if isinstance(raw, str):
+        raw = [raw]
+    if _is_lazy(raw):
+        raise OutputShapeError(
+            f"the documents came as {describe(raw)}, which has not run yet; return a list: list(documents)"
+        )
+    if isinstance(raw, (Mapping, bytes, Document, RetrievedDocument, Response)) or not isinstance(raw, Iterable):
+        raise OutputShapeError(
+            f"the documents came as {describe(raw)}; accepted: a list of documents, best first, each one "
+            f"{ACCEPTED_DOCUMENTS}"
+        )
+    return [_one(item, rank) for rank, item in enumerate(raw, 1)]
+
+
+def to_document(raw: Any) -> Document:
+    """Return one document without its rank and score; see `to_retrieved`."""
+    return _one(raw, 1).doc
+
+
+def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:
+    """Return what a report should say about documents that came without ids."""
+    sources = [r.doc.metadata.get("id_source") for r in retrieved]
+    notes = []
+    if retrieved and all(s == "text" for s in sources):
+        notes.append("documents carry no ids; matched by quote or text only")
+    elif any(s == "text" for s in sources):
+        notes.append(f"{sources.count('text')} of {len(sources)} documents carry no id")
+    if retrieved and all(s == "string" for s in sources):
+        notes.append("documents are bare strings without white space; taken as ids")
+    return notes
+
+
+def _is_lazy(raw: Any) -> bool:
+    return (
+        inspect.isgenerator(raw) or inspect.isasyncgen(raw) or inspect.isawaitable(raw) or hasattr(raw, "__anext__")
+    )
+
+
+def _one(raw: Any, rank: int) -> RetrievedDocument:
+    if isinstance(raw, RetrievedDocument):
+        return RetrievedDocument(_whole(raw.doc, rank), _score(raw.score), rank)
+    if isinstance(raw, Document):
+        return RetrievedDocument(_whole(raw, rank), 0.0, rank)
+    if isinstance(raw, str):
+        return RetrievedDocument(_from_string(raw, rank), 0.0, rank)
+    if isinstance(raw, (tuple, list)) and not hasattr(raw, "_fields"):
+        return _from_pair(raw, rank)
+    fields = fields_of(raw, _KNOWN)
+    if fields is None:
+        raise _refuse(raw, rank)
+    return _from_fields(raw, fields, rank)
+
+
+def _whole(doc: Any, rank: int) -> Document:
+    """Check a document that claims to be one of ours; give it an id where it has none."""
+    if not isinstance(doc, Document):
+        return _one(doc, rank).doc
+    doc_id: Any = doc.doc_id
+    text: Any = doc.text
+    if type(doc_id) is str and doc_id and type(text) is str:
+        return doc
+    text = "" if text is None else str(text)
+    if doc_id is None or doc_id == "":
+        if not text:
+            raise _refuse(doc, rank)
+        return Document(_id_of(text), text, {**doc.metadata, "id_source": "text"})
+    return Document(str(doc_id), text, dict(doc.metadata))
+
+
+def _from_string(text: str, rank: int) -> Document:
+    text = str(text)
+    if not text.strip():
+        raise _refuse(text, rank)
+    if text.isascii() and len(text) <= _LONGEST_BARE_ID and not any(c.isspace() for c in text):
+        return Document(text, text, {"id_source": "string"})
+    return Document(_id_of(text), text, {"id_source": "text"})
+
+
+def _from_pair(pair: Sequence[Any], rank: int) -> RetrievedDocument:
+    if len(pair) == 2:
+        for inner, score in (pair, pair[::-1]):
+            if _is_number(score) and not _is_number(inner):
+                return RetrievedDocument(_one(inner, rank).doc, _score(score), rank)
+    raise _refuse(pair, rank)
+
+
+def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocument:
+    score_key = first_of(fields, SCORE_KEYS)
+    score = _score(fields[score_key]) if score_key else 0.0
+    nested = next((k for k in NESTED_KEYS if fields.get(k) is not None and not isinstance(fields[k], str)), None)
+    if nested is not None:
+        inner = _one(fields[nested], rank)
+        return RetrievedDocument(inner.doc, score if score_key else inner.score, rank)
+    text_key = first_of(fields, TEXT_KEYS)
+    text = fields[text_key] if text_key else ""
+    if not isinstance(text, str):
+        raise OutputShapeError(f"document {rank}: its {text_key!r} is {describe(text)}, not a text")
+    metadata = _metadata(raw, fields, {text_key, score_key})
+    doc_id = _given_id(fields, metadata)
+    if doc_id is None:
+        if not text:
+            raise _refuse(raw, rank, fields)
+        doc_id, metadata["id_source"] = _id_of(text), "text"
+    return RetrievedDocument(Document(doc_id, text, metadata), score, rank)
+
+
+def _given_id(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str | None:
+    """Find the id and, beside it, the document that a chunk belongs to."""
+    given = [k for k in ID_KEYS if fields.get(k) not in (None, "")]
+    if len(given) > 1 and given[0] == "chunk_id" and not isinstance(fields["chunk_id"], str):
+        given = [*given[1:], "chunk_id"]  # a bare number counts chunks inside a document: no id by itself
+    doc_id = str(fields[given[0]]) if given else None
+    if doc_id is None and (key := next((k for k in _METADATA_ID_KEYS if metadata.get(k) not in (None, "")), None)):
+        doc_id, metadata["id_source"] = str(metadata[key]), f"metadata.{key}"
+    if metadata.get("document_id") is None:
+        parents = [str(v) for k in PARENT_KEYS if (v := fields.get(k, metadata.get(k))) not in (None, "")]
+        parents = [p for p in parents if p != doc_id]
+        if parents:
+            metadata["document_id"] = parents[0]
+    return doc_id
+
+
+def _metadata(raw: Any, fields: Mapping[str, Any], used: set[str | None]) -> dict[str, Any]:
+    """Collect a mapping's other keys (title, url, start, end, …) and its metadata, which wins."""
+    held = used.union(ID_KEYS, NESTED_KEYS, METADATA_KEYS)
+    metadata = {k: v for k, v in fields.items() if k not in held} if isinstance(raw, Mapping) else {}
+    for key in METADATA_KEYS:
+        if isinstance(fields.get(key), Mapping):
+            metadata.update(fields[key])
+    return metadata
+
+
+def _id_of(text: str) -> str:
+    return "sha:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, (str, bytes, bool)) or value is None:
+        return False
+    return hasattr(value, "__float__")
+
+
+def _score(value: Any) -> float:
+    try:
+        score = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return score if math.isfinite(score) else 0.0
+
+
+def _refuse(raw: Any, rank: int, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
+    hints = ""
+    if isinstance(raw, Mapping):
+        wanted = ("id", "doc_id", "chunk_id", "text", "page_content", "content")
+        near = [f"{k!r}{hint}" for k in fields or () if (hint := did_you_mean(k, wanted)) and k not in _KNOWN]
+        hints = f"; {', '.join(near)}" if near else ""
+    what = (
+        "has neither an id nor a text" if fields is not None or isinstance(raw, (str, Document)) else "is no document"
+    )
+    return OutputShapeError(
+        f"document {rank} {what}: {describe(raw) if not isinstance(raw, str) else short_repr(raw)}{hints}; "
+        f"accepted: {ACCEPTED_DOCUMENTS}"
+    )

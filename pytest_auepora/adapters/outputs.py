@@ -1,0 +1,228 @@
+"""Whatever a RAG system returned → `SystemOutputs`.
+
+The answer is looked for under `ANSWER_KEYS`, the documents under `DOCUMENT_KEYS`, in this order; ``timings``
+are seconds; ``refused``, ``citations`` and ``metadata`` go to ``response.metadata``; every other key to ``extra``.
+What a report should say about the shape stands in ``extra["auepora_notes"]``, a list of sentences.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.errors import OutputShapeError, did_you_mean
+
+from .documents import notes_on, to_retrieved
+from .shapes import describe, fields_of, first_of
+
+__all__ = ["ANSWER_KEYS", "DOCUMENT_KEYS", "NOTES", "to_outputs", "to_response"]
+
+ANSWER_KEYS = (
+    "answer",
+    "response",
+    "result",
+    "output",
+    "generated_answer",
+    "final_answer",
+    "output_text",
+    "completion",
+    "text",
+    "content",
+    "message",
+)
+DOCUMENT_KEYS = (
+    "documents",
+    "retrieved",
+    "retrieved_documents",
+    "retrieved_docs",
+    "source_documents",
+    "source_nodes",
+    "docs",
+    "contexts",
+    "retrieved_contexts",
+    "context",
+    "chunks",
+    "passages",
+    "sources",
+    "hits",
+)
+NOTES = "auepora_notes"
+"""The key of ``SystemOutputs.extra`` that holds what a report should say about the outputs' shape."""
+
+ACCEPTED = (
+    "accepted: SystemOutputs; Response; a string; (answer, documents); or a mapping or object with an answer "
+    "(answer, response, result, output, text) and optionally documents (documents, contexts, source_documents, "
+    "retrieved, …), timings, refused, citations, metadata"
+)
+_ABOUT_ANSWER = ("refused", "citations")
+_KNOWN = (*ANSWER_KEYS, *DOCUMENT_KEYS, "timings", "metadata", "structured", "extra", *_ABOUT_ANSWER)
+
+
+def to_outputs(raw: Any) -> SystemOutputs:
+    """Return *raw* as fresh `SystemOutputs` with ranks 1..n; nothing of *raw* itself is changed.
+
+    Raises:
+        OutputShapeError: *raw* is no answer.  The message shows what came and what is accepted.
+    """
+    if isinstance(raw, SystemOutputs):
+        return _checked(raw)
+    if isinstance(raw, (str, Response)):
+        return _build(raw, None)
+    if isinstance(raw, tuple) and not hasattr(raw, "_fields"):
+        return _build(*_split(raw))
+    fields = None if isinstance(raw, (Document, RetrievedDocument)) else fields_of(raw, _KNOWN)
+    if fields is None or _is_stream(raw):
+        raise _refuse(raw)
+    return _from_fields(raw, fields)
+
+
+def to_response(raw: Any) -> Response:
+    """Return an answer as a `Response`: a Response, a string, or a mapping or object that holds the text.
+
+    Raises:
+        OutputShapeError: there is no text in it.
+    """
+    if isinstance(raw, Response):
+        if not isinstance(raw.text, str):
+            raise OutputShapeError(f"the text of the Response is {describe(raw.text)}, not a string")
+        return Response(raw.text, raw.structured, dict(raw.metadata))
+    if isinstance(raw, str):
+        return Response(str(raw))
+    if not isinstance(raw, (Document, RetrievedDocument)) and not _is_stream(raw):
+        fields = fields_of(raw, ("text", "content", "answer", "response"))
+        key = first_of(fields, ("text", "content", "answer", "response")) if fields else None
+        if fields and key and isinstance(fields[key], str):
+            return Response(fields[key], metadata=_mapping(fields.get("metadata")))
+    raise OutputShapeError(f"the answer is {describe(raw)}, not a text{_hint(raw)}; {ACCEPTED}")
+
+
+def _checked(raw: SystemOutputs) -> SystemOutputs:
+    out = copy.copy(raw)  # a subclass stays what it is
+    out.retrieved = to_retrieved(raw.retrieved)
+    out.response = to_response(raw.response)
+    out.timings, dropped = _timings(raw.timings)
+    out.extra = dict(raw.extra)
+    out.memo = {}
+    _add_notes(out, [*notes_on(out.retrieved), *dropped])
+    return out
+
+
+def _build(answer: Any, documents: Any) -> SystemOutputs:
+    out = SystemOutputs(to_retrieved(documents), to_response(answer))
+    _add_notes(out, notes_on(out.retrieved) if documents is not None else ["the answer came without documents"])
+    return out
+
+
+def _split(raw: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Tell the answer from the documents in a pair."""
+    if len(raw) == 2:
+        first, second = raw
+        for answer, documents in ((first, second), (second, first)):
+            if _is_answer(answer) and (documents is None or isinstance(documents, (list, tuple))):
+                return answer, documents
+    raise _refuse(raw)
+
+
+def _is_answer(value: Any) -> bool:
+    if isinstance(value, (str, Response)):
+        return True
+    return not isinstance(value, (list, tuple)) and fields_of(value, ("text", "content")) is not None
+
+
+def _from_fields(raw: Any, fields: dict[str, Any]) -> SystemOutputs:
+    answer_key = first_of(fields, ANSWER_KEYS)
+    if answer_key is None:
+        raise _refuse(raw, fields)
+    documents_key = first_of(fields, DOCUMENT_KEYS)
+    try:
+        out = _build(fields[answer_key], fields.get(documents_key) if documents_key else None)
+    except OutputShapeError as exc:
+        raise OutputShapeError(f"in {describe(raw)}: {exc}") from None
+    out.timings, dropped = _timings(fields.get("timings"))
+    about = {**_mapping(fields.get("metadata")), **{k: fields[k] for k in _ABOUT_ANSWER if k in fields}}
+    out.response.metadata.update(about)
+    if isinstance(structured := fields.get("structured"), dict):
+        out.response.structured = structured
+    used = {answer_key, documents_key, "timings", "metadata", "structured", "extra", *_ABOUT_ANSWER}
+    out.extra = {**{k: v for k, v in fields.items() if k not in used}, **_mapping(fields.get("extra")), **out.extra}
+    _add_notes(out, dropped)
+    return out
+
+
+def _timings(raw: Any) -> tuple[dict[str, float], list[str]]:
+    """Return the usable timings and a note for each that is not."""
+    if raw is None:
+        return {}, []
+    if not isinstance(raw, Mapping):
+        raise OutputShapeError(f"timings are {describe(raw)}; accepted: a mapping of names to seconds")
+    good: dict[str, float] = {}
+    notes = []
+    for name, value in raw.items():
+        try:
+            seconds = float(value)
+        except (TypeError, ValueError):
+            raise OutputShapeError(f"timings[{name!r}] is {describe(value)}; accepted: seconds") from None
+        if math.isfinite(seconds) and seconds >= 0:
+            good[str(name)] = seconds
+        else:
+            notes.append(f"timings[{name!r}] was {seconds} and is left out")
+    return good, notes
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _add_notes(out: SystemOutputs, notes: list[str]) -> None:
+    if fresh := [n for n in notes if n not in out.extra.get(NOTES, ())]:
+        out.extra[NOTES] = [*out.extra.get(NOTES, ()), *fresh]
+
+
+def _is_stream(raw: Any) -> bool:
+    return (
+        isinstance(raw, Iterator) or inspect.isasyncgen(raw) or inspect.isawaitable(raw) or hasattr(raw, "__anext__")
+    )
+
+
+def _refuse(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
+    near = ""
+    hint = _hint(raw)
+    if inspect.iscoroutine(raw):
+        raw.close()  # nobody will await it any more
+    if fields:
+        known = (*ANSWER_KEYS, *DOCUMENT_KEYS)
+        words = [f"{k!r}{m}" for k in fields if k not in known and (m := did_you_mean(k, known, most=1))]
+        near = f"; {', '.join(words)}" if words else ""
+    said = "the RAG returned an answer of None" if fields and _has_none(fields) else "the RAG returned no answer"
+    return OutputShapeError(f"{said}; it gave {describe(raw)}{near}{hint}; {ACCEPTED}")
+
+
+def _has_none(fields: Mapping[str, Any]) -> bool:
+    return any(key in fields for key in ANSWER_KEYS)
+
+
+def _hint(raw: Any) -> str:
+    """Say what probably happened."""
+    if raw is None:
+        return "; is there a return missing?"
+    if inspect.iscoroutine(raw):
+        return "; nobody awaited it"
+    if inspect.isawaitable(raw):
+        return "; it has not finished"
+    if inspect.isasyncgen(raw) or hasattr(raw, "__anext__"):
+        return "; it streams: collect the parts first, ''.join([part async for part in stream])"
+    if isinstance(raw, Iterator):
+        return "; it streams: collect the parts first, ''.join(stream)"
+    if isinstance(raw, (bytes, bytearray)):
+        return "; decode it: answer.decode()"
+    if isinstance(raw, (list, set, frozenset)):
+        return (
+            "; documents alone are no answer: return (answer, documents), with '' as the answer of a retriever alone"
+        )
+    if isinstance(raw, tuple):
+        return "; which one is the answer? One must be a string, the other a list of documents"
+    return ""

@@ -1,0 +1,186 @@
+"""Whatever the ``rag`` fixture returned → `System`: one way to call it, one way to read its answer.
+
+Frameworks get an `Adapter` each, registered with `register_adapter` and asked in order before the built-in forms;
+an adapter recognises its objects by `type_names`, so that no framework is ever imported here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+from pytest_auepora.core.types import EvaluationSample, SystemOutputs
+from pytest_auepora.errors import OutputShapeError, SystemShapeError
+
+from .outputs import to_outputs
+from .pairs import pair_of
+from .shapes import describe, type_name
+from .signatures import binder, is_async
+
+__all__ = ["Adapter", "System", "as_system", "register_adapter", "type_names"]
+
+ACCEPTED = (
+    "accepted: a RAGSystem or any object with run(sample, *, top_k); (retriever, generator) as a pair, as a mapping "
+    "or as one object with .retrieve and .generate; a function, method or callable object f(query), f(query, top_k), "
+    "f(sample) or f(sample, top_k). Each may be async"
+)
+
+
+@dataclass
+class System:
+    """A RAG system that can be called.
+
+    Attributes:
+        name: what reports call it.
+        is_async: whether `invoke` is known to give an awaitable.  A function that merely returns one is not
+            known to, so look at what came.
+        invoke: ``invoke(sample, top_k)`` returns the raw answer, or an awaitable of it.
+        provenance: what the object says about itself (corpus, chunker, model, …) in ``auepora_provenance``.
+    """
+
+    name: str
+    is_async: bool
+    invoke: Callable[[EvaluationSample, int], Any]
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def as_outputs(self, raw: Any, seconds: float, sample: EvaluationSample) -> SystemOutputs:
+        """Return *raw* as `SystemOutputs` with ranks 1..n.
+
+        ``timings["end_to_end"]`` becomes *seconds*, the duration of the call, where the system gave none.
+
+        Raises:
+            OutputShapeError: *raw* is no answer; the message names the system and the sample.
+        """
+        try:
+            outputs = to_outputs(raw)
+        except OutputShapeError as exc:
+            raise OutputShapeError(f"{self.name}, asked {sample.query!r}: {exc}") from None
+        outputs.timings.setdefault("end_to_end", seconds)
+        return outputs
+
+
+class Adapter(Protocol):
+    """Turns the objects of one framework into a `System`."""
+
+    def matches(self, obj: Any) -> bool:
+        """Whether *obj* is this adapter's; must not import the framework (see `type_names`)."""
+
+    def adapt(self, obj: Any) -> System:
+        """Return *obj* as a system."""
+
+
+_ADAPTERS: list[Adapter] = []
+
+
+def register_adapter(adapter: Adapter) -> None:
+    """Ask *adapter* about every object from now on, after those registered before it."""
+    if adapter not in _ADAPTERS:
+        _ADAPTERS.append(adapter)
+
+
+def type_names(obj: Any) -> frozenset[str]:
+    """Return ``"module.Class"`` of the type of *obj* and of all its bases."""
+    return frozenset(f"{kind.__module__}.{kind.__qualname__}" for kind in type(obj).__mro__)
+
+
+def as_system(obj: Any) -> System:
+    """Return *obj* as a `System`.
+
+    Taken in this order: a `System` itself; what a registered `Adapter` claims; an object with ``run``;
+    a (retriever, generator) pair, mapping or object; a callable (how it is called: `signatures`).
+
+    Raises:
+        SystemShapeError: *obj* is none of them, with a guess at what went wrong.
+    """
+    if isinstance(obj, System):
+        return obj
+    for adapter in _ADAPTERS:
+        if adapter.matches(obj):
+            return adapter.adapt(obj)
+    if mistake := _mistake(obj):
+        raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {mistake}; {ACCEPTED}")
+    if callable(run := getattr(obj, "run", None)):
+        return _of_callable(obj, run, ("sample", "top_k"), needed="sample")
+    if (pair := pair_of(obj)) is not None:
+        parts = pair.parts if isinstance(obj, (tuple, list, Mapping)) else (obj,)
+        return System(_name(*parts), pair.is_async, pair.invoke, _provenance(*parts))
+    if callable(obj):
+        return _of_callable(obj, obj, ("query", "sample", "top_k"), needed="query")
+    raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {ACCEPTED}")
+
+
+def _of_callable(obj: Any, fn: Callable[..., Any], roles: tuple[str, ...], *, needed: str) -> System:
+    call = binder(fn, tuple({*roles, "query"}), (needed,))
+    return System(_name(obj), is_async(fn), _invoker(call, is_async(fn)), _provenance(obj))
+
+
+def _invoker(call: Callable[..., Any], gives_awaitable: bool) -> Callable[[EvaluationSample, int], Any]:
+    def invoke(sample: EvaluationSample, top_k: int) -> Any:
+        return call(sample=sample, query=sample.query, top_k=top_k)
+
+    async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
+        return await call(sample=sample, query=sample.query, top_k=top_k)
+
+    return ainvoke if gives_awaitable else invoke
+
+
+def _name(*objs: Any) -> str:
+    """Name the system after its class or function; an ``auepora_name`` on the object wins."""
+    return " + ".join(_name_of(obj) for obj in objs)
+
+
+def _name_of(obj: Any) -> str:
+    if isinstance(given := getattr(obj, "auepora_name", None), str):
+        return given
+    while isinstance(obj, partial):
+        obj = obj.func
+    if inspect.isroutine(obj):
+        return str(getattr(obj, "__qualname__", obj)).replace("<locals>.", "")
+    return type_name(obj).rpartition(".")[2]
+
+
+def _provenance(*objs: Any) -> dict[str, Any]:
+    """Collect ``auepora_provenance`` (a mapping, or a method that returns one) of the objects."""
+    found: dict[str, Any] = {}
+    for obj in objs:
+        while isinstance(obj, partial):
+            obj = obj.func  # noqa: PLW2901  # what stands behind the partial is the object meant
+        owner = obj
+        if not hasattr(obj, "auepora_provenance"):
+            owner = getattr(obj, "__self__", None)
+        said = getattr(owner, "auepora_provenance", None)
+        said = said() if callable(said) else said
+        if said is None:
+            continue
+        if not isinstance(said, Mapping):
+            if inspect.iscoroutine(said):
+                said.close()
+            raise SystemShapeError(f"auepora_provenance of {type_name(owner)} gave {describe(said)}, not a mapping")
+        found.update({str(k): v for k, v in said.items()})
+    return found
+
+
+def _mistake(obj: Any) -> str:
+    """Guess what went wrong in the fixture, or return an empty string."""
+    if obj is None:
+        return "the fixture returns nothing: is there a return missing?"
+    if inspect.iscoroutine(obj):
+        obj.close()  # nobody will await it any more
+        return (
+            "your rag fixture is async and nobody awaited it: declare it with pytest_asyncio.fixture or run it under "
+            "anyio, or make the fixture sync and return the async function"
+        )
+    if inspect.isawaitable(obj):
+        return "it has not finished: await it in the fixture"
+    if inspect.isgenerator(obj) or inspect.isasyncgen(obj):
+        return "a generator is no system: yield the system from a fixture, or return the function without calling it"
+    if inspect.isclass(obj):
+        return f"that is the class itself: return an instance, {obj.__name__}(…)"
+    if inspect.ismodule(obj):
+        return "that is a module: return one of its functions"
+    if isinstance(obj, str):
+        return "that is a text: return the function that answers, not its answer"
+    return ""
