@@ -1,0 +1,205 @@
+"""Systems that do not answer twice the same: how many repeats, what they can gain, when to believe a failure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from .significance import FamilyVerdict, MetricVerdict, gravest
+
+__all__ = ["Flakiness", "RepeatPlan", "VarianceSplit", "classify_flaky", "confirm", "split_variance"]
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatPlan:
+    """How often a stochastic system is asked the same question.
+
+    The candidate answers ``first`` times; if any metric then looks bad, all cases are repeated until there
+    are ``total`` answers each.  Repeating only the suspicious cases would bias them towards the mean.
+
+    Raises:
+        ValueError: no repeats, a second stage smaller than the first, or a trigger that is no probability.
+    """
+
+    baseline: int = 5
+    first: int = 3
+    total: int = 5
+    trigger: float = 0.2
+
+    def __post_init__(self) -> None:
+        if self.baseline < 1 or not 1 <= self.first <= self.total:
+            raise ValueError(f"needs baseline >= 1 and 1 <= first <= total, not {self}")
+        if not 0.0 < self.trigger < 1.0:
+            raise ValueError(f"trigger must lie between 0 and 1, not {self.trigger}")
+
+    @property
+    def extra(self) -> int:
+        """Repeats of every case that the second stage adds."""
+        return self.total - self.first
+
+    def wants_second_stage(self, first: FamilyVerdict) -> bool:
+        """Whether any metric looks bad enough to ask again: a raw p below the trigger."""
+        return any(_looks_bad(m, self.trigger) for m in first.metrics)
+
+
+def _looks_bad(metric: MetricVerdict, trigger: float) -> bool:
+    """Whether the metric, taken alone, dropped more clearly than chance would in a share *trigger* of runs."""
+    return metric.n_cases > 0 and metric.p_raw < trigger
+
+
+def confirm(first: FamilyVerdict, second: FamilyVerdict | None, *, trigger: float = 0.2) -> FamilyVerdict:
+    """Apply the two-stage rule: a metric fails only if it looked bad at first and fails over all repeats.
+
+    Args:
+        first: the verdict over the first repeats.
+        second: the verdict over all repeats, or None where the second stage did not run.
+        trigger: the raw p below which a metric looked bad.
+
+    Returns:
+        The second verdict, or else the first; a failure that only one stage shows is inconclusive.
+    """
+    suspicious = {m.name for m in first.metrics if _looks_bad(m, trigger)}
+    judged = first if second is None else second
+    metrics = tuple(_unless_confirmed(m, second is not None, m.name in suspicious) for m in judged.metrics)
+    return replace(judged, outcome=gravest(metrics), metrics=metrics)
+
+
+def _unless_confirmed(metric: MetricVerdict, repeated: bool, suspicious: bool) -> MetricVerdict:
+    if metric.outcome != "fail" or (repeated and suspicious):
+        return metric
+    why = "it did not look worse in the first repeats" if repeated else "more repeats are needed to confirm it"
+    return replace(metric, outcome="inconclusive", reason=f"{metric.reason}; not failed, as {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceSplit:
+    """Where the noise of a mean difference comes from: other cases, or the same case asked again.
+
+    All are variances of one case; ``total`` = s_d², that of the differences of case means.  ``between`` and
+    ``within_*`` are None where no case was repeated on either side.
+
+    Attributes:
+        repeats_baseline, repeats_candidate: harmonic mean of the repeats per case.
+    """
+
+    n_cases: int
+    total: float
+    between: float | None
+    within_baseline: float | None
+    within_candidate: float | None
+    repeats_baseline: float
+    repeats_candidate: float
+
+    @property
+    def most_shrink(self) -> float | None:
+        """The largest share by which any number of repeats could shrink the standard error, 0 to 1."""
+        if self.between is None:
+            return None
+        return 1.0 - math.sqrt(min(1.0, self.between / self.total)) if self.total else 0.0
+
+    def repeats_instead_of(self, cases_needed: int) -> int | None:
+        """Return how many repeats on both sides are worth as much as *cases_needed* cases.
+
+        None where no number is: the differences between cases alone are too large, or are not known.
+        """
+        if self.between is None or self.within_baseline is None or self.within_candidate is None:
+            return None
+        room = self.total * self.n_cases / cases_needed - self.between
+        if room <= 0.0:
+            return None
+        return max(1, math.ceil((self.within_baseline + self.within_candidate) / room - 1e-9))
+
+    def __str__(self) -> str:
+        if self.between is None or self.most_shrink is None:
+            return "no case was repeated, so noise within and between cases cannot be told apart"
+        within = max(0.0, self.total - self.between)
+        return (
+            f"variance between cases {self.between:.4f}, within cases {within:.4f}; "
+            f"more repeats can shrink the standard error by at most {self.most_shrink:.0%}"
+        )
+
+
+def split_variance(
+    baseline: Mapping[str, Sequence[float]], candidate: Mapping[str, Sequence[float]]
+) -> VarianceSplit:
+    """Split the variance of paired differences: between = max(0, s_d² - within(base)/R_b - within(cand)/R_c).
+
+    The variance within is pooled over the repeated cases of a side; a side never repeated is taken to be as
+    noisy as the other.
+
+    Args:
+        baseline: case id → its score in each repeat.
+        candidate: the same; cases that are not on both sides are ignored.
+
+    Raises:
+        ValueError: fewer than two cases on both sides, or one without any score.
+    """
+    cases = sorted(baseline.keys() & candidate.keys())
+    sides = [[baseline[c] for c in cases], [candidate[c] for c in cases]]
+    if len(cases) < 2 or not all(scores for side in sides for scores in side):
+        raise ValueError("the split needs two cases or more, each with a score on both sides")
+    differences = [_mean(after) - _mean(before) for before, after in zip(*sides, strict=True)]
+    total = _squares(differences) / (len(cases) - 1)
+    repeats = [len(cases) / math.fsum(1 / len(scores) for scores in side) for side in sides]
+    within = [_pooled_variance(side) for side in sides]
+    within = [w if w is not None else within[1 - i] for i, w in enumerate(within)]
+    between = None
+    if within[0] is not None and within[1] is not None:
+        between = max(0.0, total - within[0] / repeats[0] - within[1] / repeats[1])
+    return VarianceSplit(len(cases), total, between, within[0], within[1], repeats[0], repeats[1])
+
+
+def _pooled_variance(scores_by_case: Sequence[Sequence[float]]) -> float | None:
+    degrees = sum(len(scores) - 1 for scores in scores_by_case)
+    return math.fsum(_squares(scores) for scores in scores_by_case) / degrees if degrees else None
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _squares(values: Sequence[float]) -> float:
+    """Return the sum of squared deviations from the mean."""
+    mean = _mean(values)
+    return math.fsum((v - mean) ** 2 for v in values)
+
+
+@dataclass(frozen=True, slots=True)
+class Flakiness:
+    """Whether a case of the baseline is too unsteady for the case guard, and why.
+
+    ``pass_rate`` and ``sd`` (the largest within-case standard deviation of any metric) are None where
+    nothing was repeated.
+    """
+
+    flaky: bool
+    pass_rate: float | None
+    sd: float | None
+    reason: str = ""
+
+
+def classify_flaky(
+    passed: Sequence[bool],
+    scores: Mapping[str, Sequence[float]],
+    *,
+    rates: tuple[float, float] = (0.1, 0.9),
+    max_sd: float = 0.15,
+) -> Flakiness:
+    """Classify one case by the repeats of its baseline.
+
+    Args:
+        passed: whether each repeat passed.
+        scores: metric → its score in each repeat, for scores in [0, 1].
+        rates: flaky is a pass rate strictly between the two.
+        max_sd: flaky is a within-case standard deviation above it.
+    """
+    pass_rate = sum(passed) / len(passed) if len(passed) > 1 else None
+    spread = {m: math.sqrt(_squares(s) / (len(s) - 1)) for m, s in scores.items() if len(s) > 1}
+    noisiest = max(spread, key=lambda m: spread[m], default="")
+    reasons = []
+    if pass_rate is not None and rates[0] < pass_rate < rates[1]:
+        reasons.append(f"passes in {sum(passed)} of {len(passed)} repeats")
+    if noisiest and spread[noisiest] > max_sd:
+        reasons.append(f"{noisiest} varies by {spread[noisiest]:.2f} (standard deviation) between repeats")
+    return Flakiness(bool(reasons), pass_rate, spread.get(noisiest), " and ".join(reasons))
