@@ -84,6 +84,11 @@ class CaseResult:
     concurrency: int = 1
     extra: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def expected_to_fail(self) -> bool:
+        """Whether pytest was told to expect the failure (``xfail``)."""
+        return "xfail" in self.extra
+
     def to_json(self) -> str:
         """Return the one string that travels between processes."""
         return json.dumps(asdict(self), ensure_ascii=False, default=str)

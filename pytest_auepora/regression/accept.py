@@ -42,7 +42,7 @@ def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = Fals
     """
     with locked(path):
         try:
-            old = load_baseline(path)
+            old = load_baseline(path, run.suite, run.variant)
         except BaselineError:
             if not (run.is_full and "all" in intents):
                 raise
@@ -73,12 +73,12 @@ def merge(
         new.cases = dict(old.cases)
     keys = {name: metric_key(info) for name, info in run.metrics.items() if info.baselined}
     whole = run.is_full and "all" in intents
-    if mixed := [n for n, k in keys.items() if n in new.metrics and new.metrics[n] != k]:
-        if not whole:
-            raise BaselineError(
-                f"{run.title}: {', '.join(mixed)} changed its definition since the baseline; "
-                "accept it with a full run and --auepora-update=all"
-            )
+    mixed = [n for n, k in keys.items() if n in new.metrics and new.metrics[n] != k]
+    if mixed and not whole:
+        raise BaselineError(
+            f"{run.title}: {', '.join(mixed)} changed its definition since the baseline; "
+            "accept it with a full run and --auepora-update=all"
+        )
     better = _only_better(old, run)
     for case_id, result in run.cases.items():
         if why := _refusal(result, case_id in new.cases, case_id in better, intents):
@@ -95,7 +95,7 @@ def merge(
         done.removed = [i for i in new.cases if i not in run.expected_ids]
         for case_id in done.removed:
             del new.cases[case_id]
-    _settle_metrics(new, keys, whole=whole or prune and run.is_full)
+    _settle_metrics(new, keys, whole=whole or (prune and run.is_full))
     if done.added or done.changed or whole:
         new.provenance = dict(run.provenance)
     return new, done

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ..core.run import CaseResult, MetricInfo, Run
+from ..core.run import CaseResult, MetricInfo
 from ..errors import BaselineError
 
-__all__ = ["FORMAT", "RESOLUTION", "Baseline", "BaselineCase", "baseline_path", "load_baseline", "parse_baseline"]
+__all__ = ["FORMAT", "RESOLUTION", "Baseline", "BaselineCase", "baseline_path", "load_baseline", "metric_key", "parse_baseline"]
 
 FORMAT = 1
 RESOLUTION = 5.1e-5
@@ -77,8 +77,8 @@ def metric_key(info: MetricInfo) -> dict[str, Any]:
     return {"version": info.version, "params": params}
 
 
-def baseline_path(golden: Path, run: Run, override: Path | None = None) -> Path:
-    """Return where the baseline of *run* lies: ``__baselines__/<suite>.json`` beside the golden file.
+def baseline_path(golden: Path, suite: str, variant: str, override: Path | None = None) -> Path:
+    """Return where the baseline of *suite* lies: ``__baselines__/<suite>.json`` beside the golden file.
 
     *override* is a directory to use instead, or the very file when it ends in ``.json``.
     A configuration of a parametrized system has a file of its own.
@@ -86,15 +86,16 @@ def baseline_path(golden: Path, run: Run, override: Path | None = None) -> Path:
     if override is not None and override.suffix == ".json":
         return override
     folder = override if override is not None else golden.parent / "__baselines__"
-    tail = f"@{quote(run.variant, safe='-_.+ ')}" if run.variant else ""
-    return folder / f"{run.suite}{tail}.json"
+    tail = f"@{quote(variant, safe='-_.+ ')}" if variant else ""
+    return folder / f"{suite}{tail}.json"
 
 
-def load_baseline(path: Path) -> Baseline | None:
+def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
     """Read *path*; None where there is no such file.
 
     Raises:
-        BaselineError: the file is not a baseline, cut short, in conflict, or of a newer format.
+        BaselineError: the file is not a baseline, cut short, in conflict, of a newer format, or of
+            another suite or configuration.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -104,7 +105,17 @@ def load_baseline(path: Path) -> Baseline | None:
         raise BaselineError(f"{path}: not UTF-8 ({exc.reason} at byte {exc.start})") from None
     except OSError as exc:
         raise BaselineError(f"{path}: cannot be read: {exc.strerror or exc}") from None
-    return parse_baseline(text, str(path))
+    found = parse_baseline(text, str(path))
+    if (found.suite, found.variant) != (suite, variant):
+        raise BaselineError(
+            f"{path}: the baseline of {_title(found.suite, found.variant)}, wanted is {_title(suite, variant)}; "
+            "give --auepora-baseline a directory when there is more than one"
+        )
+    return found
+
+
+def _title(suite: str, variant: str) -> str:
+    return repr(f"{suite}[{variant}]" if variant else suite)
 
 
 def parse_baseline(text: str, path: str) -> Baseline:

@@ -9,8 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from ..core.run import CaseResult, MetricInfo
-from .baseline import Baseline
-from .compare import CaseComparison, compare_case
+from .compare import CaseComparison
 from .policy import RegressionPolicy
 from .thresholds import Bound
 
@@ -61,18 +60,6 @@ def guard_case(comparison: CaseComparison, metrics: Mapping[str, MetricInfo], po
             f"(one case may fall by {own.case_max_drop:g})"
         )
     return out
-
-
-def compare_to_baseline(
-    result: CaseResult,
-    baseline: Baseline | None,
-    metrics: Mapping[str, MetricInfo],
-    incomparable: Mapping[str, str],
-) -> CaseComparison | None:
-    """Pair one result with its block of *baseline*, or None without a baseline."""
-    if baseline is None:
-        return None
-    return compare_case(result, baseline.cases.get(result.case_id), metrics, incomparable)
 
 
 def _short(value: float, bound: Bound) -> str:

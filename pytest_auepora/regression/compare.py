@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import RESOLUTION, Baseline, BaselineCase, metric_key
 
-__all__ = ["CaseComparison", "Comparison", "Flip", "MetricChange", "ScoreChange", "compare", "compare_case"]
+__all__ = ["CaseComparison", "Comparison", "Flip", "MetricChange", "ScoreChange", "compare", "compare_case", "incomparable_metrics"]
 
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
 
@@ -105,7 +105,7 @@ class Comparison:
 def compare(run: Run, baseline: Baseline) -> Comparison:
     """Pair *run* with *baseline*."""
     out = Comparison(
-        incomparable=_incomparable(run, baseline),
+        incomparable=incomparable_metrics(run, baseline),
         provenance=_changed(baseline.provenance, run.provenance),
     )
     for case_id, result in run.cases.items():
@@ -168,7 +168,8 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, t
     return {k: (before.get(k), after.get(k)) for k in keys if before.get(k) != after.get(k)}
 
 
-def _incomparable(run: Run, baseline: Baseline) -> dict[str, str]:
+def incomparable_metrics(run: Run, baseline: Baseline) -> dict[str, str]:
+    """Return the metrics of *run* that the baseline measured differently, each with what changed."""
     out: dict[str, str] = {}
     moved = [
         f"{k} {a} → {b}"

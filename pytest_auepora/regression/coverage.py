@@ -11,26 +11,28 @@ __all__ = ["coverage_outcomes"]
 _PRUNE = "accept with --auepora-prune"
 
 
-def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: bool) -> list[GateOutcome]:
+def coverage_outcomes(
+    run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool
+) -> list[GateOutcome]:
     """Return a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
-    if comparison is None or accepting:
+    if comparison is None:
         return []
     out: list[GateOutcome] = []
-    if comparison.vanished:
+    if comparison.vanished and not pruning:
         told = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
         out.append(
             _lost(run, "cases", f"{_list(told)} in the baseline, no longer in the golden file; {_PRUNE}", told)
         )
-    if comparison.lost_metrics:
+    if comparison.lost_metrics and not pruning and not accepting:
         metrics = list(comparison.lost_metrics)
         out.append(_lost(run, "metrics", f"{_list(metrics)} in the baseline, no longer computed; {_PRUNE}", []))
     lost = {i: c.lost for i, c in comparison.cases.items() if c.lost}
-    if lost:
+    if lost and not accepting:
         case_id, reasons = next(iter(lost.items()))
         name, why = next(iter(reasons.items()))
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-        told = f"{case_id}{more} had a score in the baseline and has none now ({name}: {why})"
-        out.append(_lost(run, "scores", f"{told}; accept with --auepora-update", list(lost)))
+        message = f"{case_id}{more} had a score in the baseline and has none now ({name}: {why})"
+        out.append(_lost(run, "scores", f"{message}; accept with --auepora-update", list(lost)))
     return out
 
 

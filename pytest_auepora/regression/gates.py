@@ -112,7 +112,7 @@ def _statistic(gate: Gate, metric: Metric, scores: Mapping[str, Score], run: Run
 
 
 def nearest_rank(values: Sequence[float], quantile: float) -> float:
-    """Return the nearest-rank quantile of sorted *values*: index ``ceil(q·n) − 1``."""
+    """Return the nearest-rank quantile of sorted *values*: index ``ceil(q * n) - 1``."""
     return values[max(0, math.ceil(quantile * len(values) - 1e-12) - 1)]
 
 

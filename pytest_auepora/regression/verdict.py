@@ -64,6 +64,7 @@ def judge(
     baseline_note: str = "",
     require_baseline: bool = False,
     accepting: bool = False,
+    pruning: bool = False,
 ) -> Verdict:
     """Judge *run*.
 
@@ -76,20 +77,21 @@ def judge(
         baseline_note: why there is no baseline, for people; a broken one fails the run.
         require_baseline: a missing baseline fails.
         accepting: the run is about to become the baseline, so changes are shown and not judged.
+        pruning: baseline cases and metrics that are gone are about to be dropped.
     """
     out = Verdict(run.title, baseline_note=baseline_note)
-    out.failed_cases = sum(c.state in ("failed", "error") for c in run.cases.values())
+    out.failed_cases = sum(c.state in ("failed", "error") and not c.expected_to_fail for c in run.cases.values())
     scored = [c for c in run.cases.values() if c.state != "skipped"]
     for name, metric in metrics.items():
         out.aggregates[name] = aggregate(metric, [c.scores[name] for c in scored if name in c.scores])
     if baseline is not None:
         out.comparison = compare(run, baseline)
     out.gates += [judge_gate(run, gate, metrics) for gate in with_error_gate(gates)]
-    out.gates += coverage_outcomes(run, out.comparison, accepting=accepting)
+    out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning)
     if out.comparison is not None and not accepting:
         out.gates += judge_regression(run, out.comparison, policy)
-    elif baseline is None and require_baseline and not accepting:
-        out.gates.append(GateOutcome("baseline", "coverage", "failed", baseline_note or "there is no baseline"))
+    elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith("broken")):
+        out.gates.append(GateOutcome("baseline", "baseline", "failed", baseline_note or "there is no baseline"))
     if not run.is_full:
         _withhold(run, out)
     return out

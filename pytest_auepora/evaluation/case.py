@@ -1,0 +1,160 @@
+"""One golden case, one call, one `CaseResult`."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..adapters.systems import System
+from ..core.calls import CallResult
+from ..core.metrics_base import Metric
+from ..core.run import CaseResult
+from ..core.scoring import failed_scores, score_case
+from ..core.types import EvaluationSample, SystemOutputs
+from ..io.golden import GoldenCase
+from ..metrics.relevance import expected_behaviour, grades_of_retrieved, ranks_of_relevant
+
+__all__ = ["Convert", "blank_result", "errored_result", "measure_case", "skipped_result"]
+
+Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
+"""Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
+
+ANSWER_CAP = 20_000
+SNIPPET_CAP = 200
+RETRIEVED_CAP = 100
+
+
+def measure_case(
+    case: GoldenCase,
+    system: System,
+    call: CallResult,
+    metrics: Mapping[str, Metric],
+    *,
+    where: str = "",
+    convert: Convert | None = None,
+) -> CaseResult:
+    """Turn the finished *call* of *system* on *case* into scores.
+
+    An exception of the call, or an answer of a shape nobody can read, gives a result in state ``error``
+    with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
+    """
+    if call.error is not None:
+        return errored_result(case, call.error, metrics, where=where, call=call)
+    try:
+        outputs = convert(call.value, case.sample) if convert is not None else None
+        if outputs is None:
+            outputs = system.as_outputs(call.value, call.seconds, case.sample)
+    except Exception as exc:
+        return errored_result(case, exc, metrics, where=where, call=call)
+    if call.attempts > 1:
+        outputs.extra.setdefault("retry", {"attempts": call.attempts, "reasons": list(call.retry_reasons)})
+    result = blank_result(case, where=where)
+    result.seconds, result.concurrency = call.seconds, call.concurrency
+    result.scores = score_case(metrics.values(), case.sample, outputs)
+    result.ranks = ranks_of_relevant(case.sample, outputs)
+    result.outputs = _shown_outputs(case.sample, outputs)
+    return result
+
+
+def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
+    """Return the result of a case of which only the golden file is known."""
+    sample = case.sample
+    return CaseResult(
+        case_id=case.id,
+        query=sample.query,
+        where=where,
+        content_hash=case.content_hash,
+        cluster=case.cluster,
+        labels={**_slicing_labels(sample.labels), "tags": list(case.tags)},
+        expected=_expected(sample),
+        extra={"thresholds": {n: [[b.op, b.limit] for b in bs] for n, bs in case.thresholds.items()}},
+    )
+
+
+def skipped_result(case: GoldenCase, reason: str, where: str = "") -> CaseResult:
+    """Return the result of a case that was not run on purpose."""
+    result = blank_result(case, where=where)
+    result.state, result.error = "skipped", reason
+    return result
+
+
+def errored_result(
+    case: GoldenCase,
+    error: BaseException,
+    metrics: Mapping[str, Metric],
+    *,
+    where: str = "",
+    call: CallResult | None = None,
+) -> CaseResult:
+    """Return the result of a case that could not be measured because of *error*."""
+    result = blank_result(case, where=where)
+    result.state = "error"
+    result.error = describe_error(error)
+    result.scores = failed_scores(metrics.values(), result.error.splitlines()[0])
+    if call is not None:
+        result.seconds, result.concurrency = call.seconds, call.concurrency
+    return result
+
+
+def describe_error(error: BaseException, frames: int = 6) -> str:
+    """Return ``Type: message`` and, below, the innermost frames of the user's own code."""
+    first = "".join(traceback.format_exception_only(error)).strip()
+    stack = [f for f in traceback.extract_tb(error.__traceback__) if "pytest_auepora" not in f.filename]
+    if not stack:
+        return first
+    return first + "\n" + "".join(traceback.format_list(stack[-frames:])).rstrip()
+
+
+def _slicing_labels(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep the labels that name a slice: single words and numbers."""
+    return {k: v for k, v in labels.items() if isinstance(v, (str, int, float, bool))}
+
+
+def _expected(sample: EvaluationSample) -> dict[str, Any]:
+    reference = sample.reference_answer
+    out: dict[str, Any] = {"expect": expected_behaviour(sample)}
+    if sample.relevant_docs is not None:
+        out["relevant"] = [_label(d.doc_id, d.text, d.metadata) for d in sample.relevant_docs]
+    if reference is not None:
+        out["reference"] = reference.text
+        out["references"] = [reference.text, *reference.metadata.get("alternatives", ())]
+    for key in ("must_contain", "forbidden"):
+        if key in sample.labels:
+            out[key] = sample.labels[key]
+    return out
+
+
+def _label(doc_id: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] = {"id": doc_id, "grade": metadata.get("grade", 1)}
+    if metadata.get("match") == "quote":
+        out["quote"] = text
+    return out
+
+
+def _shown_outputs(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Any]:
+    grades: Sequence[int] = grades_of_retrieved(sample, outputs)
+    out: dict[str, Any] = {
+        "answer": _cap(outputs.response.text, ANSWER_CAP),
+        "retrieved": [
+            {"id": r.doc.doc_id, "score": _plain(r.score), "grade": grade, "text": _cap(r.doc.text, SNIPPET_CAP)}
+            for r, grade in zip(outputs.retrieved[:RETRIEVED_CAP], grades, strict=False)
+        ],
+        "timings": {k: float(v) for k, v in outputs.timings.items()},
+    }
+    if "refused" in outputs.response.metadata:
+        out["refused"] = bool(outputs.response.metadata["refused"])
+    return out
+
+
+def _plain(score: Any) -> float | None:
+    """A builtin float (a numpy one would break the report's journey between processes); NaN becomes None."""
+    try:
+        value = float(score)
+    except (TypeError, ValueError):
+        return None
+    return value if value - value == 0 else None
+
+
+def _cap(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"

@@ -1,0 +1,215 @@
+"""A whole golden suite against one system, without pytest: `evaluate` gives an `Evaluation`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from ..adapters.systems import System, as_system
+from ..core.calls import Caller
+from ..core.metrics_base import Metric
+from ..core.run import MetricInfo, Run
+from ..core.scores import ComparableScore
+from ..errors import BaselineError, UnknownNameError
+from ..io.golden import GoldenSuite, load_golden
+from ..metrics.catalogue import ALWAYS
+from ..metrics.registry import Registry
+from ..regression.baseline import Baseline, baseline_path, load_baseline
+from ..regression.case_guard import judge_case
+from ..regression.compare import compare_case, incomparable_metrics
+from ..regression.gates import GateOutcome, judge_gate
+from ..regression.thresholds import Bound, Gate
+from ..regression.verdict import Verdict, judge
+from .case import Convert, measure_case, skipped_result
+
+__all__ = ["Evaluation", "blank_run", "evaluate", "find_baseline", "suite_metrics"]
+
+_RATES = ("error_rate", "pass_rate")
+
+
+def suite_metrics(suite: GoldenSuite, registry: Registry) -> dict[str, Metric]:
+    """Return the metrics of *suite* by name: those it lists, and those that are always measured."""
+    names = dict.fromkeys([*suite.metrics, *ALWAYS])
+    return {name: registry.get(name) for name in names}
+
+
+def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = "", path: str = "") -> Run:
+    """Return a run of *suite* in which nothing has been measured yet."""
+    return Run(
+        suite.name,
+        path or str(suite.path),
+        variant,
+        metrics={name: MetricInfo.of(metric) for name, metric in metrics.items()},
+        expected_ids=tuple(c.id for c in suite.cases),
+        owner=suite.owner,
+    )
+
+
+class Evaluation:
+    """A measured suite.  ``evaluation["recall@5"]`` compares with floats.
+
+    Attributes:
+        run: the measured cases.
+        suite: the golden file.
+        metrics: the metric objects behind the scores.
+        baseline: what was accepted, or None; ``baseline_note`` then says why.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        suite: GoldenSuite,
+        metrics: Mapping[str, Metric],
+        baseline: Baseline | None = None,
+        baseline_note: str = "",
+    ) -> None:
+        self.run = run
+        self.suite = suite
+        self.metrics = metrics
+        self.baseline = baseline
+        self.baseline_note = baseline_note
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The verdict on the run: thresholds, coverage, comparison with the baseline."""
+        return judge(
+            self.run, self.suite.gates, self.suite.policy, self.metrics,
+            baseline=self.baseline, baseline_note=self.baseline_note,
+        )  # fmt: skip
+
+    def __getitem__(self, name: str) -> ComparableScore:
+        """Return the aggregate of metric *name*, errored cases counted as its worst value.
+
+        Raises:
+            UnknownNameError: the metric was not measured; the message names those that were.
+        """
+        if name in _RATES:
+            gate = judge_gate(self.run, Gate(name, Bound("min", 0.0)), self.metrics)
+            return ComparableScore(name, gate.value, gate.message, run=self.run)
+        if name not in self.metrics:
+            raise UnknownNameError("metric of this run", name, [*self.metrics, *_RATES])
+        found = self.verdict.aggregates[name]
+        reasons = sorted({s.reason for c in self.run.cases.values() if (s := c.scores.get(name)) and s.reason})
+        return ComparableScore(
+            name, found.gated, "; ".join(reasons[:2]), self.run, None, self.run.metrics[name], found
+        )
+
+    def assert_no_regression(self) -> None:
+        """Raise AssertionError if a case or a metric got worse than the baseline.
+
+        Raises:
+            AssertionError: what fell, by how much, in which cases.
+            BaselineError: there is no baseline to compare with.
+        """
+        __tracebackhide__ = True
+        if self.baseline is None:
+            raise BaselineError(
+                f"{self.run.title}: {self.baseline_note}; accept the present state with --auepora-update"
+            )
+        bad = [g.message for g in self.verdict.gates if g.kind in ("regression", "coverage") and g.state == "failed"]
+        for case in self.run.cases.values():
+            if case.state == "error":
+                bad.append(f"{case.case_id}: {case.error.splitlines()[0]}")
+            bad += [f"{case.case_id}: {p}" for p in case.problems if "since the baseline" in p]
+        if bad:
+            raise AssertionError(_listed(f"{self.run.title} got worse than its baseline", bad))
+
+    def assert_thresholds(self) -> None:
+        """Raise AssertionError if a suite threshold or a case's own threshold does not hold."""
+        __tracebackhide__ = True
+        bad = [g.message for g in self.failed_thresholds]
+        bad += [f"{c.case_id}: {p}" for c in self.run.cases.values() for p in c.problems]
+        if bad:
+            raise AssertionError(_listed(f"{self.run.title} misses its thresholds", bad))
+
+    @property
+    def failed_thresholds(self) -> list[GateOutcome]:
+        """The suite thresholds that do not hold."""
+        return [g for g in self.verdict.gates if g.kind == "threshold" and g.state == "failed"]
+
+
+def _listed(title: str, lines: list[str], most: int = 20) -> str:
+    more = [f"… and {len(lines) - most} more"] if len(lines) > most else []
+    return "\n".join([title, *(f"  {line}" for line in [*lines[:most], *more])])
+
+
+def find_baseline(
+    suite: GoldenSuite, variant: str = "", override: Path | None = None
+) -> tuple[Baseline | None, str]:
+    """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`."""
+    path = baseline_path(suite.path, suite.name, variant, override)
+    found = load_baseline(path, suite.name, variant)
+    return found, "" if found is not None else f"no baseline yet ({path.name})"
+
+
+def evaluate(
+    golden: str | os.PathLike[str] | GoldenSuite,
+    rag: Any,
+    *,
+    registry: Registry | None = None,
+    concurrency: int = 1,
+    timeout: float | None = None,
+    convert: Convert | None = None,
+    baseline: str | os.PathLike[str] | None = None,
+    variant: str = "",
+    provenance: Mapping[str, Any] | None = None,
+    caller: Caller | None = None,
+) -> Evaluation:
+    """Run *rag* on every case of a golden file and score it.
+
+    Args:
+        golden: path of a golden file, or a loaded suite.
+        rag: the system, in any form `as_system` takes.
+        registry: where metric names are looked up.
+        concurrency: how many calls may run at once.
+        timeout: seconds one call may take.
+        convert: turns the system's own answers into `SystemOutputs`.
+        baseline: directory or ``.json`` file to use instead of ``__baselines__/`` beside the golden file.
+        variant: name of this configuration, where there are several.
+        provenance: what produced the answers; stored and compared with the baseline's.
+        caller: makes the calls; the default is closed when they are done.
+
+    Raises:
+        GoldenFileError: the golden file is wrong.
+        OutputShapeError: *rag* is nothing that can be called.
+        BaselineError: the baseline is there and cannot be read.
+    """
+    registry = registry or Registry()
+    suite = golden if isinstance(golden, GoldenSuite) else load_golden(Path(golden), registry)
+    metrics = suite_metrics(suite, registry)
+    system = as_system(rag)
+    run = blank_run(suite, metrics, variant)
+    run.provenance = {**system.provenance, **(provenance or {})}
+    found, note = find_baseline(suite, variant, Path(baseline) if baseline is not None else None)
+    own = caller or Caller(concurrency, timeout=timeout)
+    try:
+        _measure_all(run, suite, system, metrics, found, own, convert)
+    finally:
+        if caller is None:
+            own.close()
+    return Evaluation(run, suite, metrics, found, note)
+
+
+def _measure_all(
+    run: Run,
+    suite: GoldenSuite,
+    system: System,
+    metrics: Mapping[str, Metric],
+    baseline: Baseline | None,
+    caller: Caller,
+    convert: Convert | None,
+) -> None:
+    todo = [c for c in suite.cases if c.skip is None]
+    run.add(skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None)
+    calls = caller.map(partial(system.invoke, c.sample, c.top_k) for c in todo)
+    incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
+    for case, call in zip(todo, calls, strict=True):
+        where = f"{run.path}:{case.line}"
+        result = measure_case(case, system, call, metrics, where=where, convert=convert)
+        block = baseline.cases.get(case.id) if baseline is not None else None
+        comparison = None if baseline is None else compare_case(result, block, run.metrics, incomparable)
+        judge_case(result, case.thresholds, run.metrics, comparison, suite.policy)
+        run.add([result])

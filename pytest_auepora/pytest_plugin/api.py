@@ -1,0 +1,185 @@
+"""Golden files inside test files: the ``auepora`` fixture, and ``@pytest.mark.auepora`` with ``auepora_case``."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..core.run import CaseResult, MetricInfo
+from ..core.scores import ComparableScore
+from ..errors import GoldenFileError, UnknownNameError
+from ..evaluation.case import measure_case
+from ..evaluation.suite import Evaluation, evaluate
+from ..io.golden import GoldenCase, GoldenSuite
+from ..regression.case_guard import judge_case
+from ..regression.compare import compare_case
+from .keys import PARCELS
+from .session import session_of
+from .wire import Parcel
+
+__all__ = ["Auepora", "ScoredCase", "parametrize_cases", "score_case_of"]
+
+
+class Auepora:
+    """The ``auepora`` fixture."""
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._request = request
+
+    def evaluate(self, golden: str | os.PathLike[str], rag: Any = None) -> Evaluation:
+        """Run the system on every case of *golden* (a path relative to the test file or the rootdir).
+
+        Args:
+            golden: the golden file.
+            rag: the system; by default the fixture that the golden file names (``rag``).
+
+        Returns:
+            An `Evaluation`: ``run["recall@5"] >= 0.8``, ``run.assert_no_regression()``.  Under ``--auepora`` its
+            results also count in the closing summary and are accepted by ``--auepora-update``.
+
+        Raises:
+            GoldenFileError: the file is wrong.
+        """
+        request = self._request
+        session = session_of(request.config)
+        suite = session.suite(find_golden(request, golden))
+        system = session.system(request.getfixturevalue(suite.fixture) if rag is None else rag)
+        variant = _variant(request)
+        provenance = session.provenance(suite, system)
+        done = evaluate(
+            suite, system, registry=session.registry, convert=session.convert, baseline=session.override,
+            variant=variant, provenance=provenance, caller=session.caller(system),
+        )  # fmt: skip
+        done.run.path = session.relative(suite.path)
+        for result in done.run.cases.values():
+            session.redact(result)
+        _keep(request, [Parcel(done.run.path, variant, r, provenance) for r in done.run.cases.values()])
+        if session.accepting:
+            done.baseline_note = "being accepted"
+        return done
+
+
+class ScoredCase:
+    """One golden case, run and scored: ``auepora_case["token_f1"] >= 0.3``.
+
+    Attributes:
+        result: everything that was measured.
+        case: the golden case.
+    """
+
+    def __init__(self, result: CaseResult, case: GoldenCase, metrics: dict[str, MetricInfo]) -> None:
+        self.result = result
+        self.case = case
+        self._metrics = metrics
+
+    @property
+    def id(self) -> str:
+        """The case's id."""
+        return self.case.id
+
+    @property
+    def answer(self) -> str:
+        """What the system answered."""
+        return str(self.result.outputs.get("answer", ""))
+
+    def __getitem__(self, name: str) -> ComparableScore:
+        """Return the score of metric *name*; comparing one that is n/a or an error raises and says why.
+
+        Raises:
+            UnknownNameError: the metric was not measured.
+        """
+        if name not in self.result.scores:
+            raise UnknownNameError("metric of this case", name, self.result.scores)
+        score = self.result.scores[name]
+        return ComparableScore(name, score.value, score.reason, None, self.result, self._metrics.get(name))
+
+    def __repr__(self) -> str:
+        return f"<case {self.id}: {self.result.state}>"
+
+
+def find_golden(request: pytest.FixtureRequest, golden: str | os.PathLike[str]) -> Path:
+    """Return the path of *golden*, looked up beside the test file, then in the rootdir."""
+    return _find(Path(golden), request.path.parent, request.config.rootpath)
+
+
+def _find(golden: Path, *folders: Path) -> Path:
+    tried = [golden] if golden.is_absolute() else [folder / golden for folder in folders]
+    for path in tried:
+        if path.exists():
+            return path
+    raise FileNotFoundError(f"no golden file {golden}; looked at {', '.join(map(str, tried))}")
+
+
+def parametrize_cases(metafunc: pytest.Metafunc) -> None:
+    """Parametrize ``auepora_case`` with the cases of the marker's golden file."""
+    mark = metafunc.definition.get_closest_marker("auepora")
+    if mark is None or len(mark.args) != 1:
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: auepora_case needs @pytest.mark.auepora('path/of/golden.yaml')"
+        )
+    session = session_of(metafunc.config)
+    path = _find(Path(mark.args[0]), metafunc.definition.path.parent, metafunc.config.rootpath)
+    try:
+        suite = session.suite(path)
+    except GoldenFileError as exc:
+        raise pytest.UsageError(str(exc)) from None
+    params = [
+        pytest.param((suite, case), id=case.id, marks=[getattr(pytest.mark, tag) for tag in case.tags])
+        for case in suite.cases
+    ]
+    metafunc.parametrize("auepora_case", params, indirect=True)
+
+
+def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
+    """Run and score the case that is this test's parameter.
+
+    Fails the test where the system raised; thresholds of the golden file are left to the test.
+    """
+    if not hasattr(request, "param"):
+        raise pytest.UsageError(f"{request.node.nodeid}: auepora_case needs @pytest.mark.auepora('golden.yaml')")
+    suite: GoldenSuite
+    suite, case = request.param
+    if case.skip is not None:
+        pytest.skip(case.skip)
+    session = session_of(request.config)
+    system = session.system(request.getfixturevalue(suite.fixture))
+    call = session.caller(system).call(
+        request.node, partial(system.invoke, case.sample, case.top_k), timeout=case.timeout
+    )
+    metrics = session.metrics(suite)
+    where = f"{session.relative(suite.path)}:{case.line}"
+    result = measure_case(case, system, call, metrics, where=where, convert=session.convert)
+    variant = _variant(request, case.id)
+    provenance = session.provenance(suite, system)
+    infos = session.run(suite, variant, provenance).metrics
+    baseline, _ = session.baseline(suite, variant)
+    comparison = None
+    if baseline is not None and not session.accepting:
+        incomparable = session.incomparable(suite, variant, provenance)
+        comparison = compare_case(result, baseline.cases.get(case.id), infos, incomparable)
+    judge_case(result, case.thresholds, infos, comparison, suite.policy)
+    session.redact(result)
+    _keep(request, [Parcel(session.relative(suite.path), variant, result, provenance)])
+    if result.state == "error":
+        from .terminal import failure_message
+
+        pytest.fail(failure_message(request.config, result, comparison, infos), pytrace=False)
+    return ScoredCase(result, case, infos)
+
+
+def _variant(request: pytest.FixtureRequest, case_id: str = "") -> str:
+    """The configuration's name: the test's parameter id, without the part that names the case."""
+    callspec = getattr(request.node, "callspec", None)
+    if callspec is None:
+        return ""
+    parts = [str(p) for p in getattr(callspec, "_idlist", [callspec.id]) if str(p) != case_id]
+    return "-".join(parts)
+
+
+def _keep(request: pytest.FixtureRequest, parcels: list[Parcel]) -> None:
+    node = request.node
+    node.stash[PARCELS] = [*node.stash.get(PARCELS, []), *parcels]

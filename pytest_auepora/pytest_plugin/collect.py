@@ -1,0 +1,124 @@
+"""Golden files as pytest modules, golden cases as pytest functions.
+
+Each case becomes a small real function whose code claims to stand on the case's line of the golden file,
+handed to ``pytest_pycollect_makeitem`` like any other.  Node ids, ``-k``, ``-m``, ``--lf``, fixtures of any
+scope, parametrized and async fixtures, xdist and every plugin then work because nothing is special.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..errors import GoldenFileError
+from ..io.golden import GoldenCase, GoldenSuite
+from .compat import fixture_definitions
+from .items import run_case, run_case_async
+from .keys import CASE, SESSION, SUITE
+
+__all__ = ["GoldenFile", "is_golden"]
+
+_SUFFIXES = (".yaml", ".yml", ".jsonl")
+
+
+def is_golden(path: Path, config: pytest.Config, parent: pytest.Collector) -> bool:
+    """Whether *path* matches ``auepora_files`` or is named on the command line; nothing else is opened."""
+    if any(path.match(glob) for glob in config.getini("auepora_files")):
+        return True
+    return path.suffix in _SUFFIXES and parent.session.isinitpath(path)
+
+
+class GoldenFile(pytest.Module):
+    """A golden file; pytest sees a module whose functions are the cases."""
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """Yield one item per case (or per case and parameter)."""
+        session = self.config.stash[SESSION]
+        try:
+            suite = session.suite(self.path)
+        except GoldenFileError as exc:
+            raise self.CollectError(_for_people(exc, self.config.rootpath)) from None
+        module = types.ModuleType(self.path.stem)
+        module.__file__ = str(self.path)
+        self.obj = module
+        for tag in suite.tags:
+            self.add_marker(tag)
+        make = functools.partial(make_function, suite=suite, mark=self._loop_mark(suite.fixture))
+        for case in suite.cases:
+            function = make(case)
+            setattr(module, case.id, function)
+            made = self.ihook.pytest_pycollect_makeitem(collector=self, name=case.id, obj=function) or []
+            delattr(function, "__test__")  # it would be a keyword of the item, and `-k test` match every case
+            for item in made if isinstance(made, list) else [made]:
+                item.stash[CASE] = case
+                item.stash[SUITE] = suite
+                yield item
+
+    def _loop_mark(self, fixture: str) -> pytest.MarkDecorator | None:
+        """Return the mark that makes an event-loop plugin run cases whose system comes from an async fixture."""
+        probe = pytest.Function.from_parent(self, name="probe", callobj=template(self.path, fixture, False))
+        definitions = fixture_definitions(probe).get(fixture)
+        if not definitions:
+            return None
+        definition = definitions[-1]
+        if not (inspect.iscoroutinefunction(definition.func) or inspect.isasyncgenfunction(definition.func)):
+            return None
+        if "anyio_backend" in probe.fixturenames:
+            return pytest.mark.anyio
+        if self.config.pluginmanager.hasplugin("asyncio"):
+            scope = self.config.getini("asyncio_default_fixture_loop_scope") or definition.scope
+            return pytest.mark.asyncio(loop_scope=scope)
+        return None
+
+
+def make_function(
+    case: GoldenCase, *, suite: GoldenSuite, mark: pytest.MarkDecorator | None
+) -> types.FunctionType:
+    """Return the test function of *case*, marked with its tags, ``skip`` and ``xfail``."""
+    base = template(suite.path, suite.fixture, mark is not None)
+    # one compilation per file: line tables are relative, so moving the first line moves the function
+    code = base.__code__.replace(co_firstlineno=case.line, co_name=case.id)
+    function = types.FunctionType(code, base.__globals__, case.id)
+    function.__qualname__ = case.id
+    function.__module__ = suite.path.stem
+    function.__doc__ = case.sample.query
+    function.__dict__["__test__"] = True  # collected whatever python_functions says
+    marks = [getattr(pytest.mark, tag) for tag in case.tags]
+    if case.skip is not None:
+        marks.append(pytest.mark.skip(reason=case.skip))
+    if case.xfail is not None:
+        marks.append(pytest.mark.xfail(reason=case.xfail, strict=False))
+    if mark is not None:
+        marks.append(mark)
+    function.__dict__["pytestmark"] = [m.mark for m in marks]
+    return function
+
+
+@functools.lru_cache(maxsize=256)
+def template(path: Path, fixture: str, is_async: bool) -> types.FunctionType:
+    """Return ``def case(request, <fixture>)`` compiled as if it stood in the golden file."""
+    prefix, wait = ("async ", "await ") if is_async else ("", "")
+    source = f"{prefix}def case(request, {fixture}): {wait}run(request.node, {fixture})"
+    scope: dict[str, Any] = {
+        "run": run_case_async if is_async else run_case,
+        "__tracebackhide__": True,
+        "__file__": str(path),
+    }
+    exec(compile(source, str(path), "exec"), scope)
+    made: types.FunctionType = scope["case"]
+    return made
+
+
+def _for_people(error: GoldenFileError, root: Path) -> str:
+    """One line per problem, paths relative to the rootdir as everywhere in pytest's output."""
+    prefix = f"{root}/"
+    lines = [str(p).removeprefix(prefix) for p in error.problems]
+    if len(lines) == 1:
+        return lines[0]
+    return f"{len(lines)} problems in this golden file:\n" + "\n".join(lines)

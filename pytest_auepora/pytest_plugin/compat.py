@@ -1,0 +1,28 @@
+"""The few places where pytest offers no public way, each guarded and with a fallback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+__all__ = ["fixture_definitions", "variant_of"]
+
+
+def fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[pytest.FixtureDef[Any]]]:
+    """Return the fixture definitions an item sees, by name, or nothing where pytest no longer tells.
+
+    Needed to know, before any fixture is set up, whether ``rag`` is async and whether upcoming items
+    share its value.  Without it, cases of async fixtures are not recognised and calls run one by one.
+    """
+    found: Mapping[str, Sequence[pytest.FixtureDef[Any]]] = getattr(
+        getattr(item, "_fixtureinfo", None), "name2fixturedefs", {}
+    )
+    return found
+
+
+def variant_of(item: pytest.Item) -> str:
+    """Return the parameter id of an item (``"bm25"``), or an empty string."""
+    callspec = getattr(item, "callspec", None)
+    return str(callspec.id) if callspec is not None else ""

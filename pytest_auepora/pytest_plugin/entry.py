@@ -1,0 +1,100 @@
+"""The part that every pytest run pays for: options, hook specifications, fixtures' names, one ``if``.
+
+Nothing of the package is imported here until ``--auepora`` is given or a test asks for a fixture.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from .api import Auepora, ScoredCase
+
+_UPDATE = "--auepora-update"
+_INTENTS = ("all", "new", "improved")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare options and ini keys."""
+    group = parser.getgroup("auepora", "RAG regression tests")
+    add = group.addoption
+    add("--auepora", action="store_true", help="collect golden files, run their cases, judge the result")
+    add(
+        _UPDATE, nargs="?", const="all", metavar="WORDS",
+        help="accept results into the baseline; WORDS (comma-separated): all (default), new, improved. Implies --auepora",
+    )  # fmt: skip
+    add("--auepora-prune", action="store_true", help="drop baseline cases the golden files no longer have (full runs)")
+    add("--auepora-require-baseline", action="store_true", help="fail where a suite has no baseline (for CI)")
+    add("--auepora-baseline", metavar="PATH", help="directory or .json file to use instead of __baselines__/")
+    add("--auepora-concurrency", type=int, metavar="N", help="calls in flight (default: 1, async systems 8)")
+    add("--auepora-timeout", type=float, metavar="SECONDS", help="give up on a single call after this long")
+    parser.addini(
+        "auepora_files", "globs of golden files", type="args",
+        default=["*.golden.yaml", "*.golden.yml", "*.golden.jsonl"],
+    )  # fmt: skip
+    parser.addini("auepora", "as if --auepora were always given", type="bool", default=False)
+    parser.addini("auepora_concurrency", "as --auepora-concurrency", default="")
+    parser.addini("auepora_timeout", "as --auepora-timeout", default="")
+    parser.addini("auepora_retry", "exceptions to retry: names or dotted paths", type="args", default=[])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(args: list[str]) -> None:
+    """Let ``--auepora-update tests/`` mean what it says: the path is not one of the option's words."""
+    for i, arg in enumerate(args):
+        if arg == _UPDATE and not (args[i + 1 : i + 2] and set(args[i + 1].split(",")) <= set(_INTENTS)):
+            args[i] = f"{_UPDATE}=all"
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hooks of `hooks`."""
+    from . import hooks
+
+    pluginmanager.add_hookspecs(hooks)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load the rest where it is asked for."""
+    config.addinivalue_line("markers", "auepora(path): run the test once per case of a golden file (auepora_case)")
+    if config.getoption("auepora") or config.getoption("auepora_update") or config.getini("auepora"):
+        from .session import configure
+
+        configure(config)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give ``auepora_case`` one parameter per golden case of the marker's file."""
+    if "auepora_case" in metafunc.fixturenames:
+        from .api import parametrize_cases
+
+        parametrize_cases(metafunc)
+
+
+def pytest_assertrepr_compare(op: str, left: Any, right: Any) -> list[str] | None:
+    """Explain a failed comparison of a score; scores exist only where their module was imported."""
+    scores = sys.modules.get("pytest_auepora.core.scores")
+    if scores is None or not isinstance(left, scores.ComparableScore):
+        return None
+    from ..reporting.assertions import explain_score
+
+    return explain_score(left, op, right)
+
+
+@pytest.fixture
+def auepora(request: pytest.FixtureRequest) -> Iterator[Auepora]:
+    """Evaluate golden files inside a test: ``run = auepora.evaluate("golden/billing.golden.yaml")``."""
+    from .api import Auepora
+
+    yield Auepora(request)
+
+
+@pytest.fixture
+def auepora_case(request: pytest.FixtureRequest) -> ScoredCase:
+    """One case of the golden file named by ``@pytest.mark.auepora(path)``, run and scored."""
+    from .api import score_case_of
+
+    return score_case_of(request)

@@ -1,0 +1,61 @@
+"""Hooks that a project's conftest.py or another plugin may implement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..core.run import CaseResult, Run
+    from ..core.types import EvaluationSample, SystemOutputs
+    from ..metrics.registry import Registry
+    from ..regression.verdict import Verdict
+
+
+def pytest_auepora_metrics(registry: Registry, config: pytest.Config) -> None:
+    """Add metrics of your own.
+
+    Called once in every process, before the first golden file is read:
+
+    .. code-block:: python
+
+        def pytest_auepora_metrics(registry):
+            registry.add("answer_words", AnswerWords)
+
+    Golden files may then name ``answer_words``.
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_auepora_convert(output: Any, sample: EvaluationSample, config: pytest.Config) -> SystemOutputs | None:
+    """Turn what your system returned into `SystemOutputs`; return None to leave it to the built-in conversion.
+
+    Called in the process that ran the case, after every call that did not raise.  Stops at the first
+    implementation that returns something.
+    """
+
+
+def pytest_auepora_provenance(config: pytest.Config, suite: str, path: Path) -> dict[str, Any] | None:
+    """Say what produced the answers of *suite*: corpus, chunker_version, embedding, prompt, model, ….
+
+    Stored with the baseline and shown when it differs.  A changed ``chunker_version`` makes retrieval scores
+    by chunk id not comparable.  Values must be JSON-able; several implementations are merged.
+    """
+
+
+def pytest_auepora_redact(result: CaseResult, config: pytest.Config) -> None:
+    """Change *result* in place before it is stored, shown or leaves its process.
+
+    Its texts are ``query``, ``outputs["answer"]``, ``outputs["retrieved"][i]["text"]``, ``expected`` and
+    ``error``.  Scores are computed before, from the real texts.
+    """
+
+
+def pytest_auepora_run_finished(run: Run, verdict: Verdict, config: pytest.Config) -> None:
+    """Receive each finished run with its verdict, before the closing summary is printed.
+
+    Called in the controller only, once per suite and configuration.
+    """

@@ -1,0 +1,173 @@
+"""The judging process: gathers results from reports, judges each run, publishes its gates, writes baselines.
+
+Only here are files written.  Under xdist this is the controller; it has seen no item and no system, just
+reports, so everything it knows comes from them and from the golden files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+import pytest
+
+from ..core.run import Run
+from ..errors import BaselineError
+from ..evaluation.case import errored_result
+from ..io.golden import GoldenSuite
+from ..regression.accept import Accepted, accept
+from ..regression.gates import GateOutcome
+from ..regression.verdict import Verdict, judge
+from .keys import SESSION
+from .wire import Parcel, unpack
+
+__all__ = ["Judge", "Judged"]
+
+
+@dataclass(slots=True)
+class Judged:
+    """A run, its verdict, and what was accepted of it."""
+
+    run: Run
+    suite: GoldenSuite
+    verdict: Verdict
+    accepted: Accepted | None = None
+
+
+@dataclass(slots=True)
+class Judge:
+    """One per pytest run."""
+
+    config: pytest.Config
+    runs: dict[tuple[str, str], Run] = field(default_factory=dict)
+    judged: list[Judged] = field(default_factory=list)
+    crashed: list[str] = field(default_factory=list)
+    complete: bool = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take in what an item measured; a rerun replaces the earlier result."""
+        parcels = unpack(report)
+        for parcel in parcels:
+            self._take(parcel)
+        if not parcels and report.failed and report.when not in ("setup", "call", "teardown"):
+            self.crashed.append(report.nodeid)  # a worker died with it
+
+    def _take(self, parcel: Parcel) -> None:
+        key = parcel.path, parcel.variant
+        if (run := self.runs.get(key)) is None:
+            session = self.config.stash[SESSION]
+            suite = session.suite(self.config.rootpath / parcel.path)
+            run = self.runs[key] = session.run(suite, parcel.variant, parcel.provenance)
+        run.provenance = parcel.provenance or run.provenance
+        run.add([parcel.result])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Judge after all items have run; ``-x`` and Ctrl-C raise through here, and nothing is written."""
+        try:
+            done = yield
+        except BaseException:
+            self._judge_all()
+            raise
+        if not self.config.option.collectonly and not self.config.getoption("setupplan", False):
+            self.complete = not session.shouldstop and not session.shouldfail
+            self._judge_all()
+            self._publish(session)
+        return done
+
+    def _judge_all(self) -> None:
+        for nodeid in self.crashed:
+            self._take_crash(nodeid)
+        for _, run in sorted(self.runs.items()):
+            self.judged.append(self._judge(run))
+        for judged in self.judged:
+            self.config.hook.pytest_auepora_run_finished(
+                run=judged.run, verdict=judged.verdict, config=self.config
+            )
+
+    def _judge(self, run: Run) -> Judged:
+        session = self.config.stash[SESSION]
+        suite = session.suite(self.config.rootpath / run.path)
+        run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
+        baseline, note = session.baseline(suite, run.variant)
+        accepting = session.accepting and self.complete
+        verdict = judge(
+            run, suite.gates, suite.policy, session.metrics(suite),
+            baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.prune,
+            require_baseline=self.config.getoption("auepora_require_baseline"),
+        )  # fmt: skip
+        judged = Judged(run, suite, verdict)
+        if session.updating:
+            self._accept(judged)
+        return judged
+
+    def _accept(self, judged: Judged) -> None:
+        session, run = self.config.stash[SESSION], judged.run
+        if not self.complete:
+            judged.verdict.notes.append("the run was stopped, so the baseline was not touched")
+            return
+        try:
+            path = session.baseline_path(judged.suite, run.variant)
+            judged.accepted = accept(path, run, session.intents, prune=session.prune)
+        except BaselineError as exc:
+            judged.verdict.gates.append(GateOutcome("baseline", "baseline", "failed", str(exc), owner=run.owner))
+
+    def _take_crash(self, nodeid: str) -> None:
+        """A worker that died lost one case: count it as errored, by the name its node id gives it."""
+        path, _, name = nodeid.partition("::")
+        session = self.config.stash[SESSION]
+        for (known, variant), run in self.runs.items():
+            if known != path or (variant and not name.endswith(f"[{variant}]")):
+                continue
+            suite = session.suite(self.config.rootpath / path)
+            case = suite.case(name.removesuffix(f"[{variant}]") if variant else name)
+            if case is not None and case.id not in run.cases:
+                error = RuntimeError("the worker process running this case died")
+                where = f"{path}:{case.line}"
+                run.add([errored_result(case, error, session.metrics(suite), where=where)])
+
+    def _publish(self, session: pytest.Session) -> None:
+        """Send each suite-level judgement through pytest's own reporting, as if it were a test.
+
+        The terminal, the counts, junit, ``--lf`` and the exit code then all know it.
+        """
+        reports = [_report(j, g) for j in self.judged for g in j.verdict.gates if g.state in ("passed", "failed")]
+        reports += self._nothing_measured(session)
+        session.testscollected += len(reports)  # keeps the progress figure at 100 %
+        hook = self.config.hook
+        for report in reports:
+            hook.pytest_runtest_logstart(nodeid=report.nodeid, location=report.location)
+            hook.pytest_runtest_logreport(report=report)
+            hook.pytest_runtest_logfinish(nodeid=report.nodeid, location=report.location)
+
+    def _nothing_measured(self, session: pytest.Session) -> list[pytest.TestReport]:
+        """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
+        option = self.config.option
+        chosen = option.keyword or option.markexpr or option.lf or getattr(option, "last_failed", False)
+        asked = option.auepora or option.auepora_update
+        if self.runs or chosen or not asked or self.crashed or not self.complete:
+            return []
+        globs = " ".join(self.config.getini("auepora_files"))
+        message = f"no golden case was run: no file matches auepora_files = {globs}"
+        return [_synthetic("auepora::golden files", ("auepora", 0, "golden files"), "failed", message)]
+
+
+def _report(judged: Judged, gate: GateOutcome) -> pytest.TestReport:
+    run = judged.run
+    variant = f"[{run.variant}]" if run.variant else ""
+    name = f"gate: {gate.title}{variant}"
+    line = gate.line - 1 if gate.line else 0
+    owner = f" (owner: {gate.owner})" if gate.owner else ""
+    culprits = f"\ncases that cost most: {', '.join(gate.culprits)}" if gate.culprits else ""
+    place = f"{run.path}:{gate.line}" if gate.line else run.path
+    message = f"{place}: {gate.message}{owner}{culprits}"
+    return _synthetic(f"{run.path}::{name}", (run.path, line, name), gate.state, message)
+
+
+def _synthetic(nodeid: str, location: tuple[str, int, str], state: str, message: str) -> pytest.TestReport:
+    failed = state == "failed"
+    return pytest.TestReport(
+        nodeid=nodeid, location=location, keywords={location[2]: 1}, outcome="failed" if failed else "passed",
+        longrepr=message if failed else None, when="call", duration=0.0, start=0.0, stop=0.0,
+    )  # fmt: skip
+

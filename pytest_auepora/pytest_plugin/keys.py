@@ -1,0 +1,23 @@
+"""Everything the plugin stores on pytest's objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from ..io.golden import GoldenCase, GoldenSuite
+    from .session import AueporaSession
+    from .wire import Parcel
+
+__all__ = ["CASE", "PARCELS", "SESSION", "SUITE"]
+
+SESSION: pytest.StashKey[AueporaSession] = pytest.StashKey()
+"""On the config: what one process knows."""
+CASE: pytest.StashKey[GoldenCase] = pytest.StashKey()
+"""On an item: its golden case."""
+SUITE: pytest.StashKey[GoldenSuite] = pytest.StashKey()
+"""On an item: the suite of its case."""
+PARCELS: pytest.StashKey[list[Parcel]] = pytest.StashKey()
+"""On an item: what it measured, to travel with its report."""

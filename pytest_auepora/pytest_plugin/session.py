@@ -1,0 +1,213 @@
+"""What one pytest process knows: metrics, golden suites, baselines, the systems it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..adapters.systems import System, as_system
+from ..core.calls import Caller, RetryPolicy
+from ..core.metrics_base import Metric
+from ..core.run import CaseResult, Run
+from ..core.types import EvaluationSample, SystemOutputs
+from ..errors import BaselineError
+from ..evaluation.suite import blank_run, find_baseline, suite_metrics
+from ..io.golden import GoldenSuite, load_golden
+from ..metrics.registry import Registry
+from ..regression.accept import INTENTS
+from ..regression.baseline import Baseline, baseline_path
+from ..regression.compare import incomparable_metrics
+from .keys import SESSION
+from .lookahead import Queue
+
+__all__ = ["AueporaSession", "configure", "session_of"]
+
+ASYNC_CONCURRENCY = 8
+"""Calls in flight for async systems unless the user says otherwise: their clients are made for it."""
+
+
+def session_of(config: pytest.Config) -> AueporaSession:
+    """Return the session of *config*; made on first use, so fixtures work without ``--auepora``."""
+    if SESSION not in config.stash:
+        config.stash[SESSION] = AueporaSession(config)
+    return config.stash[SESSION]
+
+
+def configure(config: pytest.Config) -> None:
+    """Register what ``--auepora`` switches on."""
+    from .items import Collecting
+    from .judge import Judge
+
+    session_of(config)
+    config.pluginmanager.register(Collecting(config), "auepora-collecting")
+    if not hasattr(config, "workerinput"):
+        from .terminal import Terminal
+
+        judge = Judge(config)
+        config.pluginmanager.register(judge, "auepora-judge")
+        config.pluginmanager.register(Terminal(config, judge), "auepora-terminal")
+
+
+class AueporaSession:
+    """Loads each thing once, and answers for the options."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.root = config.rootpath
+        self.intents = self._intents()
+        self.prune: bool = config.getoption("auepora_prune")
+        self.timeout = self._number("auepora_timeout", float)
+        self.concurrency = self._number("auepora_concurrency", int)
+        override = config.getoption("auepora_baseline")
+        self.override = config.invocation_params.dir / override if override else None
+        self.queue: Queue | None = None
+        self._suites: dict[Path, GoldenSuite] = {}
+        self._metrics: dict[Path, dict[str, Metric]] = {}
+        self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
+        self._incomparable: dict[tuple[Path, str], Mapping[str, str]] = {}
+        self._systems: dict[int, tuple[Any, System]] = {}
+        self._callers: dict[bool, Caller] = {}
+
+    def _intents(self) -> frozenset[str]:
+        words = frozenset(filter(None, (self.config.getoption("auepora_update") or "").split(",")))
+        if unknown := words - set(INTENTS):
+            raise pytest.UsageError(
+                f"--auepora-update: unknown word {', '.join(sorted(unknown))}; there is {', '.join(INTENTS)}"
+            )
+        return words
+
+    def _number(self, name: str, kind: type[int] | type[float]) -> Any:
+        given = self.config.getoption(name)
+        if given is None and (text := self.config.getini(name)):
+            try:
+                given = kind(text)
+            except ValueError:
+                raise pytest.UsageError(f"{name} = {text}: expected a number") from None
+        if given is not None and given <= 0:
+            raise pytest.UsageError(f"--{name.replace('_', '-')} {given}: expected more than 0")
+        return given
+
+    @property
+    def accepting(self) -> bool:
+        """Whether every result of this run is about to become the baseline."""
+        return "all" in self.intents
+
+    @property
+    def updating(self) -> bool:
+        """Whether any baseline file may be written."""
+        return bool(self.intents) or self.prune
+
+    @cached_property
+    def registry(self) -> Registry:
+        """All metrics, the project's own included."""
+        registry = Registry()
+        self.config.hook.pytest_auepora_metrics(registry=registry, config=self.config)
+        return registry
+
+    def relative(self, path: Path) -> str:
+        """Return *path* as node ids write it."""
+        try:
+            return path.relative_to(self.root).as_posix()
+        except ValueError:
+            return path.as_posix()
+
+    def suite(self, path: Path) -> GoldenSuite:
+        """Load a golden file, and register its tags as markers.  Raises `GoldenFileError`."""
+        if (suite := self._suites.get(path)) is None:
+            suite = self._suites[path] = load_golden(path, self.registry)
+            for tag in sorted({*suite.tags, *(t for c in suite.cases for t in c.tags)}):
+                self.config.addinivalue_line("markers", f"{tag}: tag of golden cases")
+        return suite
+
+    def metrics(self, suite: GoldenSuite) -> dict[str, Metric]:
+        """Return the metric objects of *suite*."""
+        if (metrics := self._metrics.get(suite.path)) is None:
+            metrics = self._metrics[suite.path] = suite_metrics(suite, self.registry)
+        return metrics
+
+    def baseline(self, suite: GoldenSuite, variant: str) -> tuple[Baseline | None, str]:
+        """Return the baseline of *suite*, or None and why: absent, or unreadable."""
+        key = suite.path, variant
+        if key not in self._baselines:
+            try:
+                self._baselines[key] = find_baseline(suite, variant, self.override)
+            except BaselineError as exc:
+                self._baselines[key] = None, f"broken: {exc}"
+        return self._baselines[key]
+
+    def baseline_path(self, suite: GoldenSuite, variant: str) -> Path:
+        """Return where the baseline of *suite* is written."""
+        return baseline_path(suite.path, suite.name, variant, self.override)
+
+    def run(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Run:
+        """Return an empty run of *suite*."""
+        run = blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
+        run.provenance = dict(provenance)
+        return run
+
+    def incomparable(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Mapping[str, str]:
+        """Return the metrics that do not compare with the baseline, and why."""
+        key = suite.path, variant
+        if key not in self._incomparable:
+            baseline, _ = self.baseline(suite, variant)
+            run = self.run(suite, variant, provenance)
+            self._incomparable[key] = incomparable_metrics(run, baseline) if baseline is not None else {}
+        return self._incomparable[key]
+
+    def system(self, rag: Any) -> System:
+        """Return the adapted form of a fixture's value; the same for the same value."""
+        known = self._systems.get(id(rag))
+        if known is None or known[0] is not rag:
+            known = self._systems[id(rag)] = rag, as_system(rag)
+        return known[1]
+
+    def provenance(self, suite: GoldenSuite, system: System) -> dict[str, Any]:
+        """Return what is known of how the answers came about; the project's hook has the last word."""
+        out = dict(system.provenance)
+        said = self.config.hook.pytest_auepora_provenance(config=self.config, suite=suite.name, path=suite.path)
+        for part in reversed(said):
+            out.update(part or {})
+        return out
+
+    def caller(self, system: System) -> Caller:
+        """Return what makes the calls of *system*."""
+        if (caller := self._callers.get(system.is_async)) is None:
+            worker = hasattr(self.config, "workerinput")
+            wanted = self.concurrency or (ASYNC_CONCURRENCY if system.is_async else 1)
+            # a worker's items are everybody's list, not its own share, so it cannot look ahead
+            concurrency = 1 if worker else wanted
+            stops_early = self.config.getoption("maxfail", 0)
+            names = self.config.getini("auepora_retry")
+            caller = self._callers[system.is_async] = Caller(
+                concurrency,
+                lookahead=concurrency if stops_early and concurrency > 1 else None,
+                timeout=self.timeout,
+                retry=RetryPolicy(tuple(names)) if names else None,
+            )
+        return caller
+
+    def drop_calls(self) -> None:
+        """Forget calls started early: the systems they use are about to go."""
+        for caller in self._callers.values():
+            caller.drop()
+
+    def close(self) -> None:
+        """Cancel what still runs."""
+        for caller in self._callers.values():
+            caller.close()
+        self._callers.clear()
+
+    def convert(self, output: Any, sample: EvaluationSample) -> SystemOutputs | None:
+        """Ask the project's own conversion first."""
+        found: SystemOutputs | None = self.config.hook.pytest_auepora_convert(
+            output=output, sample=sample, config=self.config
+        )
+        return found
+
+    def redact(self, result: CaseResult) -> None:
+        """Let the project take secrets out of what is about to be stored and shown."""
+        self.config.hook.pytest_auepora_redact(result=result, config=self.config)

@@ -1,0 +1,146 @@
+"""A small project to run the plugin on: golden cases, a system that knows five documents, a few words to break it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+RAG = '''
+import pytest
+
+DOCS = {
+    "refunds": "A refund can be asked for within 30 days of purchase.",
+    "shipping": "Parcels leave the warehouse within two working days.",
+    "returns": "Returns are free when the label of the parcel is used.",
+    "warranty": "The warranty lasts for 24 months from the day of delivery.",
+    "contact": "Support answers by telephone from nine to five.",
+}
+
+
+def words(text):
+    return {w.strip(".,?!").lower() for w in text.split() if len(w) > 3}
+
+
+def search(query, docs=DOCS):
+    hits = {k: len(words(query) & words(v)) for k, v in docs.items()}
+    return [k for k in sorted(docs, key=lambda k: (-hits[k], k)) if hits[k]]
+
+
+def answer(query, docs=DOCS):
+    found = search(query, docs)
+    text = docs[found[0]] if found else "I don't know."
+    return text, [{"id": k, "text": docs[k], "score": 1.0 / (i + 1)} for i, k in enumerate(found)]
+'''
+
+CONFTEST = '''
+import pytest
+from shop import DOCS, answer
+
+
+@pytest.fixture(scope="session")
+def rag():
+    return answer
+'''
+
+GOLDEN = """\
+suite: shop
+metrics: [recall@1, recall@3, mrr, token_f1, refusal_correctness]
+thresholds:
+  recall@3: 0.9
+cases:
+  - id: refund-window
+    query: Within how many days can a refund be asked for after purchase?
+    relevant_docs: [refunds]
+    reference_answer: A refund can be asked for within 30 days of purchase.
+    must_contain: ["30 days"]
+    tags: [smoke]
+    thresholds: {token_f1: 0.5}
+  - id: warehouse
+    query: When do parcels leave the warehouse?
+    relevant_docs: [shipping]
+    reference_answer: Parcels leave the warehouse within two working days.
+  - id: free-returns
+    query: Are returns free with the label?
+    relevant_docs: [returns]
+  - id: warranty
+    query: How many months does the warranty last from delivery?
+    relevant_docs: [warranty]
+    reference_answer: 24 months
+  - id: ceo-salary
+    query: Xyzzy plugh?
+    relevant_docs: []
+"""
+
+
+class Project:
+    """A directory with a RAG, golden cases and a pytest to run on them."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.path = pytester.path
+        (self.path / "shop.py").write_text(RAG, encoding="utf-8")
+        (self.path / "conftest.py").write_text(CONFTEST, encoding="utf-8")
+        (self.path / "shop.golden.yaml").write_text(GOLDEN, encoding="utf-8")
+        pytester.makeini("[pytest]\naddopts = --strict-markers\nfilterwarnings = error")
+
+    @property
+    def golden(self) -> Path:
+        return self.path / "shop.golden.yaml"
+
+    @property
+    def baseline(self) -> Path:
+        return self.path / "__baselines__" / "shop.json"
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def edit(self, old: str, new: str, name: str = "shop.golden.yaml") -> None:
+        """Replace *old* by *new* in a file; it must be there exactly once."""
+        path = self.path / name
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {name}"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def rag(self, source: str, *, scope: str = "session", decorator: str = "pytest.fixture") -> None:
+        """Replace the conftest's ``rag`` fixture by the body *source*."""
+        self.write(
+            "conftest.py",
+            f"import asyncio\nimport pytest\nfrom shop import DOCS, answer, search\n\n\n@{decorator}(scope={scope!r})\n{source}\n",
+        )
+
+    def run(self, *args: str, auepora: bool = True) -> pytest.RunResult:
+        """Run pytest in this process."""
+        first = ["--auepora"] if auepora else []
+        return self.pytester.runpytest_inprocess(*first, "-p", "no:cacheprovider", *args)
+
+    def run_apart(self, *args: str, timeout: float = 120) -> pytest.RunResult:
+        """Run pytest in a process of its own, with its cache."""
+        return self.pytester.runpytest_subprocess("--auepora", *args, timeout=timeout)
+
+    def accept(self, *args: str) -> None:
+        """Make what the system does now the baseline."""
+        result = self.run("--auepora-update", *args)
+        assert result.ret == 0, str(result.stdout)
+
+    def break_retriever(self) -> None:
+        """Make the system forget everything about refunds."""
+        self.edit(
+            "def search(query, docs=DOCS):",
+            "def search(query, docs=DOCS):\n    docs = {k: v for k, v in docs.items() if k != 'refunds'}",
+            "shop.py",
+        )
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    return Project(pytester)
+
+
+def gates(result: pytest.RunResult) -> list[str]:
+    """Titles of the gates that failed, as the short summary prints them."""
+    return re.findall(r"^FAILED \S+::gate: (.*?)(?: - .*)?$", str(result.stdout), re.MULTILINE)
