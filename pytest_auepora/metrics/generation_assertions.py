@@ -31,7 +31,7 @@ class AssertionPass(Configured):
     stem: ClassVar[str] = "assertion_pass"
     target = TargetCategory.GENERATION_CORRECTNESS
     formula: ClassVar[str] = "[all of must_contain in the answer] · [none of forbidden in the answer]"
-    source: ClassVar[str] = "groundedness by must_contain and forbidden phrases, seed 1"
+    source: ClassVar[str] = "phrase assertions of golden-query suites ("groundedness" in the looser sense)"
     oracle: ClassVar[str] = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:

@@ -13,7 +13,7 @@ from .comparands import answer_text, evidence_texts, targets
 from .generation_bleu import BleuScore, SentenceBleu
 from .generation_rouge import Rouge1, Rouge2, RougeL, RougeScores
 from .options import Configured, choice
-from .text import answer_words, squad_words
+from .text import answer_words, is_mostly_ascii, squad_words
 
 __all__ = [
     "BleuScore",
@@ -34,8 +34,9 @@ class _SquadMetric(Configured):
 
     Args:
         ignore_case, ignore_punctuation, ignore_articles: the three steps of the normalisation.
-        multilingual: also drop CJK, Arabic and Indic punctuation, and compare scripts that are written without
-            spaces character by character; False is SQuAD's evaluation to the letter.
+        multilingual: where references are mostly of other letters than a-z, also drop CJK, Arabic and Indic
+            punctuation, and compare scripts written without spaces character by character; False is SQuAD's
+            evaluation to the letter for every text.
     """
 
     ignore_case: bool = True
@@ -48,13 +49,13 @@ class _SquadMetric(Configured):
     source: ClassVar[str] = "Rajpurkar et al. 2016, SQuAD (arXiv:1606.05250)"
     oracle: ClassVar[str] = "the SQuAD v1.1 evaluation, exact"
 
-    def _cut(self, text: str) -> tuple[str, ...]:
+    def _cut(self, text: str, foreign: bool) -> tuple[str, ...]:
         return squad_words(
             text,
             case=self.ignore_case,
             punctuation=self.ignore_punctuation,
             articles=self.ignore_articles,
-            multilingual=self.multilingual,
+            multilingual=foreign,
         )
 
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
@@ -64,10 +65,11 @@ class _SquadMetric(Configured):
         texts = targets(sample)
         if isinstance(texts, NotApplicable):
             return texts
-        references = [cut for t in texts if (cut := self._cut(t))]
+        foreign = self.multilingual and not all(map(is_mostly_ascii, texts))
+        references = [cut for t in texts if (cut := self._cut(t, foreign))]
         if not references:
             return NotApplicable("nothing is left of reference_answer once punctuation and articles are gone")
-        prediction = self._cut(answer_text(outputs))
+        prediction = self._cut(answer_text(outputs), foreign)
         if not prediction:
             return Measurement(0.0, details={"note": "the answer is empty"})
         return Measurement(max(self._agreement(prediction, r) for r in references))

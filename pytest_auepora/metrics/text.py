@@ -147,7 +147,7 @@ def cut_scripts(text: str) -> str:
 
 
 def squad_words(
-    text: str, *, case: bool = True, punctuation: bool = True, articles: bool = True, multilingual: bool = True
+    text: str, *, case: bool = True, punctuation: bool = True, articles: bool = True, multilingual: bool = False
 ) -> tuple[str, ...]:
     """Return the words of *text* as SQuAD's evaluation compares them.
 

@@ -1,0 +1,246 @@
+"""EM, F1, ROUGE, BLEU and evidence overlap: definitions, states, options."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.core.metrics_base import Measurement, Metric
+from pytest_auepora.core.types import Document, TargetCategory
+from pytest_auepora.errors import MetricError
+from pytest_auepora.metrics.generation_overlap import (
+    BleuScore,
+    EvidenceOverlapFaithfulness,
+    ExactMatch,
+    Rouge1,
+    Rouge2,
+    RougeL,
+    RougeScores,
+    SentenceBleu,
+    TokenF1,
+)
+from pytest_auepora.metrics.generation_text import Rouge1Answer, Rouge2Answer, RougeLAnswer
+from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.metrics.rouge import lcs_length
+
+from .samples import case, gave, reason, value
+
+AGAINST_REFERENCE: list[Metric] = [
+    ExactMatch(),
+    TokenF1(),
+    Rouge1(),
+    Rouge2(),
+    RougeL(),
+    RougeScores(),
+    SentenceBleu(),
+]
+
+MADE: list[Metric] = [
+    ExactMatch(),
+    ExactMatch(ignore_case=False, ignore_articles=False),
+    TokenF1(multilingual=False),
+    Rouge1(use_stemmer=False),
+    Rouge2(tokenizer="unicode"),
+    RougeL(compare_to="query"),
+    RougeScores(variants=("rouge1", "rougeL")),
+    RougeScores(variants="rouge2"),
+    Rouge1Answer(),
+    Rouge2Answer(compare_to="query", use_stemmer=False),
+    RougeLAnswer(),
+    BleuScore(),
+    BleuScore(max_order=2, smooth_method="none", tokenizer="none"),
+    SentenceBleu(smooth_method="floor", smooth_value=0.25, lowercase=True),
+    EvidenceOverlapFaithfulness(evidence_source="relevant", n=2),
+]
+
+
+@pytest.mark.parametrize("metric", MADE, ids=lambda m: m.name)
+def test_a_metric_made_in_code_carries_the_name_the_registry_accepts(metric: Metric) -> None:
+    again = Registry().get(metric.name)
+    assert type(again) is type(metric)
+    assert (again.name, again.params(), again.target) == (metric.name, metric.params(), metric.target)
+
+
+def test_names() -> None:
+    assert RougeLAnswer().name == "rougeL_answer"
+    assert RougeL(compare_to="query").name == "rougeL[compare_to=query]"
+    assert RougeL(tokenizer=str.split).name == "rougeL[tokenizer=str.split]"
+    assert RougeScores(variants=("rouge1", "rougeL")).name == "rouge[variants=rouge1|rougeL]"
+    assert EvidenceOverlapFaithfulness(n=2).name == "evidence_overlap[n=2]"
+
+
+@pytest.mark.parametrize("metric", [*MADE, *AGAINST_REFERENCE], ids=lambda m: m.name)
+def test_the_reference_page_has_something_to_say(metric: Metric) -> None:
+    assert metric.formula
+    assert metric.source
+    assert metric.oracle
+    assert "\n" not in metric.formula + metric.source + metric.oracle
+
+
+@pytest.mark.parametrize("metric", [*AGAINST_REFERENCE, BleuScore()], ids=lambda m: m.name)
+def test_no_reference_is_not_applicable_and_says_why(metric: Metric) -> None:
+    assert reason(metric, case(), gave("x")) == "no reference_answer"
+    assert reason(metric, case("  \n"), gave("x")) == "reference_answer is empty"
+    result = metric.compute([case()], [gave("x")])
+    assert (result.value, result.details["num_samples"], result.details["num_skipped"]) == (0.0, 0, 1)
+    assert metric.required_fields() == ["reference_answer"]
+
+
+@pytest.mark.parametrize("metric", AGAINST_REFERENCE, ids=lambda m: m.name)
+def test_an_empty_answer_scores_nothing_and_says_so(metric: Metric) -> None:
+    seen = metric.measure(case("thirty days from purchase"), gave(" "))
+    assert isinstance(seen, Measurement)
+    assert seen.value == 0
+    assert seen.details["note"]
+
+
+@pytest.mark.parametrize("metric", AGAINST_REFERENCE, ids=lambda m: m.name)
+def test_the_reference_itself_is_perfect(metric: Metric) -> None:
+    text = "Within thirty days of purchase, by e-mail."
+    assert value(metric, case(["Never.", text]), gave(text)) == 1
+
+
+def test_em_and_f1_by_hand() -> None:
+    assert value(ExactMatch(), case("The Eiffel Tower!"), gave("eiffel tower")) == 1
+    assert value(ExactMatch(ignore_articles=False), case("The Eiffel Tower!"), gave("eiffel tower")) == 0
+    assert value(ExactMatch(ignore_case=False), case("Eiffel"), gave("eiffel")) == 0
+    assert value(ExactMatch(ignore_punctuation=False), case("Eiffel."), gave("eiffel")) == 0
+    assert value(TokenF1(), case("cat sat mat"), gave("the cat sat on mat")) == pytest.approx(
+        2 * (3 / 4) / (3 / 4 + 1)
+    )
+    assert value(TokenF1(), case("a b b"), gave("b c")) == pytest.approx(0.5)
+    assert value(TokenF1(), case("x"), gave("y")) == 0
+
+
+def test_a_reference_of_articles_only_is_not_applicable() -> None:
+    assert "nothing is left" in reason(TokenF1(), case("A"), gave("a"))
+    assert value(ExactMatch(ignore_articles=False), case("A"), gave("a")) == 1
+
+
+def test_the_best_of_several_references_counts() -> None:
+    several = case(["unlike anything", "within 30 days", ""])
+    assert value(ExactMatch(), several, gave("Within 30 days.")) == 1
+    assert value(RougeL(), several, gave("Within 30 days.")) == 1
+
+
+def test_rouge_by_hand() -> None:
+    sample, outputs = case("the cat sat on the mat"), gave("the cat was on the mat")
+    assert value(Rouge1(), sample, outputs) == pytest.approx(5 / 6)
+    assert value(Rouge2(), sample, outputs) == pytest.approx(3 / 5)
+    assert value(RougeL(), sample, outputs) == pytest.approx(5 / 6)
+    assert value(RougeScores(), sample, outputs) == pytest.approx((5 / 6 + 3 / 5 + 5 / 6) / 3)
+    assert value(RougeScores(variants="rouge2"), sample, outputs) == value(Rouge2(), sample, outputs)
+    assert value(RougeL(use_stemmer=False), case("refunds"), gave("refund")) == 0
+    assert value(RougeL(), case("refunds"), gave("refund")) == 1
+
+
+def test_rouge_against_the_query_speaks_of_relevance() -> None:
+    metric = RougeL(compare_to="query")
+    assert metric.target is TargetCategory.GENERATION_RELEVANCE
+    assert RougeL().target is TargetCategory.GENERATION_CORRECTNESS
+    assert metric.required_fields() == []
+    assert value(metric, case(query="how long"), gave("how long")) == 1
+    assert reason(metric, case(query=" "), gave("x")) == "the query is empty"
+
+
+def test_rouge_with_a_tokenizer_of_ones_own() -> None:
+    metric = Rouge1(tokenizer=lambda text: list(text.replace(" ", "")))
+    assert value(metric, case("abcd"), gave("ab xy")) == pytest.approx(0.5)
+    assert metric.params()["tokenizer"].endswith("<lambda>")
+
+
+def test_rouge2_of_one_word_says_that_it_cannot_be_won() -> None:
+    seen = Rouge2().measure(case("Paris"), gave("Paris"))
+    assert isinstance(seen, Measurement)
+    assert seen.value == 0
+    assert "no bigram" in seen.details["note"]
+
+
+@pytest.mark.parametrize(
+    "text", ["北京是中国的首都。", "القاهرة هي عاصمة مصر", "Москва столица России", "กรุงเทพมหานคร"]
+)
+def test_no_silent_zero_for_other_scripts(text: str) -> None:
+    sample = case(text)
+    assert "tokenizer=unicode" in reason(RougeL(), sample, gave(text))
+    for metric in (RougeL(tokenizer="unicode"), TokenF1(), ExactMatch(), SentenceBleu(tokenizer="char")):
+        assert value(metric, sample, gave(text)) == 1
+    assert 0 < value(RougeL(tokenizer="unicode"), sample, gave(text[: len(text) // 2 + 2])) < 1
+
+
+def test_part_of_a_chinese_answer_scores_in_part() -> None:
+    sample, outputs = case("北京大学在北京。"), gave("北京大学")
+    assert value(TokenF1(), sample, outputs) == pytest.approx(2 * 4 / (4 + 7))
+    assert value(ExactMatch(), case("北京"), gave("北京。")) == 1
+    assert "tokenizer=zh" in reason(SentenceBleu(), sample, outputs)
+    assert "tokenizer=zh" in reason(BleuScore(tokenizer="intl"), sample, outputs)
+    assert value(SentenceBleu(tokenizer="zh"), sample, outputs) > 0
+
+
+def test_an_answer_in_another_script_than_its_reference_says_so() -> None:
+    seen = RougeL().measure(case("the capital of China"), gave("北京"))
+    assert isinstance(seen, Measurement)
+    assert seen.value == 0
+    assert "no word that the tokenizer knows" in seen.details["note"]
+
+
+def test_corpus_bleu_adds_counts_before_it_divides() -> None:
+    samples = [case("the cat sat on the mat today"), case("dogs bark at night in the yard")]
+    outputs = [gave("the cat sat on the mat"), gave("dogs bark loudly at night")]
+    metric = BleuScore()
+    seen = metric.measure_many(samples, outputs)
+    assert all(isinstance(m, Measurement) and m.value is None and all(type(n) is int for n in m.data) for m in seen)
+    result = metric.compute(samples, outputs)
+    assert 0 < result.value < 1
+    assert result.details["bleu"] == pytest.approx(100 * result.value)
+    assert result.details["signature"].startswith("case:mixed|eff:no|tok:13a|smooth:exp|order:4|version:")
+    alone = [metric.compute([s], [o]).value for s, o in zip(samples, outputs, strict=True)]
+    assert result.value != pytest.approx(sum(alone) / 2)
+    assert metric.compute([case("x y z")], [gave("")]).value == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: RougeL(tokenizer="japanese"), "tokenizer must be"),
+        (lambda: RougeL(compare_to="answer"), "compare_to must be"),
+        (lambda: RougeScores(variants=("rouge9",)), "variants must be"),
+        (lambda: RougeScores(variants=()), "variants must be"),
+        (lambda: BleuScore(max_order=0), "max_order must be"),
+        (lambda: BleuScore(smooth_method="soft"), "smooth_method must be"),
+        (lambda: EvidenceOverlapFaithfulness(n=0), "n must be at least 1"),
+        (lambda: EvidenceOverlapFaithfulness(evidence_source="web"), "evidence_source must be"),
+    ],
+)
+def test_options_that_make_no_sense(make: object, message: str) -> None:
+    assert callable(make)
+    with pytest.raises(MetricError, match=message):
+        make()
+
+
+def test_evidence_overlap() -> None:
+    metric = EvidenceOverlapFaithfulness()
+    seen = metric.measure(case(), gave("Refunds take 30 days, refunds!", "A refund takes 30 days", "refunds"))
+    assert isinstance(seen, Measurement)
+    assert seen.value == pytest.approx(4 / 5)
+    assert seen.details == {"unsupported": ["take"]}
+    assert value(EvidenceOverlapFaithfulness(n=2), case(), gave("b c d", "a b c", "d e")) == pytest.approx(1 / 2)
+    assert value(metric, case(), gave("", "text")) == 0
+    assert value(metric, case(), gave("北京大学", "他在北京")) == pytest.approx(1 / 2)
+
+
+def test_evidence_overlap_says_what_it_lacks() -> None:
+    metric = EvidenceOverlapFaithfulness(evidence_source="relevant")
+    assert metric.required_fields() == ["relevant_docs"]
+    assert reason(metric, case(), gave("x")) == "no relevant_docs"
+    assert reason(metric, case(relevant=["d1"]), gave("x")) == "the relevant documents carry no text"
+    assert value(metric, case(relevant=[Document("d1", "x y")]), gave("x z")) == 0.5
+    assert "shorter than 3" in reason(EvidenceOverlapFaithfulness(n=3), case(), gave("a b", "a b c"))
+    nothing = EvidenceOverlapFaithfulness().measure(case(), gave("an answer out of thin air"))
+    assert nothing == Measurement(
+        0.0, None, {"unsupported": ["an", "answer", "out", "of", "thin", "air"], "note": "nothing was retrieved"}
+    )
+
+
+def test_longest_common_subsequence() -> None:
+    assert lcs_length(list("XMJYAUZ"), list("MZJAWXU")) == 4
+    assert lcs_length([], ["a"]) == 0
+    assert lcs_length(["a"] * 70, ["a"] * 65) == 65

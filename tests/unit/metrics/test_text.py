@@ -1,0 +1,96 @@
+"""Words: the three ways text is cut."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_auepora.metrics.text import (
+    answer_words,
+    cut_scripts,
+    is_joining,
+    is_mostly_ascii,
+    is_mostly_unspaced,
+    squad_words,
+    words,
+)
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)), st.booleans())
+def test_both_cuts_agree_on_ascii(text: str, stem: bool) -> None:
+    assert words(text, "unicode", stem=stem) == words(text, "default", stem=stem)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("北京大学", ("北", "京", "大", "学")),
+        ("GPT4在北京", ("gpt4", "在", "北", "京")),
+        ("ما هي العاصمة؟", ("ما", "هي", "العاصمة")),
+        ("हिन्दी भाषा", ("हिन्दी", "भाषा")),
+        ("ภาษาไทย", ("ภ", "า", "ษ", "า", "ไ", "ท", "ย")),
+        ("Straße \uff2e\uff45\uff54", ("strasse", "net")),
+        ("snake_case", ("snake", "case")),
+        ("😀 … ؟", ()),
+        ("서울특별시 강남", ("서울특별시", "강남")),
+    ],
+)
+def test_words_of_other_scripts(text: str, expected: tuple[str, ...]) -> None:
+    assert answer_words(text) == expected
+
+
+def test_composed_and_decomposed_letters_are_one_word() -> None:
+    assert answer_words("café") == answer_words("cafe\u0301") == ("café",)
+
+
+def test_stems_leave_short_and_foreign_words_alone() -> None:
+    assert words("does refunding", stem=True) == ("doe", "refund")
+    assert words("was Häuser рефанды", "unicode", stem=True) == ("was", "häuser", "рефанды")
+
+
+def test_squad_order() -> None:
+    assert squad_words("The  U.S. (a) 'an' theme!") == ("us", "theme")
+    assert squad_words("The A", articles=False) == ("the", "a")
+    assert squad_words("THE Cat", case=False) == ("Cat",)
+    assert squad_words("a-b c", punctuation=False, articles=False) == ("a-b", "c")
+
+
+def test_unspaced_scripts_are_cut_only_when_asked() -> None:
+    assert squad_words("北京。") == ("北京。",)
+    assert squad_words("北京。", multilingual=True) == ("北", "京")
+    assert cut_scripts("plain, text.") == "plain, text."
+    assert cut_scripts("déjà vu") == "déjà vu"
+    assert cut_scripts("\uff21\uff22\uff11\uff12\uff1f") == "AB12?"
+
+
+@pytest.mark.parametrize(
+    ("text", "ascii_", "unspaced"),
+    [
+        ("hello", True, False),
+        ("Москва", False, False),
+        ("北京 2008", True, False),
+        ("北京大学", False, True),
+        ("", True, False),
+    ],
+)
+def test_which_script_prevails(text: str, ascii_: bool, unspaced: bool) -> None:
+    assert is_mostly_ascii(text) is ascii_
+    assert is_mostly_unspaced(text) is unspaced
+
+
+def test_joining() -> None:
+    assert is_joining("refund", 3)
+    assert not is_joining("a b", 1)
+    assert not is_joining("北京", 1)
+    assert is_joining("कि", 1)
+    assert not is_joining("x", 0)
+    assert not is_joining("x", 1)
+
+
+def test_a_long_text_is_cut_and_not_remembered() -> None:
+    from pytest_auepora.metrics import text as room
+
+    before = room._remembered_words.cache_info().currsize
+    assert len(words("word " * 200_000)) == 200_000
+    assert room._remembered_words.cache_info().currsize == before
