@@ -1,0 +1,229 @@
+"""Every key of a golden file: what it holds and what it is for.
+
+The one definition: the reader, its error messages and the JSON Schema all come from these tables.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .kinds import BAD, Choice, Day, Field, Flag, Free, Kind, ListOf, MapOf, Number, Reason, Record, Text, Whole
+from .names import CaseId, FixtureName, SuiteName, Tag
+from .passages import Documents
+from .source import Source
+
+__all__ = ["CASE", "CASE_FIELDS", "DEFAULTS", "HEADER", "MAX_TOP_K", "SUITE", "SUITE_FIELDS"]
+
+MAX_TOP_K = 10_000
+
+
+def _table(*fields: Field) -> dict[str, Field]:
+    return {f.name: f for f in fields}
+
+
+class _Nugget(Kind):
+    """A fact the answer should hold: a text, or several wordings of which one will do."""
+
+    expected = "text, or a mapping with any_of"
+    record = Record(
+        "a nugget",
+        _table(
+            Field("any_of", ListOf(Text(), one_ok=True, least=1), "Wordings; one of them is enough.", required=True),
+            Field(
+                "importance",
+                Choice("vital", "okay"),
+                "Whether an answer without it is incomplete (vital, the default).",
+            ),
+        ),
+    )
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if isinstance(value, str) and value.strip():
+            return {"any_of": [value], "importance": "vital"}
+        if not isinstance(value, dict):
+            return self.refuse(value, holder, key, source)
+        said = self.record.read_mapping(value, source)
+        return {"importance": "vital", **said} if "any_of" in said else BAD
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [Text().schema(), self.record.schema()]}
+
+
+class _Benchmark(Kind):
+    """True, or how often the call is timed."""
+
+    expected = "true, or a mapping with rounds, iterations, warmup_rounds, group"
+    record = Record(
+        "benchmark",
+        _table(
+            Field("rounds", Whole(1), "How many timings are taken."),
+            Field("iterations", Whole(1), "Calls per timing."),
+            Field("warmup_rounds", Whole(0), "Rounds before the first that counts."),
+            Field("group", Text(), "Cases of one group are shown in one table."),
+        ),
+    )
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if isinstance(value, bool):
+            return {} if value else None
+        return self.record.read(value, holder, key, source) if value else self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [{"type": "boolean"}, {**self.record.schema(), "minProperties": 1}]}
+
+
+class _Thresholds(Kind):
+    """Bounds by metric; what they say is read where the metrics are known."""
+
+    expected = "a mapping from metrics to bounds"
+
+    def __init__(self, *, of_case: bool) -> None:
+        self.of_case = of_case
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        return value if isinstance(value, dict) else self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        number = {"type": "number"}
+        text = {"type": "string", "pattern": r"^\s*(>=|<=|≥|≤)?\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"}
+        keys: dict[str, Any] = {"min": number, "max": number}
+        if not self.of_case:
+            keys["stat"] = {"type": "string", "pattern": "^(aggregate|mean|median|min|max|pass_rate|p[1-9][0-9]?)$"}
+            keys["slice"] = {
+                "type": "object",
+                "minProperties": 1,
+                "additionalProperties": {"type": ["string", "integer"]},
+            }
+            keys["owner"] = {"type": "string", "pattern": r"\S"}
+        bound = {"type": "object", "properties": keys, "additionalProperties": False,
+                 "anyOf": [{"required": ["min"]}, {"required": ["max"]}]}  # fmt: skip
+        one = {"anyOf": [number, text, bound]}
+        many = {"type": "array", "items": one, "minItems": 1}
+        return {"type": "object", "additionalProperties": {"anyOf": [number, text, bound, many]}}
+
+
+_POLICY = Choice("auto", "statistical", "tolerance", "report")
+_BY_METRIC = (
+    Field("policy", _POLICY, "auto (default), statistical, tolerance, or report: show changes, fail nothing."),
+    Field("case_max_drop", Number(0), "How far one case's score may fall before the case fails (0.5)."),
+    Field("min_effect", Number(0), "A smaller drop of the mean is no regression (0.01)."),
+    Field("margin", Number(0), "How large a drop must be ruled out to call a metric unharmed (0.05)."),
+)
+_REGRESSION = Record(
+    "regression",
+    _table(
+        *_BY_METRIC,
+        Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
+        Field("on_inconclusive", Choice("pass", "fail"), "What becomes of a run that the data cannot decide (pass)."),
+        Field(
+            "metrics",
+            MapOf(Record("a metric's policy", _table(*_BY_METRIC)), "metrics"),
+            "Other values for single metrics.",
+        ),
+    ),
+)
+
+_TEXTS = ListOf(Text(), one_ok=True)
+
+CASE_FIELDS = _table(
+    Field("id", CaseId(), "Unique name of the case; pytest selects it as file::id.", required=True),
+    Field("query", Text(), "The question put to the system.", required=True),
+    Field("relevant_docs", Documents(relevant=True), "What should be found: ids, or documents with a grade, quote or span; [] if the system should refuse."),
+    Field("candidate_docs", Documents(relevant=False), "Documents known not to be relevant, for metrics that judge rejection."),
+    Field("reference_answer", ListOf(Text(), one_ok=True, least=1), "The right answer; several if any of them will do."),
+    Field("must_contain", _TEXTS, "What the answer has to say, word for word."),
+    Field("forbidden", _TEXTS, "What the answer must not say."),
+    Field("match", Choice("word", "substring", "regex"), "How must_contain and forbidden are looked for (word)."),
+    Field("expect", Choice("answer", "refuse", "clarify"), "What the system should do, where relevant_docs does not say it."),
+    Field("expect_change", Flag(), "The answer should differ from that of the case this is a variant of."),
+    Field("scenario", Text(), "What kind of case this is (typo, noise, …); thresholds can be sliced by it."),
+    Field("variant_of", Text(), "Id of the case this is another form of."),
+    Field("cluster", Text(), "Cases that are not independent share it; the verdict's statistics need to know."),
+    Field("entities", _TEXTS, "Names that the retrieved passages should mention."),
+    Field("nuggets", ListOf(_Nugget()), "Facts the answer should hold."),
+    Field("sensitive", _TEXTS, "Texts that must not leak into the answer."),
+    Field("claims", _TEXTS, "Statements a complete answer makes."),
+    Field("answer_schema", Free(), "JSON Schema that a structured answer must satisfy."),
+    Field("labels", Free(), "Further labels of your own; thresholds can be sliced by them."),
+    Field("metadata", Free(), "Anything else; the system under test receives it with the case."),
+    Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers: select with -m."),
+    Field("thresholds", _Thresholds(of_case=True), "Bounds on this case's own scores."),
+    Field("top_k", Whole(1, MAX_TOP_K), "How many documents the system is asked for."),
+    Field("skip", Reason("skipped in the golden file"), "Not run; say why."),
+    Field("xfail", Reason("expected to fail in the golden file"), "Expected to fail; say why."),
+    Field("timeout", Number(0, above=True), "Seconds one call may take."),
+    Field("must_pass", Flag(), "Fails the run whenever it fails."),
+    Field("quarantine", Day(), "Until this date the comparison with its baseline cannot fail the case."),
+    Field("benchmark", _Benchmark(), "Timed by pytest-benchmark."),
+)  # fmt: skip
+
+_CASE_HINTS = {
+    "metrics": ": a case has no metrics of its own; list them in metrics of the file",
+    "question": " (did you mean 'query'?)",
+    "answer": " (did you mean 'reference_answer'?)",
+    "expected": " (did you mean 'reference_answer'?)",
+    "reference": " (did you mean 'reference_answer'?)",
+    "sample_id": " (did you mean 'id'?)",
+    "case_thresholds": " (did you mean 'thresholds'?)",
+    "marks": " (did you mean 'tags'?)",
+    "docs": " (did you mean 'relevant_docs'?)",
+    "contexts": " (did you mean 'relevant_docs'?)",
+    "must_not_contain": " (did you mean 'forbidden'?)",
+}
+_OWN = ("id", "query", "variant_of")
+
+CASE = Record("a case", CASE_FIELDS, _CASE_HINTS)
+DEFAULTS = Record(
+    "defaults",
+    {name: f for name, f in CASE_FIELDS.items() if name not in _OWN},
+    {**_CASE_HINTS, **dict.fromkeys(_OWN, ": every case has its own")},
+)
+
+
+class _Cases(Kind):
+    """The cases; each is read where its id is known."""
+
+    expected = "a list of cases"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if isinstance(value, list) and value:
+            return value
+        if isinstance(value, list) or value is None:
+            source.bad(holder, key, "there are no cases; a golden file without any would pass whatever happens")
+            return BAD
+        if isinstance(value, dict):
+            source.bad(holder, key, "cases: expected a list of cases, got a mapping; start each case with '- id:'")
+            return BAD
+        return self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": {"$ref": "#/$defs/case"}, "minItems": 1}
+
+
+_HEADER = (
+    Field("suite", SuiteName(), "Name of the suite, by default that of the file; its baseline is called so too."),
+    Field("description", Text(), "What the suite is about."),
+    Field("owner", Text(), "Who is shown when its gates fail."),
+    Field("fixture", FixtureName(), "The fixture that gives the system (rag)."),
+    Field("top_k", Whole(1, MAX_TOP_K), "How many documents the system is asked for; by default the largest cut-off of the metrics, at least 5."),
+    Field("metrics", ListOf(Text(), least=1, unique=True), "What is measured: names such as recall@5, ndcg@10, token_f1."),
+    Field("thresholds", _Thresholds(of_case=False), "Gates over the whole suite: a number, '>= 0.8', {min: …}, {max: …}, with stat, slice, owner."),
+    Field("case_thresholds", _Thresholds(of_case=True), "Bounds on the scores of every case."),
+    Field("regression", _REGRESSION, "How strictly the run is held to its baseline."),
+    Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers of every case."),
+    Field("repeat", Whole(1, 1000), "How often each case is run; scores are averaged (1)."),
+    Field("defaults", DEFAULTS, "Keys that every case inherits unless it has its own."),
+)  # fmt: skip
+_SUITE_HINTS = {
+    "name": " (did you mean 'suite'?)",
+    "samples": " (did you mean 'cases'?)",
+    "tests": " (did you mean 'cases'?)",
+    "k": " (did you mean 'top_k'?)",
+    "gates": " (did you mean 'thresholds'?)",
+    "timeout": ": a timeout belongs to each case; write defaults: {timeout: …} for all",
+}
+
+SUITE_FIELDS = _table(*_HEADER, Field("cases", _Cases(), "The golden cases.", required=True))
+SUITE = Record("a golden file", SUITE_FIELDS, _SUITE_HINTS)
+HEADER = Record("the first line", _table(*_HEADER), _SUITE_HINTS)
+"""What the first line of a golden JSONL file may hold: all of a suite but its cases."""

@@ -1,0 +1,127 @@
+"""Thresholds of a golden file, read against the metrics that the file computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..core.metrics_base import Direction, Metric
+from ..errors import MetricError, ThresholdError, UnknownNameError, did_you_mean
+from ..metrics.catalogue import ALWAYS
+from ..metrics.registry import Registry
+from ..regression.thresholds import PSEUDO_METRICS, Bound, Gate, check_range, read_gates, split_stat
+from .golden_model import GoldenCase
+from .source import Source
+
+__all__ = ["Yardstick"]
+
+
+class Yardstick:
+    """The metrics of one file: knows which way is better and what values are possible."""
+
+    def __init__(self, source: Source, registry: Registry) -> None:
+        self.source = source
+        self.registry = registry
+        self.metrics: dict[str, Metric] = {}
+
+    def take(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
+        """Look up the metrics that the file lists; complain about those that do not exist."""
+        for i, name in enumerate(names):
+            try:
+                self.metrics[name] = self.registry.get(name)
+            except (UnknownNameError, MetricError) as exc:
+                if name in PSEUDO_METRICS:
+                    self.source.bad(holder, i, f"{name} is always counted; name it in thresholds, not in metrics")
+                else:
+                    self.source.bad(holder, i, str(exc))
+        return tuple(names)
+
+    def case_bounds(self, raw: dict[Any, Any]) -> dict[str, tuple[Bound, ...]]:
+        """Read the thresholds of a case, or those of every case."""
+        out: dict[str, tuple[Bound, ...]] = {}
+        for key in raw:
+            gates = self._read(raw, key)
+            if any(g.stat != "aggregate" or g.slice or g.owner for g in gates):
+                self.source.bad(
+                    raw, key, f"{key}: a case has one score; stat, slice and owner belong to the file's thresholds"
+                )
+            elif gates and gates[0].metric in PSEUDO_METRICS:
+                self.source.bad_key(raw, key, f"{key} is a share of cases; it belongs to the file's thresholds")
+            elif gates:
+                out[gates[0].metric] = tuple(g.bound for g in gates)
+        return out
+
+    def gates(self, raw: dict[Any, Any], owner: str) -> list[Gate]:
+        """Read the thresholds of the file."""
+        out = []
+        for key in raw:
+            line, col = self.source.at(raw, key, on_key=True)
+            out += [replace(g, owner=g.owner or owner, line=line, col=col) for g in self._read(raw, key)]
+        return out
+
+    def known(self, name: str) -> tuple[Direction, float, float] | None:
+        """Direction and range of a metric that this file computes, or None."""
+        if name in PSEUDO_METRICS:
+            return PSEUDO_METRICS[name], 0.0, 1.0
+        metric = self.metrics.get(name)
+        if metric is None and name in ALWAYS:
+            metric = self.metrics[name] = self.registry.get(name)
+        return (metric.direction, *metric.range) if metric is not None else None
+
+    def unknown(self, name: str) -> str:
+        """Say why thresholds cannot name *name*."""
+        near = did_you_mean(name, [*self.metrics, *PSEUDO_METRICS, *ALWAYS], most=1)
+        try:
+            self.registry.get(name)
+        except UnknownNameError as exc:
+            return f"unknown metric {name!r}{near}" if near else str(exc)
+        except MetricError as exc:
+            return str(exc)
+        return f"{name} is not computed; add it to metrics"
+
+    def _read(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
+        if not isinstance(key, str):
+            self.source.bad_key(raw, key, f"the key {key!r} is no metric")
+            return []
+        try:
+            metric, _ = split_stat(key)
+            if (known := self.known(metric)) is None:
+                self.source.bad_key(raw, key, self.unknown(metric))
+                return []
+            direction, low, high = known
+            gates = read_gates(key, raw[key], direction)
+            for gate in gates:
+                self._check(gate, low, high)
+        except ThresholdError as exc:
+            self.source.bad(raw, key, str(exc) if key in str(exc) else f"{key}: {exc}")
+            return []
+        return gates
+
+    @staticmethod
+    def _check(gate: Gate, low: float, high: float) -> None:
+        if gate.metric in PSEUDO_METRICS and gate.stat != "aggregate":
+            raise ThresholdError(f"{gate.metric} is one number for the whole suite; it has no {gate.stat}")
+        if gate.stat == "pass_rate":
+            low, high = 0.0, 1.0
+        check_range(gate.bound, gate.title, low, high)
+
+    def check_gates(self, gates: Iterable[Gate], cases: Sequence[GoldenCase]) -> None:
+        """Complain about gates that can have nothing to judge: an empty slice, a pass rate without thresholds."""
+        for gate in gates:
+            if gate.stat == "pass_rate" and not any(gate.metric in case.thresholds for case in cases):
+                what = f"{gate.title} counts cases that keep their threshold, but no case has one on {gate.metric}"
+                self.source.complain(gate.line, gate.col, f"{what}; add it to case_thresholds")
+            for key, value in gate.slice.items():
+                values = sorted({v for case in cases for v in _values(case, key)})
+                if value not in values and value != "none":
+                    there = f"; there is {', '.join(values[:10])}" if values else f", and none has {key} at all"
+                    message = f"{gate.title}: no case has {key}: {value}{did_you_mean(value, values)}{there}"
+                    self.source.complain(gate.line, gate.col, message)
+
+
+def _values(case: GoldenCase, key: str) -> Iterable[str]:
+    if key == "tag":
+        return case.tags
+    value = case.sample.labels.get(key)
+    return () if value is None or isinstance(value, (dict, list)) else (str(value),)

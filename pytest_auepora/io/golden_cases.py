@@ -1,0 +1,171 @@
+"""From what a case says to a `GoldenCase`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.types import Document, EvaluationSample, Response
+from ..errors import did_you_mean
+from ..regression.thresholds import Bound
+from .fields import CASE, CASE_FIELDS
+from .gates import Yardstick
+from .golden_model import GoldenCase
+from .source import Source
+
+__all__ = ["LABEL_KEYS", "CaseReader", "content_hash"]
+
+LABEL_KEYS = (
+    "scenario", "variant_of", "expect", "expect_change", "must_contain", "forbidden", "match", "entities", "nuggets",
+    "sensitive", "claims", "answer_schema",
+)  # fmt: skip
+"""Keys of a case that metrics find in ``sample.labels``."""
+
+_MEANING = (
+    "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match", "expect",
+    "expect_change", "entities", "nuggets", "sensitive", "claims", "answer_schema", "labels", "metadata",
+)  # fmt: skip
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str).encode
+
+
+class CaseReader:
+    """Reads the cases of one file, one after the other; `finish` ties them together."""
+
+    def __init__(
+        self,
+        source: Source,
+        yardstick: Yardstick,
+        defaults: Mapping[str, Any],
+        thresholds: Mapping[str, tuple[Bound, ...]],
+        top_k: int,
+    ) -> None:
+        self.source = source
+        self.yardstick = yardstick
+        self.defaults = defaults
+        self.thresholds = thresholds
+        self.top_k = top_k
+        self.cases: dict[str, GoldenCase] = {}
+        self._raw: dict[str, Any] = {}
+        self._clusters: dict[str, str] = {}
+
+    def read(self, raw: Any, holder: Any, index: int) -> None:
+        """Read one case; what is wrong with it goes to the source."""
+        if type(raw) is not dict:
+            CASE.read(raw, holder, index, self.source)
+            return
+        said = CASE.read_mapping(raw, self.source)
+        case_id = said.get("id")
+        if case_id is None or "query" not in said:
+            return
+        if case_id in self.cases:
+            first = self.cases[case_id].line
+            self.source.bad(raw, "id", f"id {case_id!r} is already taken by the case on line {first}")
+            return
+        said = {**self.defaults, **said}
+        self._check(said, raw)
+        self.cases[case_id] = self._make(case_id, said, raw)
+        self._raw[case_id] = raw
+        if "cluster" in said:
+            self._clusters[case_id] = said["cluster"]
+
+    def _make(self, case_id: str, said: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
+        labels = {name: said[name] for name in LABEL_KEYS if name in said}
+        if "labels" in said:
+            labels.update(said["labels"])
+        sample = EvaluationSample(
+            case_id, said["query"], said.get("relevant_docs"), said.get("candidate_docs"),
+            _reference(said.get("reference_answer")), labels, dict(said.get("metadata", ())),
+        )  # fmt: skip
+        line, col, end_col = self._span(raw)
+        return GoldenCase(
+            sample, line, col, end_col, tuple(said.get("tags", ())), self._thresholds(raw),
+            said.get("top_k", self.top_k), case_id, content_hash(said), said.get("must_pass", False),
+            said.get("quarantine"), said.get("skip"), said.get("xfail"), said.get("timeout"), said.get("benchmark"),
+        )  # fmt: skip
+
+    def _span(self, raw: dict[str, Any]) -> tuple[int, int, int]:
+        line, col = self.source.at(raw)
+        text = self.source.lines[line - 1] if line else ""
+        if text.isascii():
+            return line, col - 1, len(text)
+        return line, len(text[: col - 1].encode()), len(text.encode())
+
+    def _thresholds(self, raw: dict[str, Any]) -> dict[str, tuple[Bound, ...]]:
+        own = raw.get("thresholds")
+        if not isinstance(own, dict):
+            return dict(self.thresholds)
+        return {**self.thresholds, **self.yardstick.case_bounds(own)}
+
+    def _check(self, said: dict[str, Any], raw: dict[str, Any]) -> None:
+        if said.get("match") == "regex":
+            self._check_regexes(said, raw)
+        if isinstance(raw.get("labels"), dict):
+            for name in raw["labels"]:
+                if name in CASE_FIELDS or name == "tag":
+                    self.source.bad_key(raw["labels"], name, f"{name!r} is a key of the case itself; write it there")
+        if said.get("must_pass") and said.get("xfail") is not None:
+            self.source.bad_whole(raw, "must_pass and xfail contradict each other")
+
+    def _check_regexes(self, said: dict[str, Any], raw: dict[str, Any]) -> None:
+        for name in ("must_contain", "forbidden"):
+            for pattern in said.get(name, ()):
+                try:
+                    re.compile(pattern)
+                except re.error as exc:
+                    where = (raw, name) if name in raw else (raw, None)
+                    self.source.bad(*where, f"{name}: {pattern!r} is no regular expression: {exc}")
+
+    def finish(self) -> tuple[GoldenCase, ...]:
+        """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""
+        for case_id, case in self.cases.items():
+            root = self._root(case_id) if "variant_of" in case.sample.labels else case_id
+            if root != case_id:
+                case.sample.labels["variant_of"] = root
+            case.cluster = self._clusters.get(case_id) or self._clusters.get(root, root)
+        return tuple(self.cases.values())
+
+    def _root(self, case_id: str) -> str:
+        seen = [case_id]
+        while (base := self._raw[seen[-1]].get("variant_of")) is not None:
+            if base not in self.cases:
+                if len(seen) == 1:
+                    near = did_you_mean(str(base), self.cases)
+                    self.source.bad(self._raw[case_id], "variant_of", f"variant_of: there is no case {base!r}{near}")
+                return case_id
+            if base in seen:
+                chain = " → ".join([*seen, base])
+                self.source.bad(self._raw[case_id], "variant_of", f"variant_of goes round in a circle: {chain}")
+                return case_id
+            seen.append(base)
+        return seen[-1]
+
+
+def _reference(texts: list[str] | None) -> Response | None:
+    if texts is None:
+        return None
+    return Response(texts[0], metadata={"alternatives": texts[1:]} if len(texts) > 1 else {})
+
+
+def content_hash(said: Mapping[str, Any]) -> str:
+    """Hash what decides the meaning of a case's scores: 12 hexadecimal digits of SHA-256 over canonical JSON.
+
+    Neither the order of keys and of relevant documents counts, nor whether a default is written out.
+    """
+    meaning = {name: said[name] for name in _MEANING if said.get(name)}
+    meaning.pop("match", None) if meaning.get("match") == "word" else None
+    for name in ("relevant_docs", "candidate_docs"):
+        if (docs := said.get(name)) is not None:
+            meaning[name] = sorted(map(_canonical, docs)) if docs else []
+    return hashlib.sha256(_encode(meaning).encode()).hexdigest()[:12]
+
+
+def _canonical(doc: Document) -> str:
+    if not doc.metadata and not doc.text:
+        return doc.doc_id
+    metadata = {k: v for k, v in doc.metadata.items() if (k, v) != ("grade", 1)}
+    if not metadata and not doc.text:
+        return doc.doc_id
+    return _encode([doc.doc_id, doc.text, metadata])

@@ -1,0 +1,131 @@
+"""Names that other programs have to live with: case ids in pytest, suite names on disk, tags as markers."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from typing import Any
+
+from .kinds import BAD, Kind
+from .source import Source, describe
+
+__all__ = ["CaseId", "FixtureName", "SuiteName", "Tag"]
+
+_CONTROL = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+
+
+class _Name(Kind):
+    """A text with rules; the first rule it breaks is what the complaint says."""
+
+    regex: str
+    max_length: int
+    rules: tuple[tuple[str, str], ...]
+    """(what is searched for, what is wrong with it)."""
+
+    def __init__(self) -> None:
+        self._regex = re.compile(self.regex)
+        self._rules = tuple((re.compile(pattern), why) for pattern, why in self.rules)
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if type(value) is not str or not value.strip():
+            return self.refuse(value, holder, key, source)
+        if not (why := self.wrong(value)):
+            return value
+        source.bad(holder, key, f"{key if isinstance(key, str) else 'name'} {describe(value)} {why}")
+        return BAD
+
+    def wrong(self, value: str) -> str:
+        """Say what rule *value* breaks, or return an empty string."""
+        if len(value) > self.max_length:
+            return f"is longer than {self.max_length} characters"
+        if self._regex.fullmatch(value):
+            return self.reserved(value)
+        return next((why for pattern, why in self._rules if pattern.search(value)), "is no such name")
+
+    def reserved(self, value: str) -> str:
+        """Say why a well-formed *value* cannot be had, or return an empty string."""
+        return ""
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": f"^{self.regex}$", "maxLength": self.max_length}
+
+
+class CaseId(_Name):
+    """The id of a case: part of a pytest node id, and a name in a module."""
+
+    expected = "text"
+    max_length = 200
+    regex = rf"(?!__|pytest_)(?!\s)(?!.*::)(?!.*\s$)[^\[\]{_CONTROL}]+"
+    rules = (
+        (r"::", "holds '::', which separates the parts of a pytest node id"),
+        (r"[\[\]]", "holds a bracket, where pytest puts parameters"),
+        (rf"[{_CONTROL}]", "holds a control character or line break"),
+        (r"^\s|\s$", "starts or ends with a blank"),
+        (r"^(__|pytest_)", "starts like a name that pytest reads from modules"),
+    )
+
+    _XUNIT = frozenset(
+        f"{when}{what}" for when in ("setup", "teardown") for what in ("", "_module", "_function", "_method")
+    ) | {"setUpModule", "tearDownModule", "pytestmark", "collect_ignore", "collect_ignore_glob"}  # fmt: skip
+
+    def reserved(self, value: str) -> str:
+        return "is a name that pytest reads from modules" if value in self._XUNIT else ""
+
+
+class SuiteName(_Name):
+    """The name of a suite: the stem of its baseline file, on every system."""
+
+    expected = "text"
+    max_length = 100
+    regex = r"(?!\.)(?!\s)(?!.*[.\s]$)[\w .+@=,()~-]+"
+    rules = (
+        (r"[/\\]", "holds a slash; it becomes a file name"),
+        (r"^\.", "starts with a dot; it becomes a file name"),
+        (r"[.\s]$|^\s", "starts or ends with a blank, or ends with a dot; it becomes a file name"),
+        (r"[^\w .+@=,()~-]", "may hold letters, digits, blanks and .+@=,()~-_ only; it becomes a file name"),
+    )
+
+    _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+
+    def reserved(self, value: str) -> str:
+        return "is a device on Windows; it becomes a file name" if self._DEVICES.fullmatch(value) else ""
+
+
+class Tag(_Name):
+    """A tag: becomes a pytest marker that ``-m`` can name."""
+
+    expected = "text"
+    max_length = 100
+    regex = r"(?!_)[\w](?:[\w.+-]*\w)?"
+    rules = ((r"", "cannot be a pytest marker: letters, digits and . + - _ between them"),)
+
+    _TAKEN = {
+        "skip": "is a mark of pytest's own; write the key skip instead",
+        "xfail": "is a mark of pytest's own; write the key xfail instead",
+        "timeout": "is a mark of pytest-timeout; write the key timeout instead",
+        "benchmark": "is a mark of pytest-benchmark; write the key benchmark instead",
+        **dict.fromkeys(("skipif", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast"),
+                        "is a mark of pytest's own that does something else"),
+        **dict.fromkeys(("auepora", "asyncio", "anyio", "flaky", "xdist_group"), "is a mark with a meaning of its own"),
+        **dict.fromkeys(("and", "or", "not", "True", "False", "None"), "is a word of the -m language"),
+    }  # fmt: skip
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if isinstance(value, str) and value in self._TAKEN:
+            source.bad(holder, key, f"tag {value!r} {self._TAKEN[value]}")
+            return BAD
+        return super().read(value, holder, key, source)
+
+
+class FixtureName(_Name):
+    """The name of the fixture that gives the system."""
+
+    expected = "text (the name of a fixture)"
+    max_length = 100
+    regex = r"[^\W\d]\w*"
+    rules = ((r"^(?![^\W\d]\w*$)", "is no name a Python function can have"),)
+
+    def reserved(self, value: str) -> str:
+        if keyword.iskeyword(value) or value == "request":
+            return "is no name a fixture of yours can have"
+        return ""

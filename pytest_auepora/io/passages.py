@@ -1,0 +1,132 @@
+"""Documents and passages as golden cases name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.types import Document
+from .kinds import BAD, Field, Free, Kind, ListOf, Record, Text, Whole
+from .source import Source, describe
+
+__all__ = ["Documents"]
+
+_ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
+_DOC = Field("doc", Text(), "Id of a source document; any chunk of it, or the one that holds the quote or span.")
+_QUOTE = Field("quote", Text(), "Words of the document; a chunk that holds them counts, however it was cut.")
+_SPAN = Field("span", ListOf(Whole(0, 10**12)), "Character offsets [start, end) in the document, end exclusive.")
+_GRADE = Field(
+    "grade", Whole(0, 100), "How relevant: 0 = judged and not relevant, 1 = relevant (default), 2 = more so."
+)
+_TEXT = Field("text", Text(), "What the document says; metrics that need evidence read it.")
+_METADATA = Field("metadata", Free(), "Anything else about the document.")
+
+_HINTS = {
+    "doc_id": " (did you mean 'id'?)",
+    "document": " (did you mean 'doc'?)",
+    "score": " (did you mean 'grade'?)",
+}
+
+
+def _table(*fields: Field) -> dict[str, Field]:
+    return {f.name: f for f in fields}
+
+
+_RELEVANT = Record("a relevant document", _table(_ID, _DOC, _QUOTE, _SPAN, _GRADE, _TEXT, _METADATA), _HINTS)
+_CANDIDATE = Record("a candidate document", _table(_ID, _TEXT, _METADATA), _HINTS)
+
+
+class _OneDocument(Kind):
+    """An id, or a mapping that says more; read as a `Document`."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.expected = "text (an id), or a mapping with id" + (" or doc" if "doc" in record.fields else "")
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if type(value) is str and value and not value.isspace():
+            return Document(value)
+        if not isinstance(value, dict):
+            return self.refuse(value, holder, key, source)
+        before = len(source.problems)
+        said = self.record.read_mapping(value, source)
+        if len(source.problems) > before:
+            return BAD
+        return self._make(said, value, source)
+
+    def _make(self, said: dict[str, Any], value: Any, source: Source) -> Any:
+        if ("id" in said) == ("doc" in said):
+            source.bad_whole(value, f"a document has either id or doc, got {', '.join(value) or 'nothing'}")
+            return BAD
+        metadata = dict(said.get("metadata", {}))
+        text = said.get("text", "")
+        if "doc" in said:
+            passage = self._passage(said, value, source)
+            if passage is None:
+                return BAD
+            metadata.update(passage)
+            text = said.get("quote", text)
+        elif misplaced := {"quote", "span"} & said.keys():
+            source.bad_key(
+                value, misplaced.pop(), "a quote or span is looked up in a source document: write doc, not id"
+            )
+            return BAD
+        if "grade" in said:
+            metadata["grade"] = said["grade"]
+        return Document(said.get("id") or said["doc"], text, metadata)
+
+    def _passage(self, said: dict[str, Any], value: Any, source: Source) -> dict[str, Any] | None:
+        if "quote" in said and len({"quote", "span", "text"} & said.keys()) > 1:
+            source.bad_key(value, "quote", "a quote stands alone: no span or text beside it")
+            return None
+        if "quote" in said:
+            return {"match": "quote"}
+        if "span" not in said:
+            return {"match": "doc"}
+        span = said["span"]
+        if len(span) != 2 or span[0] >= span[1]:
+            source.bad(value, "span", f"span: expected [start, end] with start < end, got {span}")
+            return None
+        return {"match": "span", "start": span[0], "end": span[1]}
+
+    def schema(self) -> dict[str, Any]:
+        made = self.record.schema()
+        text = {"type": "string", "pattern": r"\S"}
+        if "doc" not in self.record.fields:
+            return {"anyOf": [text, {**made, "required": ["id"]}]}
+        properties = dict(made["properties"])
+        properties["span"] = {**properties["span"], "minItems": 2, "maxItems": 2}
+        by_id = {k: v for k, v in properties.items() if k not in ("doc", "quote", "span")}
+        by_doc = {k: v for k, v in properties.items() if k != "id"}
+        return {"anyOf": [text, _object(by_id, "id"), _object(by_doc, "doc")]}
+
+
+def _object(properties: dict[str, Any], required: str) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [required], "additionalProperties": False}
+
+
+class Documents(ListOf):
+    """A list of documents, each given once; read as `Document` objects."""
+
+    def __init__(self, *, relevant: bool) -> None:
+        super().__init__(_OneDocument(_RELEVANT if relevant else _CANDIDATE))
+        self.expected = "a list of documents" + (" ([] if the system should refuse)" if relevant else "")
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        out = super().read(value, holder, key, source)
+        if out is BAD or len(out) < 2:
+            return out
+        seen: set[Any] = set()
+        good = True
+        for i, doc in enumerate(out):
+            meta = doc.metadata
+            match = meta.get("match") if meta else None
+            name = (
+                (doc.doc_id, match, doc.text if match == "quote" else "", meta.get("start"), meta.get("end"))
+                if match
+                else doc.doc_id
+            )
+            if name in seen:
+                source.bad(value, i, f"{describe(doc.doc_id)} is listed twice")
+                good = False
+            seen.add(name)
+        return out if good else BAD

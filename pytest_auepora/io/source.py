@@ -1,0 +1,172 @@
+"""A golden file while it is being read: where every key and value stands, and all that is wrong with it."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..errors import GoldenFileError, Problem
+
+__all__ = ["MAX_BYTES", "Mark", "Source", "describe"]
+
+MAX_BYTES = 50_000_000
+"""How large a golden file may be."""
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+_ONLY_YAML_BREAKS = re.compile("[\x85\u2028\u2029]")
+_PLAIN_END = re.compile(r"\s#|:\s|[,\[\]{}\r\n]|:$")
+
+
+class Mark(Protocol):
+    """A place in the text, all 0-based: characters from the start, lines, characters from the start of the line."""
+
+    @property
+    def index(self) -> int: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+
+
+class Source:
+    """One golden file: its text, the places of its values, and the problems found so far.
+
+    ``marks`` maps ``id(container)`` to a list of marks: the container's own, then for a mapping those of key and
+    value in turn, in the order of its keys, for a sequence those of its items.  Identities are stable because
+    the values are held by whoever reads them.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.marks: dict[int, list[Mark]] = {}
+        self.problems: list[Problem] = []
+        self._lines: list[str] | None = None
+        self._starts: list[int] | None = None
+        # YAML 1.1 breaks lines at three characters where no editor and no traceback does
+        self._foreign_breaks = _ONLY_YAML_BREAKS.search(text) is not None
+
+    @classmethod
+    def load(cls, path: Path, max_bytes: int = MAX_BYTES) -> Source:
+        """Read the file at *path*.
+
+        Raises:
+            GoldenFileError: it is not there, not readable, too large, or no UTF-8.
+        """
+        source = cls(str(path), "")
+        try:
+            with path.open("rb") as file:
+                data = file.read(max_bytes + 1)
+        except OSError as exc:
+            source.complain(0, 0, f"cannot be read: {exc.strerror or exc}")
+            raise source.error() from None
+        if len(data) > max_bytes:
+            source.complain(0, 0, f"is larger than {max_bytes:,} bytes; split it")
+            raise source.error()
+        return cls(str(path), _decode(data, source))
+
+    @property
+    def lines(self) -> list[str]:
+        """The text by lines, as editors number them."""
+        if self._lines is None:
+            self._lines = _BREAK.split(self.text) if "\r" in self.text else self.text.split("\n")
+        return self._lines
+
+    def place(self, mark: Mark) -> tuple[int, int]:
+        """Line and column of *mark*, both 1-based, the column in characters."""
+        if self._foreign_breaks:
+            return self.place_at(mark.index)
+        return mark.line + 1, mark.column + 1
+
+    def place_at(self, index: int) -> tuple[int, int]:
+        """Line and column, both 1-based, of the character at *index*."""
+        if self._starts is None:
+            self._starts = [0, *(m.end() for m in _BREAK.finditer(self.text))]
+        line = bisect_right(self._starts, index)
+        return line, index - self._starts[line - 1] + 1
+
+    def marks_of(self, holder: Any) -> list[Mark]:
+        """Return the marks of a container, empty where none are known."""
+        return self.marks.get(id(holder), [])
+
+    def at(self, holder: Any, key: Any = None, *, on_key: bool = False) -> tuple[int, int]:
+        """Where *holder* starts, or its value at *key* (a key or an index), or that key itself; (0, 0) if unknown."""
+        mark = self._mark(holder, key, on_key)
+        return self.place(mark) if mark is not None else (0, 0)
+
+    def _mark(self, holder: Any, key: Any, on_key: bool) -> Mark | None:
+        marks = self.marks_of(holder)
+        number = 0
+        if key is not None:
+            number = 2 * list(holder).index(key) + (1 if on_key else 2) if isinstance(holder, Mapping) else key + 1
+        return marks[number] if number < len(marks) else None
+
+    def bad(self, holder: Any, key: Any, message: str) -> None:
+        """Complain about the value of *holder* at *key*."""
+        self.complain(*self.at(holder, key), message)
+
+    def bad_key(self, holder: Any, key: Any, message: str) -> None:
+        """Complain about the key *key* itself."""
+        self.complain(*self.at(holder, key, on_key=True), message)
+
+    def bad_whole(self, holder: Any, message: str) -> None:
+        """Complain about *holder* as a whole, at its start."""
+        self.complain(*self.at(holder), message)
+
+    def complain(self, line: int, col: int, message: str) -> None:
+        """Add one problem at a place; line 0 means the whole file."""
+        self.problems.append(Problem(self.path, line, col, message))
+
+    def error(self) -> GoldenFileError:
+        """Return all problems as one error, in file order."""
+        return GoldenFileError(sorted(self.problems, key=lambda p: (p.line, p.col)))
+
+    def written(self, holder: Any, key: Any) -> str:
+        """The scalar at *key* as it stands in the file, or an empty string where that cannot be told."""
+        mark = self._mark(holder, key, False)
+        if mark is None:
+            return ""
+        line, col = self.place(mark)
+        rest = self.lines[line - 1][col - 1 :]
+        end = _PLAIN_END.search(rest)
+        return (rest[: end.start()] if end else rest).strip()
+
+
+def _decode(data: bytes, source: Source) -> str:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        source.complain(1, 1, "is UTF-16; save it as UTF-8")
+        raise source.error()
+    try:
+        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        before = data[: exc.start]
+        line = len(_BREAK.findall(before.decode("utf-8"))) + 1
+        col = len(_BREAK.split(before.decode("utf-8"))[-1]) + 1
+        what = f"byte {data[exc.start]:#04x} at offset {exc.start} is not UTF-8; save the file as UTF-8"
+        source.complain(line, col, what)
+    raise source.error()
+
+
+def describe(value: Any, written: str = "") -> str:
+    """Say what *value* is, and for text that was read as something else how it stands in the file."""
+    if isinstance(value, str):
+        short = value if len(value) <= 40 else value[:37] + "…"
+        return repr(short) if value.strip() else "an empty text"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, (list, tuple)):
+        return "a list" if value else "an empty list"
+    if value is None:
+        return "nothing"
+    kinds = {"bool": str(value).lower(), "int": "a whole number", "float": "a number", "date": "a date",
+             "datetime": "a date"}  # fmt: skip
+    kind = kinds.get(type(value).__name__, f"a {type(value).__name__}")
+    return f"`{written}`, which is read as {kind}" if written else f"{value!r} ({kind})"

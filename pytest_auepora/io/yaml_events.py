@@ -1,0 +1,223 @@
+"""YAML, fast and with places: values built straight from the parser's events.
+
+The values are those of `yaml.safe_load`.  Building a node graph first, as PyYAML does, costs most of its time; only
+files with anchors, aliases, tags or merge keys take that way (`yaml_graph`).
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import yaml
+from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
+
+from .source import Source
+from .yaml_problems import TooDeep, YamlProblem, explain
+
+__all__ = ["MAX_DEPTH", "load_yaml"]
+
+MAX_DEPTH = 100
+"""How deep lists and mappings may nest."""
+
+_Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's parser, or the slow one where PyYAML was built without it."""
+
+_NULL, _BOOL, _MERGE = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "merge"))
+
+
+class _NeedsGraph(Exception):
+    """An anchor, an alias, a tag or a merge key: events alone do not say what the value is."""
+
+
+def load_yaml(source: Source) -> Any:
+    """Return the value of the one document in *source*, noting where everything stands in ``source.marks``.
+
+    Keys given twice are complained about in *source*; the first value is kept.
+
+    Raises:
+        GoldenFileError: no YAML, more or less than one document, nested too deep, tags beyond plain data.
+    """
+    parser = _Parser(source.text)
+    try:
+        with _no_garbage_collection():
+            return _document(parser.get_event, source)
+    except _NeedsGraph:
+        from .yaml_graph import load_graph
+
+        source.marks.clear()
+        source.problems.clear()
+        return load_graph(source, _Parser, MAX_DEPTH)
+    except (yaml.YAMLError, YamlProblem) as exc:
+        explain(exc, source)
+        raise source.error() from None
+    finally:
+        parser.dispose()
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Keep the collector from walking, again and again, a growing heap in which nothing is garbage."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _document(get: Callable[[], Any], source: Source) -> Any:
+    get()  # stream start
+    event = get()
+    if isinstance(event, yaml.StreamEndEvent):
+        return None
+    build = _Builder(get, source)
+    value = build.value(get(), 0)
+    get()  # document end
+    event = get()
+    if not isinstance(event, yaml.StreamEndEvent):
+        raise YamlProblem("a second document starts here; a golden file holds one", event.start_mark)
+    return value
+
+
+class _Builder:
+    """Turns events into values.  The loops are written out: they run once for every scalar of the file."""
+
+    def __init__(self, get: Callable[[], Any], source: Source) -> None:
+        self.get = get
+        self.source = source
+        self.keys = _Keys()
+        self.plain = _Plain()
+
+    def value(self, event: Any, depth: int) -> Any:
+        """Build the value that starts with *event*."""
+        kind = event.__class__
+        if kind is MappingStartEvent:
+            return self.mapping(event, depth + 1)
+        if kind is SequenceStartEvent:
+            return self.sequence(event, depth + 1)
+        if kind is not ScalarEvent or event.anchor is not None:
+            raise _NeedsGraph
+        return self.scalar(event)
+
+    def scalar(self, event: Any) -> Any:
+        plain, quoted = event.implicit
+        text = event.value
+        if plain:
+            return self.plain.resolve(text, event.start_mark) if text[:1] in self.plain.table else text
+        if not quoted:
+            raise _NeedsGraph
+        return text
+
+    def sequence(self, event: Any, depth: int) -> list[Any]:
+        self.check(event, depth)
+        get, table = self.get, self.plain.table
+        out: list[Any] = []
+        marks = [event.start_mark]
+        while (kind := (event := get()).__class__) is not SequenceEndEvent:
+            marks.append(event.start_mark)
+            if kind is ScalarEvent and event.anchor is None:
+                text = event.value
+                plain, quoted = event.implicit
+                if (plain and text[:1] in table) or not (plain or quoted):
+                    text = self.scalar(event)
+                out.append(text)
+            else:
+                out.append(self.value(event, depth))
+        self.source.marks[id(out)] = marks
+        return out
+
+    def mapping(self, event: Any, depth: int) -> dict[Any, Any]:
+        self.check(event, depth)
+        get, table, keys = self.get, self.plain.table, self.keys
+        out: dict[Any, Any] = {}
+        marks = [event.start_mark]
+        while (kind := (event := get()).__class__) is not MappingEndEvent:
+            key_mark = event.start_mark
+            if kind is ScalarEvent and event.anchor is None and event.implicit[0]:
+                key = keys[event.value]
+            else:
+                key = self.key(event, depth)
+            event = get()
+            if event.__class__ is ScalarEvent and event.anchor is None:
+                value = event.value
+                plain, quoted = event.implicit
+                if (plain and value[:1] in table) or not (plain or quoted):
+                    value = self.scalar(event)
+            else:
+                value = self.value(event, depth)
+            if key in out:
+                self.twice(out, key, key_mark, marks)
+                continue
+            out[key] = value
+            marks.append(key_mark)
+            marks.append(event.start_mark)
+        self.source.marks[id(out)] = marks
+        return out
+
+    def key(self, event: Any, depth: int) -> Any:
+        """Build a key that is no plain scalar."""
+        key = self.value(event, depth)
+        if isinstance(key, (list, dict)):
+            raise YamlProblem("a list or mapping cannot be a key", event.start_mark)
+        return key
+
+    def check(self, event: Any, depth: int) -> None:
+        if event.anchor is not None or event.tag is not None:
+            raise _NeedsGraph
+        if depth > MAX_DEPTH:
+            raise TooDeep(MAX_DEPTH, event.start_mark)
+
+    def twice(self, out: dict[Any, Any], key: Any, mark: Any, marks: list[Any]) -> None:
+        first = marks[2 * list(out).index(key) + 1]
+        line, _ = self.source.place(first)
+        self.source.complain(*self.source.place(mark), f"{key!r} is given twice, first on line {line}")
+
+
+class _Keys(dict[str, Any]):
+    """Plain keys already resolved; the same few come back in every case."""
+
+    def __init__(self) -> None:
+        self._plain = _Plain()
+
+    def __missing__(self, text: str) -> Any:
+        value = self[text] = self._plain.resolve(text, None)
+        return value
+
+
+class _Plain:
+    """Resolves plain scalars as `yaml.SafeLoader` does: what they look like decides what they are."""
+
+    def __init__(self) -> None:
+        self.table: dict[str, list[tuple[str, Any]]] = yaml.SafeLoader.yaml_implicit_resolvers
+        self._made: dict[str, Any] = {}
+        self._constructor = yaml.constructor.SafeConstructor()
+
+    def resolve(self, text: str, mark: Any) -> Any:
+        """Return what *text* stands for.
+
+        Raises:
+            YamlProblem: it looks like a number or a date and is none.
+        """
+        if text in self._made:
+            return self._made[text]
+        for tag, looks_like in self.table.get(text[:1], ()):
+            if looks_like.match(text):
+                if tag == _MERGE:
+                    raise _NeedsGraph
+                value = self._made[text] = construct_scalar(self._constructor, tag, text, mark)
+                return value
+        return text
+
+
+def construct_scalar(constructor: Any, tag: str, text: str, mark: Any) -> Any:
+    """Make the value of a scalar whose tag is known."""
+    node = yaml.ScalarNode(tag, text, mark, mark)
+    try:
+        return constructor.construct_object(node, deep=True)
+    except (ValueError, OverflowError, yaml.YAMLError, KeyError) as exc:
+        word = tag.rpartition(":")[2]
+        raise YamlProblem(f"`{text[:40]}` looks like a {word} and is none ({exc}); quote it", mark) from None

@@ -1,0 +1,70 @@
+"""What is wrong with a YAML file, in words that say what to do about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from .source import Source
+
+__all__ = ["TooDeep", "YamlProblem", "explain"]
+
+_ADVICE = {
+    "mapping values are not allowed": "put quotes round a text that holds a colon",
+    "could not find expected ':'": "a key needs a colon and a blank after it, a long text quotes or a |",
+    "did not find expected key": "check the indentation of this line and of those before it",
+    "did not find expected '-' indicator": "check the indentation of this line and of those before it",
+    "did not find expected ',' or ']'": "a list in brackets is not closed, or misses a comma",
+    "did not find expected ',' or '}'": "a mapping in braces is not closed, or misses a comma",
+    "found unexpected end of stream": "a quote is not closed",
+    "cannot start any token": "put quotes round a text that begins with this character",
+    "unknown escape character": "double a backslash, or use single quotes",
+}
+
+
+class YamlProblem(Exception):
+    """One thing wrong at one place; *mark* may be None where the place is not known."""
+
+    def __init__(self, message: str, mark: Any) -> None:
+        super().__init__(message)
+        self.mark = mark
+
+
+class TooDeep(YamlProblem):
+    """Lists and mappings nest beyond the limit."""
+
+    def __init__(self, limit: int, mark: Any) -> None:
+        super().__init__(f"lists and mappings nest more than {limit} deep here", mark)
+
+
+def explain(exc: Exception, source: Source) -> None:
+    """Add what *exc* says to the problems of *source*."""
+    if isinstance(exc, yaml.reader.ReaderError):
+        _unprintable(exc, source)
+        return
+    mark = getattr(exc, "problem_mark", None) or getattr(exc, "context_mark", None) or getattr(exc, "mark", None)
+    line, col = source.place(mark) if mark is not None else (0, 0)
+    if isinstance(exc, yaml.MarkedYAMLError):
+        source.complain(line, col, _syntax(exc, source, line, col))
+    else:
+        source.complain(line, col, str(exc))
+
+
+def _syntax(exc: yaml.MarkedYAMLError, source: Source, line: int, col: int) -> str:
+    text = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
+    indent = text[: len(text) - len(text.lstrip())]
+    if "\t" in indent or text[col - 1 : col] == "\t":
+        return "a tab indents this line; YAML takes spaces only"
+    said = exc.problem or exc.context or "no YAML"
+    while_doing = f" {exc.context}" if exc.context and exc.problem else ""
+    advice = next((f"; {hint}" for words, hint in _ADVICE.items() if words in said), "")
+    return f"not YAML: {said}{while_doing}{advice}"
+
+
+def _unprintable(exc: Any, source: Source) -> None:
+    # libyaml counts bytes, the pure-Python reader characters
+    bad = exc.character if isinstance(exc.character, int) else ord(exc.character[:1] or "\0")
+    index = source.text.find(chr(bad))
+    line, col = source.place_at(index) if index >= 0 else (0, 0)
+    source.complain(line, col, f"the control character U+{bad:04X} is not allowed in YAML; remove or escape it")
