@@ -31,7 +31,7 @@ class AssertionPass(Configured):
     stem: ClassVar[str] = "assertion_pass"
     target = TargetCategory.GENERATION_CORRECTNESS
     formula: ClassVar[str] = "[all of must_contain in the answer] · [none of forbidden in the answer]"
-    source: ClassVar[str] = "phrase assertions of golden-query suites ("groundedness" in the looser sense)"
+    source: ClassVar[str] = "phrase assertions of golden-query suites"
     oracle: ClassVar[str] = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
