@@ -1,0 +1,325 @@
+"""The policy: when a family fails, passes or stays open, and what it then says."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import random
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_auepora.regression.precision import t_quantile
+from pytest_auepora.regression.significance import FamilyVerdict, MetricVerdict, PairedMetric, judge_family
+
+DIFFERENCES = st.dictionaries(
+    st.sampled_from([f"c{i}" for i in range(30)]), st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.0, 0.0, 0.2, 1.0])
+)
+
+
+def binary(n: int, losses: int, wins: int = 0) -> dict[str, float]:
+    """n cases of a metric that is 0 or 1: first the losses, then the wins, then the unchanged."""
+    return {f"c{i:04}": -1.0 if i < losses else 1.0 if i < losses + wins else 0.0 for i in range(n)}
+
+
+def judge_one(differences: dict[str, float], *, min_effect: float = 0.01, margin: float = 0.05) -> MetricVerdict:
+    family = judge_family([PairedMetric("hit@5", differences, min_effect, margin)], {})
+    assert family.outcome == family.metrics[0].outcome
+    return family.metrics[0]
+
+
+def test_a_clear_drop_fails_and_says_by_how_much_over_what_and_how_rare() -> None:
+    verdict = judge_one(binary(50, 6))
+    assert verdict.outcome == "fail"
+    assert verdict.mean_difference == pytest.approx(-0.12)
+    assert verdict.p_adjusted == verdict.p_raw == pytest.approx(1 / 128)
+    assert verdict.cases_needed is None
+    assert verdict.reason == (
+        "worse by 0.12 (50 cases: 6 worse, 0 better): if nothing had changed, a drop as clear as this would show "
+        "in 0.78 % of runs (p 0.0078, at most 0.05 fails)"
+    )
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(0, 4), (1, 6), (2, 8)])
+def test_how_many_losses_one_binary_metric_needs(wins: int, losses: int) -> None:
+    assert judge_one(binary(50, losses, wins)).outcome == "fail"
+    assert judge_one(binary(50, losses - 1, wins)).outcome == "inconclusive"
+
+
+def test_pass_when_the_bound_clears_the_margin() -> None:
+    verdict = judge_one(binary(200, 3, 1))
+    sd = math.sqrt((4 - 200 * 0.01**2) / 199)
+    assert verdict.outcome == "pass"
+    assert verdict.se == pytest.approx(sd / math.sqrt(200))
+    assert verdict.lower_bound == pytest.approx(-0.01 - t_quantile(0.95, 199) * sd / math.sqrt(200))
+    assert "a true drop of 0.05 is ruled out" in verdict.reason
+    assert verdict.cases_needed is None
+
+
+def test_the_bound_has_to_clear_the_margin_itself() -> None:
+    bound = judge_one(binary(200, 3, 1)).lower_bound
+    assert bound is not None
+    assert judge_one(binary(200, 3, 1), margin=-bound + 1e-6).outcome == "pass"
+    assert judge_one(binary(200, 3, 1), margin=-bound).outcome == "inconclusive"
+
+
+def test_inconclusive_says_what_would_decide_it() -> None:
+    verdict = judge_one(binary(50, 3))
+    assert verdict.outcome == "inconclusive"
+    assert verdict.mde is not None
+    assert verdict.cases_needed == math.ceil(50 * (verdict.mde / 0.06) ** 2)
+    assert verdict.reason.endswith(f"about {verdict.cases_needed} cases like these would decide it")
+    assert "p 0.0625, at most 0.05 fails" in verdict.reason
+
+
+def test_so_many_cases_do_decide_it() -> None:
+    for losses, wins in ((3, 0), (5, 2), (2, 2), (2, 3)):
+        few = judge_one(binary(40, losses, wins))
+        assert few.outcome == "inconclusive"
+        assert few.cases_needed is not None
+        times = math.ceil(few.cases_needed / 40)
+        assert judge_one(binary(40 * times, losses * times, wins * times)).outcome in ("fail", "pass")
+
+
+def test_too_few_clusters_to_fail_ask_for_as_many_as_could() -> None:
+    verdict = judge_one({"a": -1.0, "b": -1.0, "c": -1.0})
+    assert (verdict.outcome, verdict.cases_needed) == ("inconclusive", 4)
+    assert judge_one(dict.fromkeys("abcd", -1.0)).outcome == "fail"
+
+
+def test_the_detectable_effect_is_always_told_and_warned_about_above_the_margin() -> None:
+    for losses, wins in ((6, 0), (3, 0), (1, 1)):
+        family = judge_family([PairedMetric("hit@5", binary(50, losses, wins))], {})
+        verdict = family.metrics[0]
+        assert verdict.mde is not None
+        assert verdict.se is not None
+        assert family.critical_value is not None
+        assert verdict.mde == pytest.approx((family.critical_value + 0.84) * verdict.se)
+        assert (verdict.mde > 0.05) == bool(verdict.warning)
+    assert "exceeds the margin 0.05" in judge_one(binary(50, 3)).warning
+    assert judge_one(binary(1000, 3, 3)).warning == ""
+
+
+def test_a_clear_drop_below_min_effect_does_not_fail() -> None:
+    slight = {f"c{i}": -0.005 for i in range(60)} | {"other": 0.001}
+    verdict = judge_one(slight)
+    assert verdict.p_adjusted < 0.001
+    assert verdict.outcome == "pass"
+    assert "clear (p < 0.0001) but below min_effect 0.01" in verdict.reason
+    assert judge_one(slight, min_effect=0.004).outcome == "fail"
+
+
+def test_a_drop_of_exactly_min_effect_is_large_enough() -> None:
+    assert judge_one({f"c{i}": -0.01 for i in range(20)}).outcome == "fail"
+
+
+def test_a_drop_between_margin_and_min_effect_is_not_decided_by_more_cases() -> None:
+    verdict = judge_one(binary(100, 10, 2), min_effect=0.2)
+    assert verdict.outcome == "inconclusive"
+    assert verdict.cases_needed is None
+    assert "more cases would not decide it" in verdict.reason
+
+
+def test_a_gain_is_no_drop() -> None:
+    verdict = judge_one(binary(100, 0, 20))
+    assert verdict.outcome == "pass"
+    assert verdict.z < 0
+    assert verdict.p_raw > 0.99
+    assert verdict.reason.startswith("better by 0.2 (100 cases: 0 worse, 20 better)")
+
+
+def test_margin_zero_asks_for_proof_of_a_gain() -> None:
+    assert judge_one(binary(100, 2, 2), margin=0.0).outcome == "inconclusive"
+    assert judge_one(binary(100, 0, 20), margin=0.0).outcome == "pass"
+
+
+def test_nothing_differs() -> None:
+    verdict = judge_one(binary(44, 0))
+    assert verdict.outcome == "same"
+    assert (verdict.mean_difference, verdict.z, verdict.se, verdict.mde) == (0.0, 0.0, 0.0, None)
+    assert "no case differs (44 cases)" in verdict.reason
+    assert "a drop of 0.133" in verdict.reason, "what 44 cases could have shown is told even so"
+
+
+def test_rounding_dust_is_no_difference() -> None:
+    assert judge_one({f"c{i}": (0.1 + 0.2 - 0.3) * (-1) ** i for i in range(20)}).outcome == "same"
+
+
+def test_no_pair_is_never_green() -> None:
+    verdict = judge_one({})
+    assert verdict.outcome == "inconclusive"
+    assert (verdict.mean_difference, verdict.se, verdict.lower_bound, verdict.mde) == (None, None, None, None)
+    assert verdict.cases_needed is None
+    assert "nothing to judge" in verdict.reason
+    empty = judge_family([], {})
+    assert (empty.outcome, empty.metrics, empty.n_clusters, empty.critical_value) == ("inconclusive", (), 0, None)
+
+
+@pytest.mark.parametrize("cases", [1, 6])
+def test_one_cluster_alone_decides_nothing(cases: int) -> None:
+    differences = {f"c{i}": -1.0 for i in range(cases)}
+    family = judge_family([PairedMetric("hit@5", differences)], dict.fromkeys(differences, "all"))
+    verdict = family.metrics[0]
+    assert (verdict.outcome, verdict.n_cases, verdict.n_clusters) == ("inconclusive", cases, 1)
+    assert (verdict.se, verdict.lower_bound, verdict.p_raw) == (None, None, 0.25)
+    assert verdict.cases_needed is not None
+    assert verdict.cases_needed >= 4 * cases
+    assert "a single cluster has no spread" in verdict.reason
+
+
+def test_variants_of_one_question_are_one_piece_of_evidence() -> None:
+    differences = binary(50, 5)
+    alone = judge_family([PairedMetric("hit@5", differences)], {})
+    together = judge_family([PairedMetric("hit@5", differences)], dict.fromkeys(list(differences)[:5], "c0000"))
+    assert alone.outcome == "fail"
+    assert together.outcome == "inconclusive"
+    assert (together.n_clusters, together.metrics[0].n_cases) == (46, 50)
+    assert "50 cases in 46 clusters" in together.metrics[0].reason
+
+
+def test_a_variant_joins_the_cluster_of_its_root() -> None:
+    family = judge_family([PairedMetric("m", {"root": -1.0, "typo": -1.0, "b": 0.0})], {"typo": "root"})
+    assert family.n_clusters == 2
+
+
+def test_the_gravest_outcome_wins() -> None:
+    fail, open_, fine, same = (
+        PairedMetric("fail", binary(200, 30)),
+        PairedMetric("open", binary(200, 12, 8)),
+        PairedMetric("fine", binary(200, 2, 2)),
+        PairedMetric("same", binary(200, 0)),
+    )
+    assert judge_family([same, fine, open_, fail], {}).outcome == "fail"
+    assert judge_family([same, fine, open_], {}).outcome == "inconclusive"
+    assert judge_family([same, fine], {}).outcome == "pass"
+    assert judge_family([same, same_named(same, "again")], {}).outcome == "same"
+
+
+def same_named(metric: PairedMetric, name: str) -> PairedMetric:
+    return dataclasses.replace(metric, name=name)
+
+
+def test_a_larger_family_asks_for_more() -> None:
+    hit = PairedMetric("hit@5", binary(50, 4))
+    rng = random.Random(0)
+    others = [
+        PairedMetric(f"other{m}", {f"c{i:04}": rng.choice([-1.0, 0.0, 0.0, 1.0]) for i in range(50)})
+        for m in range(6)
+    ]
+    assert judge_family([hit], {}).outcome == "fail"
+    among = judge_family([hit, *others], {}).metrics[0]
+    assert among.outcome == "inconclusive"
+    assert among.p_adjusted > among.p_raw
+    assert "among 7 metrics" in among.reason
+
+
+def test_metrics_may_cover_different_cases() -> None:
+    answered = {f"c{i:04}": -1.0 for i in range(5)}
+    refused = {f"r{i}": 0.0 for i in range(20)} | {"r0": -0.5}
+    family = judge_family([PairedMetric("recall@5", answered), PairedMetric("refusal", refused)], {})
+    recall, refusal = family.metrics
+    assert (recall.n_cases, refusal.n_cases, family.n_clusters) == (5, 20, 25)
+    assert recall.mean_difference == -1.0
+    assert refusal.mean_difference == pytest.approx(-0.025)
+
+
+@given(st.lists(DIFFERENCES, min_size=1, max_size=4), st.randoms(use_true_random=False))
+@settings(max_examples=80, deadline=None)
+def test_the_order_of_cases_and_metrics_does_not_matter(tables: list[dict[str, float]], rng: random.Random) -> None:
+    metrics = [PairedMetric(f"m{i}", table) for i, table in enumerate(tables)]
+    clusters = {f"c{i}": f"k{i // 2}" for i in range(30)}
+    shuffled = [
+        dataclasses.replace(m, differences=dict(rng.sample(list(m.differences.items()), len(m.differences))))
+        for m in rng.sample(metrics, len(metrics))
+    ]
+    before = judge_family(metrics, clusters, draws=199)
+    after = judge_family(shuffled, dict(rng.sample(list(clusters.items()), 30)), draws=199)
+    assert (before.outcome, before.critical_value, before.n_clusters) == (
+        after.outcome,
+        after.critical_value,
+        after.n_clusters,
+    )
+    assert {m.name: m for m in before.metrics} == {m.name: m for m in after.metrics}
+
+
+@given(st.lists(DIFFERENCES, min_size=1, max_size=4), st.floats(0.0, 0.3), st.floats(0.0, 0.3))
+@settings(max_examples=120, deadline=None)
+def test_every_verdict_keeps_its_promises(tables: list[dict[str, float]], min_effect: float, margin: float) -> None:
+    family = judge_family([PairedMetric(f"m{i}", t, min_effect, margin) for i, t in enumerate(tables)], {}, draws=199)
+    for m in family.metrics:
+        assert m.p_raw <= m.p_adjusted <= 1
+        if m.outcome == "fail":
+            assert m.p_adjusted <= family.alpha
+            assert m.mean_difference is not None
+            assert -m.mean_difference >= min_effect - 1e-9
+        if m.outcome == "pass":
+            assert m.lower_bound is not None
+            assert m.lower_bound > -margin
+        if m.cases_needed is not None:
+            assert m.outcome == "inconclusive"
+            assert m.cases_needed > m.n_cases
+        assert m.reason
+        assert not re.search(r"nan|inf\b|None|-0(?![.\d])", f"{m.reason} {m.warning}"), m.reason
+    assert_plain(family)
+
+
+def assert_plain(family: FamilyVerdict) -> None:
+    """Exact builtins only: a numpy float would not travel between test processes."""
+    json.dumps(dataclasses.asdict(family), allow_nan=False)
+    values = [getattr(m, f.name) for m in family.metrics for f in dataclasses.fields(m)]
+    values += [getattr(family, f.name) for f in dataclasses.fields(family)]
+    assert {type(v) for v in values} <= {str, int, float, bool, type(None), tuple}
+
+
+def test_the_same_data_give_the_same_verdict_and_the_seed_matters_little() -> None:
+    rng = random.Random(4)
+    metrics = [
+        PairedMetric(f"m{m}", {f"c{i}": rng.choice([-1.0, -0.3, 0.0, 0.0, 0.5]) for i in range(60)}) for m in range(3)
+    ]
+    first = judge_family(metrics, {})
+    assert judge_family(metrics, {}) == first
+    other = judge_family(metrics, {}, seed=1)
+    assert other != first
+    for a, b in zip(first.metrics, other.metrics, strict=True):
+        assert a.p_adjusted == pytest.approx(b.p_adjusted, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (PairedMetric("m", {"a": math.nan}), {}, "difference of case 'a' is nan"),
+        (PairedMetric("m", {"a": -math.inf}), {}, "difference of case 'a' is -inf"),
+        (PairedMetric("m", {}, min_effect=-0.1), {}, "min_effect"),
+        (PairedMetric("m", {}, margin=-0.1), {}, "margin"),
+        (PairedMetric("m", {}, margin=math.nan), {}, "margin"),
+        (PairedMetric("m", {}), {"alpha": 0.0}, "alpha"),
+        (PairedMetric("m", {}), {"alpha": 0.5}, "alpha"),
+        (PairedMetric("m", {}), {"draws": 0}, "draws"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(metric: PairedMetric, options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        judge_family([metric], {}, **options)  # type: ignore[arg-type]
+
+
+def test_one_name_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="'m' is in the family twice"):
+        judge_family([PairedMetric("m", {}), PairedMetric("m", {})], {})
+
+
+def test_five_hundred_cases_and_twenty_metrics_are_judged_in_a_moment() -> None:
+    rng = random.Random(0)
+    metrics = [
+        PairedMetric(f"m{m}", {f"c{i}": rng.choice([-1.0, 0.0, 0.0, 0.25, 1.0]) for i in range(500)})
+        for m in range(20)
+    ]
+    took = []
+    for _ in range(3):
+        start = time.perf_counter()
+        judge_family(metrics, {})
+        took.append(time.perf_counter() - start)
+    assert min(took) < 0.5, "about 0.05 s on an idle machine"
