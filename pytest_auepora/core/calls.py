@@ -1,39 +1,71 @@
-"""One bounded, timed, cancellable RAG call, and many at once."""
+"""Calls of a RAG system: one bounded, timed, cancellable call, and many at once.
+
+A `Caller` is asked for one call after the other, and told which ones are coming; it starts those early, at most
+``concurrency`` running and ``lookahead`` started, and hands each result to its owner when it is asked for it.
+"""
 
 from __future__ import annotations
 
-import inspect
-import logging
-import threading
 import time
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import chain, islice
+from typing import Any, Protocol
 
-from pytest_auepora.errors import CallTimeoutError
+from .call_output import OutputSplitter, keep_with_call, replay
+from .here import acall_here, call_here
+from .loops import LoopLane, LoopThread
+from .one_call import Call, CallResult, active_call
+from .retry import RetryPolicy
+from .threads import Workers
 
-__all__ = ["CallResult", "Caller"]
+__all__ = [
+    "CallResult",
+    "Caller",
+    "OutputSplitter",
+    "RetryPolicy",
+    "Upcoming",
+    "active_call",
+    "keep_with_call",
+    "replay",
+]
 
-_POLL = 0.2
+_POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
+
+Fn = Callable[[], Any]
+Upcoming = Iterable["tuple[Hashable, Fn] | tuple[Hashable, Fn, float | None]"]
+"""What may be started early, in the order it will be asked for: key, function, and its own time limit if any."""
 
 
-@dataclass
-class CallResult:
-    """What one call gave, how long it took, and what it printed and logged."""
-
-    value: Any = None
-    error: BaseException | None = None
-    seconds: float = 0.0
-    attempts: int = 1
-    retry_reasons: list[str] = field(default_factory=list)
-    concurrency: int = 1
-    output: list[tuple[str, str]] = field(default_factory=list)
-    records: list[logging.LogRecord] = field(default_factory=list)
-    timed_out: bool = False
+class _Lane(Protocol):
+    def submit(self, call: Call) -> None: ...
+    def promote(self, call: Call) -> None: ...
 
 
 class Caller:
-    """Calls one after the other, each in time or given up."""
+    """Makes calls, early where it may.
+
+    With a concurrency of 1 and no time limit a call runs in its owner's own thread (or task), as if nobody stood
+    between; a call with nothing to overlap does so as well.  Otherwise it runs in a daemon thread, or, if its
+    function returns an awaitable, in one event loop that lives in a thread of its own.  ``acall`` stays in the
+    loop it is called in.
+
+    A call that exceeds its time limit gives a `CallTimeoutError`: a coroutine is cancelled, a thread is left
+    behind and replaced.  The limit counts from the start of each attempt; running into it is final.
+
+    Not for use by several owners at once.
+
+    Args:
+        concurrency: how many calls may run at once.
+        lookahead: how many calls may be started before they are asked for; 8 x concurrency by default, for uneven
+            latencies, and always 0 when the concurrency is 1.
+        timeout: seconds an attempt may take; None for no limit.
+        retry: which exceptions to answer with another attempt.
+        grace: seconds that running calls are given to end when they are cancelled.
+
+    Raises:
+        ValueError: a number out of range.
+    """
 
     def __init__(
         self,
@@ -41,93 +73,216 @@ class Caller:
         *,
         lookahead: int | None = None,
         timeout: float | None = None,
-        retry: Any = None,
+        retry: RetryPolicy | None = None,
         grace: float = 1.0,
     ) -> None:
+        if concurrency < 1:
+            raise ValueError(f"concurrency must be at least 1, not {concurrency}")
+        if lookahead is not None and lookahead < 0:
+            raise ValueError(f"lookahead must not be negative: {lookahead}")
+        if not grace >= 0:
+            raise ValueError(f"grace must not be negative: {grace}")
         self.concurrency = concurrency
-        self.timeout = timeout
-        self.started = 0
+        self.lookahead = 0 if concurrency == 1 else 8 * concurrency if lookahead is None else lookahead
+        self.timeout = _checked(timeout)
+        self.retry = retry
+        self.grace = grace
+        self._ahead: dict[Hashable, Call] = {}
+        self._loops = LoopThread(grace)
+        self._workers: Workers | None = None
+        self._lane: LoopLane | None = None
+        self._started = 0
 
-    def call(
-        self,
-        key: Hashable,
-        fn: Callable[[], Any],
-        upcoming: Iterable[tuple[Hashable, Callable[[], Any]]] = (),
-        *,
-        timeout: float | None = None,
-    ) -> CallResult:
-        """Call *fn* and wait for it, at most *timeout* seconds."""
-        timeout = self.timeout if timeout is None else timeout
-        self.started += 1
-        result = CallResult()
-        if timeout is None:
-            _run(fn, result)
-            return result
-        done = threading.Event()
+    @property
+    def started(self) -> int:
+        """How many calls were started so far; those that were taken back while queued do not count."""
+        return self._started + sum(lane.started for lane in (self._workers, self._lane) if lane is not None)
 
-        def work() -> None:
-            try:
-                _run(fn, result)
-            except BaseException as exc:
-                result.error = exc
-            done.set()
+    def call(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None) -> CallResult:
+        """Return what *fn* gives: a value, or what an awaitable that it returns gives.
 
-        threading.Thread(target=work, name="auepora-call", daemon=True).start()
-        end = time.monotonic() + timeout
-        while (left := end - time.monotonic()) > 0 and not done.wait(min(left, _POLL)):
-            pass
-        if not done.is_set():
-            late = CallTimeoutError(f"no answer within {timeout:g} s")
-            return CallResult(error=late, seconds=timeout, timed_out=True)
-        return result
+        Args:
+            key: the name of this call, under which it may have been started early.
+            fn: the call.
+            upcoming: the calls that will be asked for next, in this order, free to be started now.
+            timeout: seconds, instead of the caller's own limit.
+
+        Raises:
+            KeyboardInterrupt: in the owner's thread.  Whatever *fn* raises is in the result.
+        """
+        limit = self.timeout if timeout is None else _checked(timeout)
+        upcoming, alone = self._alone(key, self._ahead, upcoming, limit)
+        if alone:
+            return call_here(self._own_call(fn), self._await_elsewhere)
+        call = self._book(self._threads(), self._ahead, (key, fn, limit), upcoming)
+        self._wait(call)
+        self._ahead.pop(key, None)
+        return call.take()
 
     async def acall(
-        self,
-        key: Hashable,
-        fn: Callable[[], Any],
-        upcoming: Iterable[tuple[Hashable, Callable[[], Any]]] = (),
-        *,
-        timeout: float | None = None,
+        self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None
     ) -> CallResult:
-        """Call *fn* in the running loop."""
-        import asyncio
+        """Do the same in the running asyncio loop, which is somebody else's.
 
-        timeout = self.timeout if timeout is None else timeout
-        self.started += 1
-        result = CallResult()
-        start = time.perf_counter()
+        What was started early in another loop is forgotten.  A *fn* that blocks instead of awaiting blocks the loop.
+        """
+        limit = self.timeout if timeout is None else _checked(timeout)
+        if self.concurrency == 1 and limit is None:
+            return await acall_here(self._own_call(fn))
+        lane = self._lane_here()
+        upcoming, alone = self._alone(key, lane.ahead, upcoming, limit)
+        if alone:
+            return await acall_here(self._own_call(fn))
+        call = self._book(lane, lane.ahead, (key, fn, limit), upcoming)
         try:
-            value = fn()
-            result.value = await asyncio.wait_for(value, timeout) if inspect.isawaitable(value) else value
-        except asyncio.TimeoutError:
-            result.error = CallTimeoutError(f"no answer within {timeout:g} s")
-            result.timed_out = True
-        except Exception as exc:
-            result.error = exc
-        result.seconds = time.perf_counter() - start
-        return result
+            await lane.wait(call)
+        finally:
+            lane.ahead.pop(key, None)
+        return call.take()
+
+    def map(self, fns: Iterable[Fn]) -> Iterator[CallResult]:
+        """Yield the result of each of *fns*, in order, in constant memory: *fns* is read as results are taken."""
+        if not self.lookahead:
+            for fn in fns:
+                yield self.call(object(), fn)
+            return
+        window: deque[object] = deque()
+        try:
+            for fn in fns:
+                key = object()
+                self._submit(self._threads(), self._ahead, key, fn, self.timeout)
+                window.append(key)
+                if len(window) > self.lookahead:
+                    yield self._take(window.popleft())
+            while window:
+                yield self._take(window.popleft())
+        finally:
+            if window:
+                self._forget([self._ahead.pop(key) for key in window])
 
     def drop(self) -> None:
-        """Forget what was started early."""
+        """Forget what was started early, because what it would use is about to go.
+
+        Queued calls are taken back, coroutines cancelled, threads given a moment and then left behind.
+        """
+        calls = list(self._ahead.values())
+        self._ahead.clear()
+        self._forget(calls)
+        if self._lane is not None:
+            self._lane.drop()
 
     def close(self) -> None:
-        """Stop everything."""
+        """Drop everything, end the threads and the loop.  A later call starts afresh."""
+        self.drop()
+        started, self._workers, workers = self.started, None, self._workers
+        self._started, self._lane = started, None
+        if workers is not None:
+            workers.close(self.grace)
+        self._loops.close()
+
+    def __enter__(self) -> Caller:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- starting
+
+    def _threads(self) -> Workers:
+        if self._workers is None:
+            self._workers = Workers(self.concurrency, self._loops.submit)
+        return self._workers
+
+    def _lane_here(self) -> LoopLane:
+        import asyncio
+
+        if self._lane is None or self._lane.loop is not asyncio.get_running_loop():
+            if self._lane is not None:
+                self._started += self._lane.started
+                self._lane.drop()
+            self._lane = LoopLane(self.concurrency, self.grace)
+        return self._lane
+
+    def _alone(
+        self, key: Hashable, ahead: dict[Hashable, Call], upcoming: Upcoming, limit: float | None
+    ) -> tuple[Upcoming, bool]:
+        """Whether the call needs neither a limit nor company; *upcoming* may have been looked at."""
+        if limit is not None or key in ahead:
+            return upcoming, False
+        rest = iter(upcoming) if self.lookahead else iter(())
+        first = next(rest, None)
+        return (chain([first], rest), False) if first is not None else ((), True)
+
+    def _book(
+        self, lane: _Lane, ahead: dict[Hashable, Call], own: tuple[Hashable, Fn, float | None], upcoming: Upcoming
+    ) -> Call:
+        key, fn, limit = own
+        call = ahead.get(key)
+        is_early = call is not None
+        if call is None:
+            call = self._submit(lane, ahead, key, fn, limit)
+        else:
+            call.limit(limit)
+        lane.promote(call)
+        for next_key, next_fn, *its_own in islice(upcoming, self.lookahead):
+            if next_key not in ahead:
+                self._submit(lane, ahead, next_key, next_fn, its_own[0] if its_own else self.timeout)
+        if not is_early and len(ahead) == 1:
+            call.result.concurrency = 1
+        return call
+
+    def _submit(self, lane: _Lane, ahead: dict[Hashable, Call], key: Hashable, fn: Fn, limit: float | None) -> Call:
+        ahead[key] = call = Call(fn, limit, self.retry, self.concurrency)
+        call.detach()
+        lane.submit(call)
+        return call
+
+    # -- waiting and giving up
+
+    def _take(self, key: Hashable) -> CallResult:
+        call = self._ahead[key]
+        self._wait(call)
+        del self._ahead[key]
+        return call.take()
+
+    def _wait(self, call: Call) -> None:
+        while True:
+            left = None if call.in_loop else call.left()  # a loop has its own timer
+            if call.finished.wait(_POLL if left is None else min(_POLL, max(left, 0.001))):
+                return
+            for running in self._workers.running() if self._workers else ():
+                if running.expire(allowance=2 * self.grace + _POLL):
+                    self._give_up(running)
+
+    def _give_up(self, call: Call) -> None:
+        if self._workers is not None:
+            self._workers.replace(call)
+        if call.in_loop and call.result.timed_out:
+            self._loops.close(wait=False)  # its timer did not fire: something blocks the whole loop
+
+    def _forget(self, calls: list[Call]) -> None:
+        running = [c for c in calls if not c.cancel() and not c.finished.is_set()]
+        if any(c.in_loop for c in running):
+            self._loops.cancel(running)
+        end = time.monotonic() + self.grace
+        for call in running:
+            if not call.finished.wait(max(0.0, end - time.monotonic())) and call.lose():
+                self._give_up(call)
+
+    def _own_call(self, fn: Fn) -> Call:
+        self._started += 1
+        return Call(fn, None, self.retry)
+
+    def _await_elsewhere(self, call: Call, awaitable: Any) -> None:
+        self._loops.submit(call, awaitable, lambda _: None)
+        try:
+            self._wait(call)
+        except BaseException:
+            self._loops.cancel([call])
+            raise
 
 
-def _run(fn: Callable[[], Any], result: CallResult) -> None:
-    start = time.perf_counter()
-    try:
-        value = fn()
-        if inspect.isawaitable(value):
-            import asyncio
-
-            async def settle() -> Any:
-                return await value
-
-            value = asyncio.run(settle())
-        result.value = value
-    except KeyboardInterrupt:
-        raise
-    except BaseException as exc:
-        result.error = exc
-    result.seconds = time.perf_counter() - start
+def _checked(timeout: float | None) -> float | None:
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f"timeout must be positive, not {timeout}")
+    return timeout

@@ -1,0 +1,65 @@
+"""A call in its owner's own thread or task, as if nobody stood between."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .one_call import Call, CallResult, attempt_here, enter, leave, without_this_frame
+
+__all__ = ["acall_here", "call_here"]
+
+_CANCELLATIONS = ("CancelledError", "Cancelled")  # asyncio's, trio's: of the owner's own task
+
+
+def call_here(call: Call, await_elsewhere: Callable[[Call, Any], None]) -> CallResult:
+    """Run *call* in this thread.  If its function returns an awaitable, ``await_elsewhere`` finishes the call.
+
+    Raises:
+        KeyboardInterrupt: the user's.
+    """
+    call.claim()
+    token = enter(call)
+    try:
+        while True:
+            value, error, is_awaitable = attempt_here(call, carry_interrupts=False)
+            if is_awaitable:
+                call.detach()
+                call.enter_loop()
+                await_elsewhere(call, value)
+                return call.take()
+            pause = call.settle(value, error)
+            if pause is None:
+                return call.take()
+            time.sleep(pause)
+    finally:
+        leave(token)
+
+
+async def acall_here(call: Call) -> CallResult:
+    """Run *call* in this task.
+
+    Raises:
+        KeyboardInterrupt, CancelledError: they are the owner's.
+    """
+    call.claim()
+    token = enter(call)
+    try:
+        while True:
+            value, error, is_awaitable = attempt_here(call, carry_interrupts=False)
+            if is_awaitable:
+                try:
+                    value = await value
+                except BaseException as exc:
+                    if isinstance(exc, KeyboardInterrupt) or type(exc).__name__ in _CANCELLATIONS:
+                        raise
+                    value, error = None, without_this_frame(exc)
+            pause = call.settle(value, error)
+            if pause is None:
+                return call.take()
+            import asyncio
+
+            await asyncio.sleep(pause)
+    finally:
+        leave(token)
