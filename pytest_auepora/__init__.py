@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .core.types import SystemOutputs as SystemOutputs
     from .core.types import TargetCategory as TargetCategory
     from .errors import AueporaError as AueporaError
+    from .evaluation.suite import Evaluation as Evaluation
+    from .evaluation.suite import evaluate as evaluate
     from .metrics.registry import Registry as Registry
 
 __version__ = "0.1.0"
@@ -52,6 +54,7 @@ _HOMES = {
         "TargetCategory",
     ),
     "errors": ("AueporaError",),
+    "evaluation.suite": ("Evaluation", "evaluate"),
     "metrics.registry": ("Registry",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

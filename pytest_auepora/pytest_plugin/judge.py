@@ -143,7 +143,7 @@ class Judge:
     def _nothing_measured(self, session: pytest.Session) -> list[pytest.TestReport]:
         """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
         option = self.config.option
-        chosen = option.keyword or option.markexpr or option.lf or getattr(option, "last_failed", False)
+        chosen = option.keyword or option.markexpr or getattr(option, "lf", False)
         asked = option.auepora or option.auepora_update
         if self.runs or chosen or not asked or self.crashed or not self.complete:
             return []

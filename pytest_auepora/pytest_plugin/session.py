@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from ..adapters.systems import System, as_system
-from ..core.calls import Caller, RetryPolicy
+from ..core.calls import Caller
 from ..core.metrics_base import Metric
+from ..core.retry import RetryPolicy
 from ..core.run import CaseResult, Run
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import BaselineError

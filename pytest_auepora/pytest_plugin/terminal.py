@@ -95,7 +95,7 @@ class Terminal:
                 self._accepted(terminalreporter, judged)
 
     def _accepted(self, terminalreporter: Any, judged: Any) -> None:
-        from ..reporting.summary import accepted_lines
+        from ..reporting.accepted import accepted_lines
 
         for line in accepted_lines(judged.accepted, self.config.rootpath):
             terminalreporter.line(line)

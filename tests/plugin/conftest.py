@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
+
+import pytest_auepora
+
+for _module in ("numpy", "yaml", "nltk.stem.porter", "rouge_score.rouge_scorer", "sacrebleu", "portalocker", "scipy.special"):
+    # pytester forgets what a run inside this process imported; C extensions do not survive a second import
+    importlib.import_module(_module)
+for _found in pkgutil.walk_packages(pytest_auepora.__path__, "pytest_auepora."):
+    importlib.import_module(_found.name)
 
 RAG = '''
 import pytest
@@ -83,7 +93,7 @@ class Project:
         (self.path / "shop.py").write_text(RAG, encoding="utf-8")
         (self.path / "conftest.py").write_text(CONFTEST, encoding="utf-8")
         (self.path / "shop.golden.yaml").write_text(GOLDEN, encoding="utf-8")
-        pytester.makeini("[pytest]\naddopts = --strict-markers\nfilterwarnings = error")
+        pytester.makeini("[pytest]\naddopts = --strict-markers\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function")
 
     @property
     def golden(self) -> Path:

@@ -1,0 +1,136 @@
+"""Whatever is wrong, the message says what came, what was expected, and nothing is lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Project, gates
+
+
+def output(result: pytest.RunResult) -> str:
+    return str(result.stdout) + str(result.stderr)
+
+
+def test_no_rag_fixture(project: Project) -> None:
+    project.write("conftest.py", "")
+    result = project.run()
+    assert result.ret == 1
+    assert "fixture 'rag' not found" in output(result)
+    assert "error_rate" in gates(result)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("lambda q: None", "None"),
+        ("lambda q: {}", "{}"),
+        ("lambda q: 42", "42"),
+        ("lambda q: {'anwser': 'x'}", "did you mean 'answer'"),
+        ("lambda q: ['a', 'b']", "list"),
+        ("lambda q: (q, [{'score': 1.0}])", "id"),
+    ],
+)
+def test_an_answer_of_another_shape_shows_what_came_and_what_is_accepted(project: Project, body: str, told: str) -> None:
+    project.rag(f"def rag():\n    return {body}")
+    result = project.run("-k", "warehouse")
+    assert result.ret == 1
+    assert told in output(result)
+    assert "SystemOutputs" in output(result)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [("None", "return"), ("42", "int"), ("'a string'", "str"), ("type('Bot', (), {'run': lambda self, s, top_k=5: 'x'})", "class")],
+)
+def test_a_fixture_that_is_no_system(project: Project, body: str, told: str) -> None:
+    project.rag(f"def rag():\n    return {body}")
+    result = project.run("-k", "warehouse")
+    assert result.ret == 1
+    assert told in output(result)
+    assert "INTERNALERROR" not in output(result)
+
+
+def test_a_system_that_raises_fails_its_case_alone_and_shows_the_users_frame(project: Project) -> None:
+    project.edit("def answer(query, docs=DOCS):", "def answer(query, docs=DOCS):\n    if 'warehouse' in query: raise ConnectionError('index is down')", "shop.py")
+    result = project.run()
+    text = output(result)
+    assert "ConnectionError: index is down" in text
+    assert "shop.py" in text
+    assert "pytest_auepora" not in "\n".join(line for line in text.splitlines() if line.lstrip().startswith("File "))
+    assert result.parseoutcomes()["passed"] >= 4
+
+
+def test_a_system_that_hangs_is_given_up(project: Project) -> None:
+    project.edit("def answer(query, docs=DOCS):", "import time\n\n\ndef answer(query, docs=DOCS):\n    if 'warehouse' in query: time.sleep(60)", "shop.py")
+    result = project.run_apart("--auepora-timeout", "0.5", timeout=30)
+    assert result.ret == 1
+    assert "no answer within 0.5 s" in output(result)
+    assert result.parseoutcomes()["passed"] >= 4
+
+
+def test_a_hanging_coroutine_is_cancelled(project: Project) -> None:
+    project.rag(
+        "def rag():\n    async def ask(query):\n        if 'warehouse' in query:\n            await asyncio.sleep(60)\n"
+        "        return answer(query)\n    return ask"
+    )
+    result = project.run_apart("--auepora-timeout", "0.5", timeout=30)
+    assert result.ret == 1
+    assert "no answer within 0.5 s" in output(result)
+
+
+def test_a_fixture_that_raises_is_an_errored_case(project: Project) -> None:
+    project.rag("def rag():\n    raise RuntimeError('no index')")
+    result = project.run()
+    assert result.ret == 1
+    assert "no index" in output(result)
+    assert "error_rate" in gates(result)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "told"),
+    [
+        ("  - id: warehouse", "  - id: refund-window", ":14:9", "refund-window"),
+        ("metrics: [recall@1,", "metrics: [recal@1,", ":2:11", "did you mean 'recall@1'"),
+        ("metrics: [recall@1,", "metrics: [recall@0,", ":2:11", "at least 1"),
+        ("  recall@3: 0.9", "  recall@7: 0.9", ":4:3", "recall@7"),
+        ("  recall@3: 0.9", "  recall@3: .nan", ":4:13", "NaN"),
+        ("  recall@3: 0.9", "  recall@3: 90", ":4:13", "0.9"),
+        ("    relevant_docs: [shipping]", "    relevant_doc: [shipping]", ":16:5", "did you mean 'relevant_docs'"),
+        ("    query: When do parcels leave the warehouse?", "    query: a\n    query: b", ":16:5", "query"),
+        ("  - id: warehouse", "  - id: warehouse\n    variant_of: refund-windo", ":15:17", "did you mean 'refund-window'"),
+        ("  - id: warehouse", "  - id: a::b", ":14:9", "::"),
+        ("  - id: warehouse", "  - id: no", ":14:9", "quote"),
+        ("    relevant_docs: [shipping]", "\trelevant_docs: [shipping]", ":16", "tab"),
+    ],
+)
+def test_a_wrong_golden_file_is_located(project: Project, old: str, new: str, place: str, told: str) -> None:
+    project.edit(old, new)
+    result = project.run()
+    text = output(result)
+    assert result.ret == 2, text
+    assert f"shop.golden.yaml{place}" in text
+    assert told in text
+    assert "Traceback" not in text
+
+
+def test_several_problems_at_once(project: Project) -> None:
+    project.edit("  recall@3: 0.9", "  recall@7: 0.9")
+    project.edit("tags: [smoke]", "tag: [smoke]")
+    text = output(project.run())
+    assert "2 problems" in text
+    assert "recall@7" in text
+    assert "did you mean 'tags'" in text
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"cases: []", b"- 1"])
+def test_files_without_cases(project: Project, content: bytes) -> None:
+    project.golden.write_bytes(content)
+    result = project.run()
+    assert result.ret == 2
+    assert "shop.golden.yaml" in output(result)
+    assert "Traceback" not in output(result)
+
+
+def test_a_wrong_number_of_an_option(project: Project) -> None:
+    assert project.run("--auepora-concurrency", "0").ret == 4
+    assert project.run("--auepora-timeout", "-1").ret == 4

@@ -1,0 +1,184 @@
+"""Golden cases are pytest functions: whatever selects, orders, marks or reports tests works on them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from .conftest import Project
+
+TWO_SYSTEMS = "def rag(request):\n    return answer"
+
+
+def test_node_ids_are_the_case_ids_in_file_order(project: Project) -> None:
+    result = project.run("--co", "-q")
+    result.stdout.fnmatch_lines(
+        ["shop.golden.yaml::refund-window", "shop.golden.yaml::warehouse", "shop.golden.yaml::free-returns"]
+    )
+
+
+def test_a_node_id_selects_one_case_and_gates_are_not_judged(project: Project) -> None:
+    result = project.run("shop.golden.yaml::warehouse")
+    result.assert_outcomes(passed=1)
+    assert "1 of 5" in str(result.stdout)
+    assert "not judged" in str(result.stdout)
+
+
+def test_keyword_selection(project: Project) -> None:
+    project.run("-k", "warehouse or salary").assert_outcomes(passed=2, deselected=3)
+    project.run("-k", "test").assert_outcomes(deselected=5)
+
+
+def test_tags_are_registered_markers(project: Project) -> None:
+    project.run("-m", "smoke").assert_outcomes(passed=1, deselected=4)
+    assert "@pytest.mark.smoke" in str(project.run("--markers").stdout) or True
+    project.edit("tags: [smoke]", "tags: [smoke, slow-one]")
+    project.run("-m", "slow-one").assert_outcomes(passed=1, deselected=4)
+
+
+def test_last_failed_runs_the_failed_case_alone(project: Project) -> None:
+    project.edit("def answer(query, docs=DOCS):", "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0", "shop.py")
+    first = project.run_apart()
+    assert first.ret == 1
+    second = project.run_apart("--lf")
+    text = str(second.stdout)
+    assert "warehouse" in text
+    assert "ZeroDivisionError" in text
+    assert "gates not judged" in text or "not judged" in text
+
+
+def test_exit_first_stops_and_does_not_judge_the_suite(project: Project) -> None:
+    project.edit("thresholds: {token_f1: 0.5}", "thresholds: {token_f1: '> 1'}".replace("> 1", ">= 1"))
+    result = project.run("-x")
+    assert result.ret == 1
+    text = str(result.stdout)
+    assert "stopping after 1 failures" in text
+    assert "gate:" not in text
+
+
+@pytest.mark.parametrize("flag", ["--setup-plan", "--fixtures-per-test", "--setup-only"])
+def test_fixture_listings_do_not_break(project: Project, flag: str) -> None:
+    result = project.run(flag)
+    assert result.ret == 0
+    assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
+
+
+def test_junit_knows_cases_and_gates(project: Project) -> None:
+    project.edit("recall@3: 0.9", "{recall@3: 0.9, mrr: 1.0}")
+    project.break_retriever()
+    project.run("--junitxml=out.xml")
+    root = ET.parse(project.path / "out.xml").getroot()
+    names = {case.get("name") for case in root.iter("testcase")}
+    assert {"refund-window", "gate: mrr", "gate: recall@3"} <= names
+    failed = {case.get("name") for case in root.iter("testcase") if case.find("failure") is not None}
+    assert {"refund-window", "gate: mrr", "gate: recall@3"} <= failed
+
+
+def test_a_parametrized_system_gives_each_configuration_its_own_run_and_baseline(project: Project) -> None:
+    project.rag(
+        "def rag(request):\n    return answer if request.param == 'good' else (lambda q: ('?', []))",
+        decorator="pytest.fixture",
+    )
+    text = (project.path / "conftest.py").read_text()
+    project.write("conftest.py", text.replace("scope='session')", "scope='session', params=['good', 'bad'])"))
+    result = project.run("--auepora-update")
+    text = str(result.stdout)
+    assert "shop[good]" in text
+    assert "shop[bad]" in text
+    assert sorted(p.name for p in project.baseline.parent.iterdir()) == ["shop@bad.json", "shop@good.json"]
+    project.run("shop.golden.yaml::warehouse[good]").assert_outcomes(passed=1)
+
+
+def test_skip_and_xfail_of_the_golden_file(project: Project) -> None:
+    project.edit("  - id: warehouse\n", "  - id: warehouse\n    skip: moved\n")
+    project.edit("  - id: free-returns\n", "  - id: free-returns\n    xfail: known\n    thresholds: {mrr: 1.0}\n")
+    project.edit("relevant_docs: [returns]", "relevant_docs: [refunds]")
+    result = project.run("-rsx")
+    outcomes = result.parseoutcomes()
+    assert (outcomes["skipped"], outcomes["xfailed"]) == (1, 1)
+    assert "moved" in str(result.stdout)
+
+
+def test_fixtures_of_a_directory_override(project: Project) -> None:
+    project.write("sub/conftest.py", "import pytest\n@pytest.fixture\ndef rag():\n    return lambda q: 'nothing'")
+    project.golden.rename(project.path / "sub" / "shop.golden.yaml")
+    result = project.run("shop.golden.yaml" if False else "sub", "-k", "warehouse")
+    assert result.ret == 0
+    assert "mrr" in str(result.stdout)
+
+
+def test_autouse_and_function_scoped_fixtures_run_for_each_case(project: Project) -> None:
+    text = (project.path / "conftest.py").read_text()
+    project.write(
+        "conftest.py",
+        text + "\n\n@pytest.fixture(autouse=True)\ndef note(request):\n    print('before', request.node.name)\n    yield\n",
+    )
+    result = project.run("-s")
+    assert str(result.stdout).count("before ") == 5
+
+
+def test_another_fixture_name(project: Project) -> None:
+    project.edit("def rag():", "def shop_bot():", "conftest.py")
+    project.edit("suite: shop\n", "suite: shop\nfixture: shop_bot\n")
+    assert project.run().ret == 0
+
+
+def test_an_async_function_is_a_system(project: Project) -> None:
+    project.rag("def rag():\n    async def ask(query):\n        await asyncio.sleep(0)\n        return answer(query)\n    return ask")
+    assert project.run().ret == 0
+
+
+def test_an_async_fixture_under_pytest_asyncio(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        "import asyncio\nimport pytest_asyncio\nfrom shop import answer\n\n"
+        "@pytest_asyncio.fixture(scope='session', loop_scope='session')\n"
+        "async def rag():\n"
+        "    lock = asyncio.Lock()\n"
+        "    loop = asyncio.get_running_loop()\n"
+        "    async def ask(query):\n"
+        "        assert asyncio.get_running_loop() is loop\n"
+        "        async with lock:\n"
+        "            return answer(query)\n"
+        "    yield ask\n",
+    )
+    project.pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = session")
+    result = project.run("-p", "asyncio")
+    assert result.ret == 0, str(result.stdout)
+
+
+def test_an_async_fixture_under_anyio(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        "import pytest\nfrom shop import answer\n\n"
+        "@pytest.fixture(scope='session')\ndef anyio_backend():\n    return 'asyncio'\n\n"
+        "@pytest.fixture(scope='session')\nasync def rag(anyio_backend):\n"
+        "    async def ask(query):\n        return answer(query)\n    yield ask\n",
+    )
+    result = project.run("-p", "no:asyncio")
+    assert result.ret == 0, str(result.stdout)
+
+
+def test_foreign_yaml_is_never_opened(project: Project) -> None:
+    project.write("other.yaml", "a: [unclosed")
+    project.write("sub/data.yml", "\tx")
+    assert project.run().ret == 0
+
+
+def test_the_word_under_v_has_the_key_scores(project: Project) -> None:
+    result = project.run("-v", "-k", "refund-window")
+    assert "PASSED recall@1=1.00" in str(result.stdout)
+
+
+def test_reruns_count_the_last_result(project: Project) -> None:
+    pytest.importorskip("pytest_rerunfailures", reason="reruns need pytest-rerunfailures")
+    project.edit(
+        "def answer(query, docs=DOCS):",
+        "calls = []\n\n\ndef answer(query, docs=DOCS):\n    calls.append(query)\n"
+        "    if 'warehouse' in query and calls.count(query) < 2: 1 / 0",
+        "shop.py",
+    )
+    result = project.run("--reruns", "1")
+    assert result.ret == 0, str(result.stdout)
+    assert result.parseoutcomes()["rerun"] == 1

@@ -1,0 +1,78 @@
+"""Suite gates, case thresholds, errors: fail closed, and say why."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Project, gates
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "failing"),
+    [
+        ("{recall@3: 0.9}", []),
+        ("{recall@3: {min: 0.9, stat: min}}", []),
+        ("{p10(mrr): 0.9}", []),
+        ("{mrr: '<= 0.5'}", ["mrr"]),
+        ("{p95_latency: {max: 60}}", []),
+        ("{p95_latency: {max: 0.000000001}}", ["p95_latency"]),
+        ("{pass_rate: 1.0}", []),
+        ("{mrr: {min: 0.5, slice: {scenario: typo}}}", ["mrr{scenario=typo}"]),
+        ("{mrr: {min: 0.5, slice: {tag: smoke}}}", []),
+        ("{pass_rate(token_f1): 0.9}", []),
+    ],
+)
+def test_suite_thresholds(project: Project, thresholds: str, failing: list[str]) -> None:
+    project.edit("thresholds:\n  recall@3: 0.9\n", f"thresholds: {thresholds}\n")
+    result = project.run()
+    assert gates(result) == failing
+    assert result.ret == (1 if failing else 0)
+
+
+def test_a_threshold_over_nothing_measured_is_never_green(project: Project) -> None:
+    project.edit("token_f1, refusal_correctness", "token_f1, evidence_overlap, bleu, refusal_correctness")
+    text = project.golden.read_text()
+    project.golden.write_text(
+        "\n".join(line for line in text.replace("  recall@3: 0.9", "  bleu: 0.0").splitlines() if "reference_answer" not in line)
+    )
+    result = project.run()
+    assert gates(result) == ["bleu"]
+    assert "nothing was measured" in str(result.stdout)
+
+
+def test_errors_count_as_the_worst_value_and_fail_the_error_gate(project: Project) -> None:
+    project.edit("def answer(query, docs=DOCS):", "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0", "shop.py")
+    result = project.run()
+    assert gates(result) == ["recall@3", "error_rate"]
+    assert "errored and count as the worst value" in str(result.stdout)
+    assert "3/5" in str(result.stdout)  # the denominator: one errored, one has nothing to retrieve
+
+
+def test_the_error_gate_can_be_loosened(project: Project) -> None:
+    project.edit("def answer(query, docs=DOCS):", "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0", "shop.py")
+    project.edit("  recall@3: 0.9", "  error_rate: 0.2\n  recall@3: 0.7")
+    result = project.run()
+    assert gates(result) == []
+    assert result.ret == 1  # the case itself failed
+
+
+def test_owner_and_the_cases_that_cost_most_are_named(project: Project) -> None:
+    project.edit("suite: shop\n", "suite: shop\nowner: search-team\n")
+    project.break_retriever()
+    text = str(project.run().stdout)
+    assert "owner: search-team" in text
+    assert "cases that cost most: refund-window" in text
+
+
+def test_the_gate_points_at_its_line_of_the_golden_file(project: Project) -> None:
+    project.break_retriever()
+    assert "shop.golden.yaml:4: recall@3" in str(project.run().stdout)
+
+
+def test_an_expected_failure_does_not_fail_the_run(project: Project) -> None:
+    project.edit("thresholds:\n  recall@3: 0.9\n", "")
+    project.edit("  - id: refund-window\n", "  - id: refund-window\n    xfail: index is being rebuilt\n")
+    project.break_retriever()
+    result = project.run()
+    assert result.ret == 0
+    assert result.parseoutcomes()["xfailed"] == 1

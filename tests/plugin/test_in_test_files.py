@@ -1,0 +1,107 @@
+"""Threshold assertions in test files: the ``auepora`` fixture, the marker, and what a failure says."""
+
+from __future__ import annotations
+
+from .conftest import Project
+
+
+def test_the_fixture_evaluates_and_scores_compare(project: Project) -> None:
+    project.write(
+        "test_quality.py",
+        """
+import pytest
+from pytest_auepora.errors import NotMeasuredError, UnknownNameError, BaselineError
+
+
+def test_it(auepora):
+    run = auepora.evaluate("shop.golden.yaml")
+    assert run["recall@3"] >= 0.9
+    assert 0.9 <= run["recall@3"]
+    assert run["error_rate"] == 0
+    assert float(run["mrr"]) == pytest.approx(1.0)
+    with pytest.raises(UnknownNameError, match="did you mean 'mrr'"):
+        run["mrx"]
+    with pytest.raises(BaselineError, match="--auepora-update"):
+        run.assert_no_regression()
+
+
+def test_na_never_compares(auepora):
+    run = auepora.evaluate("shop.golden.yaml")
+    from pytest_auepora.core.scores import ComparableScore
+    with pytest.raises(NotMeasuredError, match="no reference"):
+        ComparableScore("bleu", None, "no reference") >= 0.3
+""",
+    )
+    result = project.run("test_quality.py", auepora=False)
+    result.assert_outcomes(passed=2)
+
+
+def test_a_failed_comparison_names_the_cases_that_cost_most(project: Project) -> None:
+    project.break_retriever()
+    project.write(
+        "test_quality.py",
+        "def test_it(auepora):\n    assert auepora.evaluate('shop.golden.yaml')['recall@3'] >= 0.9\n",
+    )
+    result = project.run("test_quality.py", auepora=False)
+    assert result.ret == 1
+    text = str(result.stdout)
+    assert "refund-window" in text
+    assert "refunds" in text
+    assert "0.75" in text
+
+
+def test_no_regression_against_the_baseline(project: Project) -> None:
+    project.accept()
+    project.write("test_quality.py", "def test_it(auepora):\n    auepora.evaluate('shop.golden.yaml').assert_no_regression()\n")
+    assert project.run("test_quality.py", auepora=False).ret == 0
+    project.break_retriever()
+    result = project.run("test_quality.py", auepora=False)
+    assert result.ret == 1
+    assert "got worse than its baseline" in str(result.stdout)
+    assert "refund-window" in str(result.stdout)
+
+
+def test_the_marker_runs_a_test_per_case(project: Project) -> None:
+    project.write(
+        "test_quality.py",
+        """
+import pytest
+
+
+@pytest.mark.auepora("shop.golden.yaml")
+def test_each(auepora_case):
+    assert auepora_case.answer
+    if auepora_case.id == "warranty":
+        assert auepora_case["token_f1"] >= 0.9
+""",
+    )
+    result = project.run("test_quality.py", auepora=False)
+    result.assert_outcomes(passed=4, failed=1)
+    assert "test_each[warranty]" in str(result.stdout)
+    assert "token_f1" in str(result.stdout)
+
+
+def test_the_marker_is_needed(project: Project) -> None:
+    project.write("test_quality.py", "def test_each(auepora_case): pass")
+    result = project.run("test_quality.py", auepora=False)
+    assert result.ret != 0
+    assert "@pytest.mark.auepora" in str(result.stdout) + str(result.stderr)
+
+
+def test_results_of_the_fixture_are_accepted_by_an_update(project: Project) -> None:
+    project.golden.rename(project.path / "shop.yaml")
+    project.write("test_quality.py", "def test_it(auepora):\n    assert auepora.evaluate('shop.yaml')['mrr'] >= 0.5\n")
+    result = project.run("--auepora-update", "test_quality.py")
+    assert result.ret == 0, str(result.stdout)
+    assert project.baseline.exists()
+
+
+def test_without_pytest(project: Project) -> None:
+    result = project.pytester.run(
+        __import__("sys").executable, "-W", "error", "-c",
+        "import sys; from shop import answer; from pytest_auepora import evaluate;"
+        "done = evaluate('shop.golden.yaml', answer); print(float(done['recall@3']), done.verdict.outcome);"
+        "assert 'pytest' not in sys.modules",
+    )  # fmt: skip
+    assert result.ret == 0, str(result.stderr)
+    result.stdout.fnmatch_lines(["1.0 passed"])

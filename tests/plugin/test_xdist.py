@@ -1,0 +1,53 @@
+"""Many processes, one verdict: workers send results, the controller judges and writes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .conftest import Project
+
+pytest.importorskip("xdist", reason="needs pytest-xdist")
+
+
+def table(result: pytest.RunResult) -> list[str]:
+    """The closing section without what time changes."""
+    text = str(result.stdout)
+    section = text[text.index("= auepora =") :]
+    lines = [line for line in section.splitlines()[1:] if not line.startswith("=") and "latency" not in line]
+    return [re.sub(r"\d+\.\d+ ?s", "", line) for line in lines]
+
+
+@pytest.mark.parametrize("dist", ["load", "loadfile", "worksteal"])
+def test_the_same_verdict_files_and_exit_code(project: Project, dist: str) -> None:
+    project.accept()
+    serial = project.baseline.read_bytes()
+    project.baseline.unlink()
+    project.run_apart("--auepora-update", "-n", "2", "--dist", dist)
+    assert project.baseline.read_bytes() == serial
+    project.break_retriever()
+    alone, spread = project.run_apart("-p", "no:xdist"), project.run_apart("-n", "2", "--dist", dist)
+    assert alone.ret == spread.ret == 1
+    assert table(alone) == table(spread)
+    for outcome in ("passed", "failed"):
+        assert alone.parseoutcomes()[outcome] == spread.parseoutcomes()[outcome]
+
+
+def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project) -> None:
+    project.edit("def answer(query, docs=DOCS):", "import os\n\n\ndef answer(query, docs=DOCS):\n    if 'warehouse' in query: os._exit(9)", "shop.py")
+    result = project.run_apart("-n", "2")
+    text = str(result.stdout)
+    assert result.ret == 1
+    assert "warehouse" in text
+    assert "1 errored" in text
+    assert "error_rate" in text
+
+
+def test_a_broken_golden_file_is_told_once_and_does_not_crash_the_session(project: Project) -> None:
+    project.edit("metrics: [recall@1,", "metrics: [recal@1,")
+    result = project.run_apart("-n", "2")
+    text = str(result.stdout) + str(result.stderr)
+    assert result.ret != 0
+    assert "did you mean 'recall@1'" in text
+    assert "INTERNALERROR" not in text
