@@ -6,7 +6,6 @@ and reports read only a `Run`.  It is plain data and survives JSON unchanged.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
@@ -89,18 +88,13 @@ class CaseResult:
         """Whether pytest was told to expect the failure (``xfail``)."""
         return "xfail" in self.extra
 
-    def to_json(self) -> str:
-        """Return the one string that travels between processes."""
-        return json.dumps(asdict(self), ensure_ascii=False, default=str)
-
-    @classmethod
-    def from_json(cls, text: str) -> CaseResult:
-        """Read what `to_json` wrote."""
-        return cls.from_dict(json.loads(text))
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON-able data."""
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> CaseResult:
-        """Read the dict form; keys of newer versions are ignored."""
+        """Read what `to_dict` gave; keys of newer versions are ignored."""
         known = {f.name for f in fields(cls)}
         data = {k: v for k, v in raw.items() if k in known}
         data["scores"] = {name: Score(**score) for name, score in raw.get("scores", {}).items()}

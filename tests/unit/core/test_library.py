@@ -1,0 +1,149 @@
+"""The Auepora library as the seeds describe it: plan, data set, evaluator, metric protocol."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.core.dataset import InMemoryDataset
+from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
+from pytest_auepora.core.plan import EvaluationPlan
+from pytest_auepora.core.rag_interface import (
+    Generator,
+    RAGSystem,
+    RAGSystemProtocol,
+    Retriever,
+    SimpleRAGSystem,
+)
+from pytest_auepora.core.runner import AueporaEvaluator
+from pytest_auepora.core.targets import component_of
+from pytest_auepora.core.types import (
+    Document,
+    EvaluationSample,
+    MetricResult,
+    Response,
+    RetrievedDocument,
+    SystemOutputs,
+    TargetCategory,
+)
+from pytest_auepora.metrics.generation_text import RougeLAnswer
+from pytest_auepora.metrics.retrieval_basic import RecallAtK
+
+SHARED = Path(__file__).resolve().parents[3].parent / "shared"
+
+
+class Words(Retriever):
+    def __init__(self, docs: dict[str, str]) -> None:
+        self.docs = docs
+
+    def retrieve(self, query: str, *, top_k: int = 5) -> list[RetrievedDocument]:
+        asked = set(query.lower().split())
+        found = sorted(self.docs, key=lambda d: (-len(asked & set(self.docs[d].lower().split())), d))
+        return [RetrievedDocument(Document(d, self.docs[d]), 1.0 / (i + 1), i + 1) for i, d in enumerate(found)][:top_k]
+
+
+class First(Generator):
+    def generate(self, query: str, context_docs: list[Document]) -> Response:
+        return Response(text=context_docs[0].text)
+
+
+def dataset() -> InMemoryDataset:
+    return InMemoryDataset(
+        "toy",
+        [
+            EvaluationSample("1", "red apples", [Document("a", "red apples")], reference_answer=Response("red apples")),
+            EvaluationSample("2", "green pears", [Document("b", "green pears"), Document("c")]),
+            EvaluationSample("3", "nothing known"),
+        ],
+    )
+
+
+SYSTEM = SimpleRAGSystem(Words({"a": "red apples", "b": "green pears", "d": "blue plums"}), First())
+
+
+def test_the_evaluator_gives_one_result_per_metric() -> None:
+    results = AueporaEvaluator(SYSTEM, EvaluationPlan([RecallAtK(k=1), RougeLAnswer()]), top_k=2).evaluate(dataset())
+    assert [(r.name, r.target) for r in results] == [
+        ("recall@1", TargetCategory.RETRIEVAL_RELEVANCE),
+        ("rougeL_answer", TargetCategory.GENERATION_CORRECTNESS),
+    ]
+    assert results[0].value == pytest.approx(0.75)
+    assert results[0].details["num_samples"] == 2
+    assert results[1].value == pytest.approx(1.0)
+    assert results[1].details == {**results[1].details, "num_samples": 1, "num_skipped": 2}
+
+
+def test_over_no_valid_sample_the_library_value_is_zero_with_no_samples() -> None:
+    result = RecallAtK(5).compute([EvaluationSample("1", "q")], [SystemOutputs([], Response(""))])
+    assert (result.value, result.details["num_samples"]) == (0.0, 0)
+
+
+def test_lengths_must_agree() -> None:
+    with pytest.raises(ValueError, match="1 samples but 0 outputs"):
+        RecallAtK(5).compute([EvaluationSample("1", "q")], [])
+
+
+def test_the_plan_groups_by_target_and_checks_the_data_before_any_call() -> None:
+    plan = EvaluationPlan([RecallAtK(1), RecallAtK(5), RougeLAnswer()])
+    assert [len(g) for g in plan.grouped_by_target().values()] == [2, 1]
+    plan.validate_dataset([])
+    bare = InMemoryDataset("bare", [EvaluationSample("1", "q", relevant_docs=[])])
+
+    class Never(RAGSystem):
+        def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
+            raise AssertionError("called")
+
+    with pytest.raises(ValueError, match="missing required field 'reference_answer' for metric 'rougeL_answer'"):
+        AueporaEvaluator(Never(), plan).evaluate(bare)
+
+
+def test_a_simple_system_times_its_parts() -> None:
+    timings = SYSTEM.run(EvaluationSample("1", "red"), top_k=1).timings
+    assert timings["retrieval"] + timings["generation"] == pytest.approx(timings["end_to_end"])
+    assert isinstance(SYSTEM, RAGSystemProtocol)
+
+
+def test_a_metric_that_only_computes_still_measures_single_cases() -> None:
+    class Length(Metric):
+        name = "length"
+        target = TargetCategory.GENERATION_RELEVANCE
+
+        def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
+            lengths = [len(o.response.text) for o in outputs if o.response.text]
+            value = sum(lengths) / len(lengths) if lengths else 0.0
+            return MetricResult(self.name, self.target, value, {"num_samples": len(lengths)})
+
+    sample = EvaluationSample("1", "q")
+    assert Length().measure(sample, SystemOutputs([], Response("four"))) == Measurement(4.0)
+    assert isinstance(Length().measure(sample, SystemOutputs([], Response(""))), NotApplicable)
+
+
+def test_a_metric_that_does_nothing_says_so() -> None:
+    class Nothing(Metric):
+        name = "nothing"
+
+    with pytest.raises(TypeError, match="neither measure"):
+        Nothing().measure(EvaluationSample("1", "q"), SystemOutputs([], Response("")))
+
+
+def test_every_target_belongs_to_a_component() -> None:
+    assert {component_of(t) for t in TargetCategory} == {"retrieval", "generation", "system"}
+
+
+@pytest.mark.shared_data
+def test_the_seeds_example_runs_with_only_the_package_name_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    seeds = sorted((SHARED / "seeds").glob("002_*.txt"))
+    if not seeds:
+        pytest.skip("the specification's text is not beside the project")
+    section = seeds[0].read_text(encoding="utf-8").split("## 11.")[1]
+    found = re.search(r"```python\n(.*?)```", section, re.DOTALL)
+    assert found is not None
+    code = found[1].replace("auepora_eval", "pytest_auepora")
+    retriever = Words({"d1": "by Ashish Vaswani et al.", "d2": "something else"})
+    exec(compile(code, "example", "exec"), {"retriever": retriever, "llm": lambda prompt: "Ashish Vaswani"})
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].startswith("recall@5 1.0")
+    assert out[1].startswith("rougeL_answer 0.666")

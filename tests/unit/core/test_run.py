@@ -1,0 +1,118 @@
+"""`Run` and `CaseResult` survive JSON; scores are numbers or say why not; aggregates have honest denominators."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
+from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
+from pytest_auepora.core.scores import ComparableScore
+from pytest_auepora.core.scoring import aggregate, failed_scores, score_case
+from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs, TargetCategory
+from pytest_auepora.errors import NotMeasuredError
+
+
+class Const(Metric):
+    target = TargetCategory.GENERATION_CORRECTNESS
+
+    def __init__(self, name: str, seen: Measurement | NotApplicable | Exception) -> None:
+        self.name = name
+        self.seen = seen
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        if isinstance(self.seen, Exception):
+            raise self.seen
+        return self.seen
+
+
+class Lower(Const):
+    direction = "lower"
+    range = (0.0, math.inf)
+
+
+scores = st.one_of(
+    st.floats(0, 1).map(lambda v: Score("number", v)),
+    st.text(max_size=5).map(lambda r: Score("n/a", reason=r)),
+    st.text(max_size=5).map(Score.failed),
+)
+
+
+def test_a_metric_that_raises_does_not_take_the_others_along() -> None:
+    metrics = [
+        Const("good", Measurement(0.5)),
+        Const("bad", ZeroDivisionError("oops")),
+        Const("na", NotApplicable("no reference_answer")),
+        Const("nan", Measurement(math.nan)),
+        Const("part", Measurement(None, [1, 2])),
+    ]
+    found = score_case(metrics, EvaluationSample("1", "q"), SystemOutputs([], Response("")))
+    assert [(s.state, s.value) for s in found.values()] == [
+        ("number", 0.5), ("error", None), ("n/a", None), ("error", None), ("aggregate", None),
+    ]  # fmt: skip
+    assert found["bad"].reason == "ZeroDivisionError: oops"
+
+
+@given(st.lists(scores, max_size=12))
+def test_an_error_never_raises_what_gates_see(found: list[Score]) -> None:
+    metric = Const("m", Measurement(0.0))
+    total = aggregate(metric, found)
+    assert total.n + total.n_error + total.n_na == total.total == len(found)
+    if total.value is not None:
+        assert total.gated is not None
+        assert total.gated <= total.value + 1e-12
+        values = [s.value if s.value is not None else 0.0 for s in found if s.state != "n/a"]
+        assert total.gated == pytest.approx(sum(values) / len(values))
+
+
+def test_without_a_bound_an_error_leaves_nothing_to_gate() -> None:
+    found = aggregate(Lower("latency", Measurement(0.0)), [Score("number", 2.0), Score.failed("x")])
+    assert (found.value, found.gated) == (2.0, None)
+
+
+def test_nothing_measured_is_none_and_not_zero() -> None:
+    found = aggregate(Const("m", Measurement(0.0)), [Score("n/a", reason="x")])
+    assert found.value is None
+    assert found.gated is None
+    only_errors = aggregate(Const("m", Measurement(0.0)), [Score.failed("x")])
+    assert (only_errors.value, only_errors.gated) == (None, 0.0)
+
+
+@given(st.dictionaries(st.text(max_size=4), scores, max_size=4), st.text(max_size=20))
+def test_results_survive_json(found: dict[str, Score], query: str) -> None:
+    case = CaseResult("a", scores=found, query=query, ranks={"d": None, "e": 3}, labels={"tags": ["x"]})
+    assert CaseResult.from_dict(json.loads(json.dumps(case.to_dict()))) == case
+    run = Run("s", "p", "v", {"a": case}, {"m": MetricInfo.of(Const("m", Measurement(0.0)))}, ("a", "b"))
+    again = Run.from_dict(json.loads(json.dumps(run.to_dict())))
+    assert again == run
+    assert again.missing_ids == ("b",)
+    assert not again.is_full
+
+
+def test_results_of_a_newer_version_are_read() -> None:
+    assert CaseResult.from_dict({"case_id": "a", "some_new_key": 1}).case_id == "a"
+
+
+def test_failed_scores_name_the_reason() -> None:
+    assert failed_scores([Const("m", Measurement(0.0))], "timeout")["m"] == Score.failed("timeout")
+
+
+def test_comparable_scores() -> None:
+    score = ComparableScore("m", 0.5)
+    assert score >= 0.5
+    assert score <= 0.5
+    assert score > 0.4
+    assert score < 0.6
+    assert score == 0.5
+    assert score != 0.4
+    assert 0.4 < score
+    assert score == ComparableScore("other", 0.5)
+    assert repr(score) == "<m 0.5000>"
+    missing = ComparableScore("m", None, "no reference_answer")
+    for compare in (lambda: missing >= 0, lambda: missing == 0, lambda: missing < 1, lambda: float(missing)):
+        with pytest.raises(NotMeasuredError, match="no reference_answer"):
+            compare()
