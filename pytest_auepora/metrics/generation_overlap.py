@@ -29,7 +29,7 @@ __all__ = [
 
 
 @dataclass(eq=False, repr=False)
-class _SquadMetric(Configured):
+class SquadMetric(Configured):
     """Best agreement with any reference after SQuAD's normalisation.
 
     Args:
@@ -76,7 +76,7 @@ class _SquadMetric(Configured):
 
 
 @dataclass(eq=False, repr=False)
-class ExactMatch(_SquadMetric):
+class ExactMatch(SquadMetric):
     """1 where the normalised answer equals a normalised reference, else 0."""
 
     stem: ClassVar[str] = "exact_match"
@@ -87,7 +87,7 @@ class ExactMatch(_SquadMetric):
 
 
 @dataclass(eq=False, repr=False)
-class TokenF1(_SquadMetric):
+class TokenF1(SquadMetric):
     """Harmonic mean of the precision and recall of the answer's words, best over the references."""
 
     stem: ClassVar[str] = "token_f1"

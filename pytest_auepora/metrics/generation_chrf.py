@@ -1,0 +1,98 @@
+"""chrF: agreement of character n-grams, for short answers and for languages where words are hard to cut."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..core.metrics_base import Measurement, NotApplicable
+from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
+from ..errors import MetricError
+from .comparands import answer_text, targets
+from .options import Configured
+
+__all__ = ["Chrf"]
+
+
+@dataclass(eq=False, repr=False)
+class Chrf(Configured):
+    """F-score of the character n-grams of answer and reference, white space left out; best over the references.
+
+    The aggregate is the mean over the cases; ``details["corpus"]`` is the score of all counts added up.
+
+    Args:
+        char_order: longest n-gram, in characters.
+        beta: how many times recall weighs more than precision.
+        lowercase: compare without regard to case.
+    """
+
+    char_order: int = 6
+    beta: float = 2
+    lowercase: bool = False
+
+    stem: ClassVar[str] = "chrf"
+    target = TargetCategory.GENERATION_CORRECTNESS
+    required: ClassVar[tuple[str, ...]] = ("reference_answer",)
+    formula: ClassVar[str] = (
+        "(1 + β²)·P·R / (β²·P + R), P and R averaged over the orders 1 to char_order that both have"
+    )
+    source: ClassVar[str] = "Popović 2015, chrF"
+    oracle: ClassVar[str] = "sacrebleu (chrF2), 1e-9"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if type(self.char_order) is not int or self.char_order < 1:
+            raise MetricError(f"char_order must be a whole number of at least 1, got {self.char_order!r}")
+        if not 0 < self.beta < float("inf"):
+            raise MetricError(f"beta must be a number above 0, got {self.beta!r}")
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        texts = targets(sample)
+        if isinstance(texts, NotApplicable):
+            return texts
+        given = self._grams(answer_text(outputs))
+        counted = [_counts(given, self._grams(text)) for text in texts]
+        best = max(counted, key=self._score)
+        note = {} if given[0] else {"note": "the answer is empty"}
+        return Measurement(self._score(best), data=best, details=note)
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        result = super().aggregate(measurements)
+        if measurements:
+            columns = zip(*(m.data for m in measurements), strict=True)
+            result.details["corpus"] = self._score([sum(column) for column in columns])
+        return result
+
+    def _grams(self, text: str) -> list[Counter[str]]:
+        text = "".join((text.lower() if self.lowercase else text).split())
+        return [Counter(_windows(text, n)) for n in range(1, self.char_order + 1)]
+
+    def _score(self, counts: Sequence[int]) -> float:
+        precision = recall = 0.0
+        orders = 0
+        for i in range(0, len(counts), 3):
+            n_given, n_wanted, n_common = counts[i : i + 3]
+            if n_given and n_wanted:
+                precision += n_common / n_given
+                recall += n_common / n_wanted
+                orders += 1
+        if not precision + recall:
+            return 0.0
+        precision, recall, weight = precision / orders, recall / orders, self.beta**2
+        return min((1 + weight) * precision * recall / (weight * precision + recall), 1.0)
+
+
+def _windows(text: str, n: int) -> list[str]:
+    return [text[i : i + n] for i in range(len(text) - n + 1)]
+
+
+def _counts(given: list[Counter[str]], wanted: list[Counter[str]]) -> list[int]:
+    """Return n-grams of the answer, of the reference, and in common, order by order."""
+    out: list[int] = []
+    for g, w in zip(given, wanted, strict=True):
+        small, large = (g, w) if len(g) < len(w) else (w, g)
+        common = sum(min(count, large[gram]) for gram, count in small.items() if gram in large)
+        out += (sum(g.values()) if w else 0, sum(w.values()), common)
+    return out

@@ -1,0 +1,170 @@
+"""The numbers, quantities and dates that a text states, in one form however they are written."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+from .number_words import SCALES, worded
+
+__all__ = ["Quantity", "Stated", "quantities"]
+
+Value = Decimal | str | tuple[int, int, int]
+
+
+class Quantity(NamedTuple):
+    """One number or date of a text.
+
+    ``readings`` are what it may mean: a number; year, month and day (day 0 where none is given), twice for
+    ``01/05/2024``; or the text itself for versions and times of day.  ``unit`` is empty where no known one
+    stands by.
+    """
+
+    text: str
+    readings: tuple[Value, ...]
+    unit: str = ""
+
+
+_MONTH_NAMES = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+                "november", "december")  # fmt: skip
+_MONTHS = {name[:3]: i for i, name in enumerate(_MONTH_NAMES, 1)}
+_MONTH = "sept|" + "|".join(f"{name}|{name[:3]}" for name in _MONTH_NAMES)
+_DATE = re.compile(
+    r"(?<![\w.])(?:"
+    r"(?P<iso>(\d{4})([-/.])(\d{1,2})\3(\d{1,2}))"
+    r"|(?P<plain>(\d{1,2})([-/.])(\d{1,2})\8(\d{4}))"
+    rf"|(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m1>{_MONTH})\.?,?\s+(?P<y1>\d{{4}})"
+    rf"|(?P<m2>{_MONTH})\.?\s+(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y2>\d{{4}})"
+    rf"|(?P<m3>{_MONTH})\.?,?\s+(?P<y3>\d{{4}})"
+    r")(?!\w|[.,/-]\d)"
+)
+
+_UNIT_NAMES = {
+    "%": "percent pct", "$": "usd dollar", "€": "eur euro", "£": "gbp pound", "¥": "jpy yen",
+    "ms": "millisecond", "s": "sec second", "min": "minute", "h": "hr hour", "day": "", "week": "", "month": "",
+    "year": "yr", "mm": "millimetre millimeter", "cm": "centimetre centimeter", "m": "metre meter",
+    "km": "kilometre kilometer", "mile": "mi", "ft": "foot feet", "inch": "inches", "mg": "milligram", "g": "gram",
+    "kg": "kilogram kilo", "lb": "", "t": "tonne ton", "kb": "kilobyte", "mb": "megabyte", "gb": "gigabyte",
+    "tb": "terabyte", "°c": "", "°f": "", "°": "degree", "‰": "",
+}  # fmt: skip
+_UNITS = {name: unit for unit, names in _UNIT_NAMES.items() for name in (unit, *names.split())}
+_UNITS |= {f"{name}s": unit for name, unit in _UNITS.items() if len(name) > 1 and name.isalpha()}
+_LETTER_SCALES = {"k": 10**3, "bn": 10**9}
+
+_RUN = re.compile(r"(?<![\w.])\d(?:[\d.,:']*\d)?")
+_NEXT = re.compile(r"(?P<gap>[\s-]?)(?P<word>per\s?cent\b|°[cf]\b|[%‰°$€£¥]|[a-z]+)")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}")
+_MARKERS = re.compile(r"^[ \t]*\d{1,3}[.)]\s+|\[\d+(?:\s*[,-]\s*\d+)*\]", re.MULTILINE)
+_SPACED = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3})")
+_PLAIN = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2019": "'", "\u066b": ".", "\u066c": ",", "\uff05": "%"})
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Return every number and date written in digits, in order of kind and place.
+
+    List markers (``1.`` at the start of a line) and citation markers (``[2]``) are none.  Digits glued to the
+    letters before them (``B12``) belong to a name.  Signs are left out.
+    """
+    text = _MARKERS.sub(" ", _tidy(text))
+    return [*_dates(text), *_numbers(_DATE.sub(lambda m: " " * len(m[0]), text))]
+
+
+def _tidy(text: str) -> str:
+    text = _SPACED.sub(",", text).translate(_PLAIN).lower()
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(c, c)) if c > "\x7f" else c for c in text)
+
+
+def _dates(text: str) -> Iterator[Quantity]:
+    for m in _DATE.finditer(text):
+        if m["iso"]:
+            readings = [(int(m[2]), int(m[4]), int(m[5]))]
+        elif m["plain"]:
+            first, second, year = int(m[7]), int(m[9]), int(m[10])
+            readings = [(year, first, second), (year, second, first)]
+        else:
+            year, month = int(m["y1"] or m["y2"] or m["y3"]), m["m1"] or m["m2"] or m["m3"]
+            readings = [(year, _MONTHS[month[:3]], int(m["day"] or m["day2"] or 0))]
+        yield Quantity(m[0], tuple(dict.fromkeys(readings)))
+
+
+def _numbers(text: str) -> Iterator[Quantity]:
+    for m in _RUN.finditer(text):
+        value = _value(m[0])
+        if isinstance(value, str) and "," in value:  # a list without spaces
+            yield from (Quantity(part, (_value(part),)) for part in value.split(",") if part)
+            continue
+        scale, unit, end = _what_follows(text, m.end(), year=len(m[0]) == 4)
+        before = text[max(0, m.start() - 2) : m.start()].rstrip()[-1:]
+        money = before if before and before in "$€£¥" else ""
+        yield Quantity(
+            text[m.start() : end], (value * scale if isinstance(value, Decimal) else value,), money or unit
+        )
+
+
+def _what_follows(text: str, end: int, *, year: bool) -> tuple[int, str, int]:
+    """Return the scale and the unit that stand after a number, and where they end: ``2 million euros``."""
+    scale = 1
+    while (after := _NEXT.match(text, end)) is not None:
+        word, glued = after["word"], not after["gap"]
+        factor = SCALES.get(word) or (_LETTER_SCALES.get(word) if glued else None)
+        if factor is not None and scale == 1:
+            scale, end = factor, after.end()
+            continue
+        unit = "%" if word.startswith("per") and word != "per" else _UNITS.get(word, "")
+        if unit and not (year and glued and word == "s"):  # the 1960s
+            return scale, unit, after.end()
+        break
+    return scale, "", end
+
+
+def _value(run: str) -> Decimal | str:
+    run = run.replace("'", "")
+    dots, commas = run.count("."), run.count(",")
+    if ":" in run or len(run) > 40:
+        return run
+    if dots and commas:
+        decimal = max(run.rfind("."), run.rfind(","))
+        whole, part = re.sub("[.,]", "", run[:decimal]), run[decimal + 1 :]
+        return Decimal(f"{whole}.{part}") if run.count(run[decimal]) == 1 else run
+    if commas:
+        if _GROUPED.fullmatch(run):
+            return Decimal(run.replace(",", ""))
+        return Decimal(run.replace(",", ".")) if commas == 1 else run
+    if dots > 1:
+        return Decimal(run.replace(".", "")) if re.fullmatch(r"\d{1,3}(\.\d{3})+", run) else run
+    return Decimal(run)
+
+
+class Stated:
+    """What some texts state, to look quantities up in.  English number words count as well."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._units: dict[Value, set[str]] = {}
+        self._months: set[tuple[int, int]] = set()
+        for text in texts:
+            for quantity in quantities(text):
+                for reading in quantity.readings:
+                    self._take(reading, quantity.unit)
+            for number, word in worded(_tidy(text)):
+                self._take(Decimal(number), _UNITS.get(word, ""))
+
+    def _take(self, value: Value, unit: str) -> None:
+        self._units.setdefault(value, set()).add(unit)
+        if isinstance(value, tuple):
+            self._months.add(value[:2])
+            self._units.setdefault(Decimal(value[0]), set()).add("")
+
+    def __contains__(self, quantity: Quantity) -> bool:
+        """Whether one reading is stated: with the same unit, or without any on either side."""
+        return any(self._has(reading, quantity.unit) for reading in quantity.readings)
+
+    def _has(self, value: Value, unit: str) -> bool:
+        if isinstance(value, tuple) and not value[2]:
+            return value[:2] in self._months
+        units = self._units.get(value)
+        return units is not None and (not unit or unit in units or "" in units)
