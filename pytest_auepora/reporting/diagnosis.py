@@ -1,0 +1,296 @@
+"""What went wrong with one case, in one sentence: was it retrieval or generation, and which document.
+
+``retrieval: refunds.md fell from rank 2 to 9 (recall@5 looks at 5)``
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.run import CaseResult, MetricInfo, Score
+from ..core.targets import component_of
+from ..core.types import TargetCategory
+from ..metrics.refusal import REFUSAL_PATTERNS, fold
+from ..regression.compare import CaseComparison
+from .numbers import metric_value, plural
+
+__all__ = ["Diagnosis", "Wanted", "blamed_metrics", "component", "cutoff", "details_text", "diagnose", "wanted"]
+
+_CUT = re.compile(r"@(\d+)")
+_RAISED = ": the metric raised "
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Where to look (``retrieval``, ``generation``, ``latency``, ``error``, …), and what is wrong there."""
+
+    component: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.component}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A relevant document: the rank it was found at now and in the baseline; None is not returned.
+
+    ``known`` says whether the baseline knows anything about it.
+    """
+
+    label: str
+    grade: int
+    rank: int | None
+    before: int | None = None
+    known: bool = False
+
+    @property
+    def short(self) -> str:
+        """The label, cut where it holds a long quotation."""
+        return shortened(self.label)
+
+    def within(self, k: int | None) -> bool:
+        """Whether it is in the top *k*; in the whole list for None."""
+        return self.rank is not None and (k is None or self.rank <= k)
+
+    def was_within(self, k: int | None) -> bool:
+        """Whether it was in the top *k* of the baseline."""
+        return self.before is not None and (k is None or self.before <= k)
+
+
+def diagnose(
+    result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]
+) -> Diagnosis | None:
+    """Say why *result* failed or errored; None for a case that did neither."""
+    if result.state == "error":
+        return _of_error(result.error)
+    if result.state != "failed":
+        return None
+    blamed = blamed_metrics(result, metrics)
+    by: dict[str, list[str]] = {}
+    for name in blamed:
+        by.setdefault(component(metrics[name]), []).append(name)
+    docs = wanted(result, comparison)
+    if refusals := [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]:
+        return Diagnosis("generation", _refusal_fault(result, refusals[0]))
+    if "retrieval" in by:
+        also = f", and {_answer_fault(result, by['generation'])}" if "generation" in by else ""
+        return Diagnosis("retrieval", _retrieval_fault(result, docs, metrics, by["retrieval"]) + also)
+    if "generation" in by:
+        return _generation_fault(result, docs, by["generation"])
+    if "system" in by:
+        latency = all(metrics[n].target == "LATENCY" for n in by["system"])
+        return Diagnosis("latency" if latency else "system", _told(result, by["system"][0]))
+    problem = result.problems[0] if result.problems else "failed"
+    return Diagnosis("metric" if _RAISED in problem else "system", problem.replace(_RAISED, " raised "))
+
+
+def component(info: MetricInfo) -> str:
+    """Return ``retrieval``, ``generation`` or ``system`` for a metric."""
+    try:
+        return component_of(TargetCategory[info.target])
+    except KeyError:
+        return "system"
+
+
+def cutoff(info: MetricInfo) -> int | None:
+    """Return the k of a metric that looks at the top k, else None."""
+    k = info.params.get("k")
+    if isinstance(k, int):
+        return k
+    found = _CUT.search(info.name)
+    return int(found[1]) if found else None
+
+
+def blamed_metrics(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:
+    """Return the metrics that the problems of *result* name, in that order; those that raised come not into it."""
+    out: list[str] = []
+    for problem in result.problems:
+        if _RAISED in problem:
+            continue
+        named = [n for n in metrics if _names(problem, n)]
+        if named and (name := max(named, key=len)) not in out:
+            out.append(name)
+    return out
+
+
+def wanted(result: CaseResult, comparison: CaseComparison | None = None) -> list[Wanted]:
+    """Return the relevant documents of a case with their ranks, in the order of the golden file."""
+    before = comparison.before.ranks if comparison is not None and comparison.before is not None else {}
+    labels: Sequence[Mapping[str, Any]] = result.expected.get("relevant") or ()
+    if result.ranks:
+        return [
+            Wanted(name, _grade(name, labels), rank, before.get(name), name in before)
+            for name, rank in result.ranks.items()
+        ]
+    return [Wanted(_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1]
+
+
+def details_text(score: Score) -> str:
+    """Return what a score says about itself, in a few words; empty where it says nothing."""
+    if score.state == "error":
+        return f"error: {score.reason}"
+    details = score.details
+    said: list[str] = []
+    if missed := details.get("missed"):
+        said.append(f"missed {listed(missed)}")
+    if missing := details.get("missing"):
+        said.append(f"misses {quoted(missing)}")
+    if present := details.get("forbidden_present"):
+        said.append(f"says {quoted(present)}")
+    if unsupported := details.get("unsupported"):
+        said.append(f"unsupported: {quoted(unsupported)}")
+    if "rank" in details:
+        said.append("no hit" if details["rank"] is None else f"first hit at rank {details['rank']}")
+    if note := details.get("note"):
+        said.append(str(note))
+    return "; ".join(said)
+
+
+def listed(names: Sequence[Any], most: int = 3) -> str:
+    """Return ``a, b, c and 2 more``."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(shortened(str(n)) for n in names[:most]) + more
+
+
+def quoted(texts: Sequence[Any], most: int = 3) -> str:
+    """Return the texts in quotes, cut to a few words each."""
+    return listed([f"'{shortened(str(t))}'" for t in texts], most)
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Return *text* in one line of at most *most* characters."""
+    text = " ".join(text[: 4 * most].split())
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def _of_error(error: str) -> Diagnosis:
+    first = (error.splitlines() or ["no result"])[0].removeprefix("pytest_auepora.errors.")
+    kind, _, message = first.partition(": ")
+    if kind == "CallTimeoutError":
+        return Diagnosis("timeout", message)
+    if kind == "OutputShapeError":
+        return Diagnosis("output", message)
+    return Diagnosis("error", first)
+
+
+def _retrieval_fault(
+    result: CaseResult, docs: Sequence[Wanted], metrics: Mapping[str, MetricInfo], blamed: Sequence[str]
+) -> str:
+    returned = result.outputs.get("retrieved") or ()
+    if not returned:
+        return "nothing was returned"
+    name = blamed[0]
+    k = cutoff(metrics[name])
+    score = result.scores.get(name)
+    shown = f"{name} {metric_value(score.value, metrics[name])}" if score is not None else name
+    lost = [d for d in docs if not d.within(k)]
+    if lost:
+        worst = min(lost, key=lambda d: (not d.was_within(k), -d.grade, d.rank or len(returned) + 1))
+        limit = f"{name} looks at {k}" if k else shown
+        more = f"; {plural(len(lost) - 1, 'more document')} missed" if len(lost) > 1 else ""
+        return _loss(worst, k, limit, len(returned)) + more
+    fell = [d for d in docs if d.rank is not None and d.before is not None and d.rank > d.before]
+    if fell:
+        worst = max(fell, key=lambda d: (d.rank or 0) - (d.before or 0))
+        return f"{worst.short} fell from rank {worst.before} to {worst.rank} ({shown})"
+    first = min((d.rank for d in docs if d.rank is not None), default=1)
+    if first > 1:
+        return f"the first relevant document is at rank {first} ({_told(result, name)})"
+    if k and docs:
+        hits = sum(int(hit.get("grade") or 0) > 0 for hit in returned[:k])
+        return f"{hits} of the first {k} {'is' if hits == 1 else 'are'} relevant ({_told(result, name)})"
+    return _told(result, name)
+
+
+def _loss(doc: Wanted, k: int | None, limit: str, n_returned: int) -> str:
+    if doc.rank is None:
+        gone = f"not among the {n_returned} returned" if n_returned > 1 else "not the one returned"
+        if doc.was_within(k):
+            return f"{doc.short} fell out, was at rank {doc.before} ({gone})"
+        was = f", was at rank {doc.before}" if doc.before else ""
+        return f"{doc.short} was {'again ' if doc.known and not was else ''}not found{was} ({gone})"
+    if doc.was_within(k):
+        return f"{doc.short} fell from rank {doc.before} to {doc.rank} ({limit})"
+    was = f", was {doc.before}" if doc.before not in (None, doc.rank) else ""
+    return f"{doc.short} is only at rank {doc.rank}{was} ({limit})"
+
+
+def _refusal_fault(result: CaseResult, name: str) -> str:
+    match result.expected.get("expect", "answer"):
+        case "refuse":
+            return f"a refusal was expected, the system answered ({_told(result, name)})"
+        case "clarify":
+            return f"a question back was expected ({_told(result, name)})"
+        case _:
+            return f"the system refused to answer ({_told(result, name)})"
+
+
+def _generation_fault(result: CaseResult, docs: Sequence[Wanted], blamed: Sequence[str]) -> Diagnosis:
+    fault = _answer_fault(result, blamed)
+    gone = [d for d in docs if d.rank is None]
+    if gone and (len(gone) == len(docs) or any(d.before for d in gone)):
+        worst = min(gone, key=lambda d: (d.before is None, -d.grade))
+        was = f", was at rank {worst.before}" if worst.before else ""
+        return Diagnosis("retrieval", f"{worst.short} was not found{was}, and {fault}")
+    if not docs:
+        return Diagnosis("generation", fault)
+    if gone:
+        return Diagnosis("generation", f"{len(docs) - len(gone)} of {len(docs)} documents were found, {fault}")
+    found = "the document was found" if len(docs) == 1 else "the documents were found"
+    return Diagnosis("generation", f"{found}, {fault}")
+
+
+def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> str:
+    answer = str(result.outputs.get("answer") or "")
+    if not answer.strip():
+        return "the answer is empty"
+    if _refused(result, answer):
+        return "the system refused to answer"
+    for name in blamed:
+        details = result.scores[name].details if name in result.scores else {}
+        said = []
+        if missing := details.get("missing"):
+            said.append(f"misses {quoted(missing, 2)}")
+        if present := details.get("forbidden_present"):
+            said.append(f"says {quoted(present, 2)}")
+        if said:
+            return f"the answer {' and '.join(said)}"
+    for name in blamed:
+        if name in result.scores and (unsupported := result.scores[name].details.get("unsupported")):
+            return f"the answer says what the documents do not: {quoted(unsupported, 1)} ({_told(result, blamed[0])})"
+    return f"the answer falls short ({_told(result, blamed[0])})"
+
+
+def _refused(result: CaseResult, answer: str) -> bool:
+    said = result.outputs.get("refused")
+    if said is not None or len(answer) > 200:  # a long answer that holds such words is more than a refusal
+        return bool(said)
+    text = fold(answer)
+    return any(pattern in text for pattern in REFUSAL_PATTERNS)
+
+
+def _told(result: CaseResult, name: str) -> str:
+    """Return the problem that names the metric."""
+    return next((p for p in result.problems if _names(p, name)), name)
+
+
+def _names(problem: str, metric: str) -> bool:
+    """Whether *problem* is about *metric* (and not about ``recall@50`` where that is ``recall@5``)."""
+    return problem.startswith(metric) and problem[len(metric) : len(metric) + 1] in (" ", ":", "")
+
+
+def _grade(name: str, labels: Sequence[Mapping[str, Any]]) -> int:
+    """Find the grade of a label: the highest where it was given twice."""
+    exact = [int(d.get("grade", 1)) for d in labels if _name(d) == name]
+    if not exact:  # a span: its offsets follow the id
+        exact = [int(d.get("grade", 1)) for d in labels if name.startswith(f"{d.get('id')}[")]
+    return max(exact, default=1)
+
+
+def _name(label: Mapping[str, Any]) -> str:
+    quote = label.get("quote")
+    return f'{label.get("id")}: "{quote}"' if quote else str(label.get("id"))

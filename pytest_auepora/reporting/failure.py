@@ -1,0 +1,242 @@
+"""The text of one failed case: what broke, what was expected, what came back.
+
+At most a screen, and cheap: a thousand failing cases must not be felt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..core.run import CaseResult, MetricInfo
+from ..regression.compare import CaseComparison
+from .diagnosis import Wanted, blamed_metrics, component, cutoff, diagnose, quoted, wanted
+from .layout import Cell, Line, printable, render, text_width
+from .numbers import metric_value, plural, seconds
+from .page import Page
+from .worddiff import word_diff
+
+__all__ = ["answer_lines", "failure_lines", "failure_text", "place_lines", "ranking_lines", "wanted_lines"]
+
+MOST_HITS = 10
+MOST_WANTED = 6
+MOST_PROBLEMS = 5
+MOST_FRAMES = 14
+
+
+def failure_text(
+    result: CaseResult,
+    comparison: CaseComparison | None,
+    metrics: Mapping[str, MetricInfo],
+    *,
+    width: int = 80,
+    ascii_only: bool = False,
+    color: bool = False,
+) -> str:
+    """Return what a person needs to know about a failed or errored case; its first line is the diagnosis.
+
+    No line is wider than *width* but the place ``file:line`` and the frames of an exception, which stay whole so
+    that terminals and editors can follow them.
+    """
+    return render(failure_lines(result, comparison, metrics, width=width, ascii_only=ascii_only), color=color)
+
+
+def failure_lines(
+    result: CaseResult,
+    comparison: CaseComparison | None,
+    metrics: Mapping[str, MetricInfo],
+    *,
+    width: int = 80,
+    ascii_only: bool = False,
+) -> list[Line]:
+    """Return the lines of `failure_text`, with styles."""
+    page = Page(width, ascii_only=ascii_only)
+    told = diagnose(result, comparison, metrics)
+    if told is not None:
+        page.free(str(told), "red", "bold")
+    place_lines(page, result)
+    page.text("query", result.query, most=2)
+    if result.state == "error":
+        _error(page, result.error)
+        wanted_lines(page, result, wanted(result, comparison), None)
+        return page.lines
+    _problems(page, result)
+    blamed = blamed_metrics(result, metrics)
+    about = {component(metrics[n]) for n in blamed}
+    wanted_lines(page, result, wanted(result, comparison), _deepest(blamed, metrics))
+    if blamed and all(metrics[n].target == "LATENCY" for n in blamed):
+        timings = result.outputs.get("timings") or {}
+        page.text("timings", ", ".join(f"{name} {seconds(value)}" for name, value in timings.items()))
+        return page.lines
+    ranking_lines(page, result, metrics, blamed)
+    answer_lines(page, result, compare="generation" in about or "system" in about)
+    _scores(page, result, comparison, metrics)
+    return page.lines
+
+
+def place_lines(page: Page, result: CaseResult) -> None:
+    """Add where the case stands, and its id."""
+    case_id = page.safe(result.case_id)
+    if not result.where:
+        page.lines.append([Cell(page.clip(case_id, page.width), ("bold",))])
+        return
+    where = page.safe(result.where)
+    if text_width(where) + text_width(case_id) + 2 <= page.width:
+        page.lines.append([Cell(where), Cell("  "), Cell(case_id, ("bold",))])
+    else:
+        page.lines += [[Cell(where)], [Cell(page.clip(case_id, page.width), ("bold",))]]
+
+
+def _error(page: Page, error: str) -> None:
+    frames = printable(error[-6000:], ascii_only=page.ascii_only, keep_lines=True).splitlines()
+    if len(frames) > 1:
+        page.lines += [[Cell(f"  {frame}", ("light",))] for frame in frames[1:][-MOST_FRAMES:]]
+
+
+def _problems(page: Page, result: CaseResult) -> None:
+    shown = result.problems[:MOST_PROBLEMS]
+    for problem in shown:
+        page.free(f"{page.marks.bad} {problem}", "red", indent=2, most=3)
+    if (more := len(result.problems) - len(shown)) > 0:
+        page.free(f"{page.marks.dots} and {more} more", indent=2)
+
+
+def _deepest(blamed: Sequence[str], metrics: Mapping[str, MetricInfo]) -> int | None:
+    """The furthest rank that a blamed retrieval metric looks at."""
+    ks = [k for n in blamed if component(metrics[n]) == "retrieval" and (k := cutoff(metrics[n]))]
+    return max(ks, default=None)
+
+
+def wanted_lines(page: Page, result: CaseResult, docs: Sequence[Wanted], k: int | None) -> None:
+    """Add the relevant documents, each with its rank; marked good within the top *k*."""
+    if not docs:
+        if result.expected.get("expect") == "refuse":
+            page.text("expected", "a refusal: nothing is relevant")
+        return
+    missing = [d for d in docs if not d.within(k)]
+    order = docs if len(docs) <= MOST_WANTED else [*missing, *(d for d in docs if d.within(k))]
+    graded = any(d.grade != 1 for d in docs)
+    notes = [_rank_note(d, graded=graded) if result.state != "error" else "" for d in order[:MOST_WANTED]]
+    room = page.room - max(map(len, notes)) - 4
+    labels = [page.clip(page.safe(d.label), room) for d in order[:MOST_WANTED]]
+    column = max(map(text_width, labels))
+    lines: list[Line] = []
+    for doc, label, note in zip(order, labels, notes, strict=False):
+        good = doc.within(k)
+        mark = Cell(f"{page.marks.good if good else page.marks.bad} ", ("green",) if good else ("red",))
+        if result.state == "error":
+            lines.append([Cell(label)])
+        else:
+            lines.append([mark, Cell(page.padded(label, column)), Cell(f"  {note}", () if good else ("red",))])
+    if (more := len(docs) - len(lines)) > 0:
+        lines.append([Cell(f"{page.marks.dots} and {plural(more, 'more document')}", ("light",))])
+    page.block("expected", lines)
+
+
+def _rank_note(doc: Wanted, *, graded: bool) -> str:
+    now = f"rank {doc.rank}" if doc.rank is not None else "not returned"
+    if doc.known and doc.before != doc.rank:
+        now += f", was {doc.before if doc.before is not None else 'not returned'}"
+    return f"{now}, grade {doc.grade}" if graded else now
+
+
+def ranking_lines(
+    page: Page,
+    result: CaseResult,
+    metrics: Mapping[str, MetricInfo],
+    blamed: Sequence[str],
+) -> None:
+    """Add the returned documents: those the metrics look at, and further down those that are relevant."""
+    hits: Sequence[Mapping[str, Any]] = result.outputs.get("retrieved") or ()
+    if not hits:
+        page.text("returned", "nothing", "red")
+        return
+    cuts = {k: n for n in result.scores if n in metrics and (k := cutoff(metrics[n])) is not None}
+    about_ranking = any(component(metrics[n]) == "retrieval" for n in blamed)
+    k = _deepest(blamed, metrics) or (max if about_ranking else min)(cuts, default=5)
+    top = range(min(k, MOST_HITS, len(hits)))
+    below = [i for i in range(len(top), len(hits)) if int(hits[i].get("grade") or 0) > 0][:3]
+    widest = max(text_width(page.safe(str(hits[i].get("id")), 200)) for i in [*top, *below])
+    column = min(widest, 30, page.room - 15)
+    lines = [_hit(page, i + 1, hits[i], column) for i in top]
+    if below and len(top) == k and k in cuts:
+        lines.append([Cell(page.clip(page.safe(f"    {page.marks.rule} {cuts[k]} looks no further")), ("light",))])
+    last = top[-1]
+    for i in below:
+        if i > last + 1:
+            lines.append([Cell(f"    {page.marks.dots}", ("light",))])
+        lines.append(_hit(page, i + 1, hits[i], column))
+        last = i
+    if last < len(hits) - 1:
+        lines.append([Cell(f"    {page.marks.dots} {len(hits)} returned", ("light",))])
+    page.block("returned", lines)
+
+
+def _hit(page: Page, rank: int, hit: Mapping[str, Any], column: int) -> Line:
+    relevant = int(hit.get("grade") or 0) > 0
+    score = hit.get("score")
+    number = f"{score:.4g}" if isinstance(score, (int, float)) else ""
+    style = ("green",) if relevant else ()
+    line = [
+        Cell(f"{rank:>3} "),
+        Cell(page.marks.good if relevant else page.marks.neutral, style),
+        Cell(f" {page.padded(page.safe(str(hit.get('id')), 200), column)}", style),
+        Cell(f" {number:>7}"),
+    ]
+    room = page.room - sum(text_width(c.text) for c in line) - 2
+    text = page.safe(str(hit.get("text") or ""), 200)
+    if text and room >= 12:
+        line.append(Cell(f"  {page.clip(text, room)}", ("light",)))
+    return line
+
+
+def answer_lines(page: Page, result: CaseResult, *, compare: bool) -> None:
+    """Add the answer and what it should have been; a line of each, and more where they are to be *compared*."""
+    most = 3 if compare else 1
+    answer = str(result.outputs.get("answer") or "")
+    page.text("answer", answer or "(empty)", *(() if answer.strip() else ("red",)), most=most)
+    reference = str(result.expected.get("reference") or "")
+    others = len(result.expected.get("references") or ()) - 1
+    page.text("reference", reference + (f" (or {plural(others, 'other')})" if others > 0 else ""), most=most)
+    if compare and (pieces := word_diff(reference, answer)) is not None:
+        page.block("difference", list(_diff_lines(page, pieces))[:3])
+    details = result.scores["assertion_pass"].details if "assertion_pass" in result.scores else {}
+    if missing := details.get("missing"):
+        page.text("missing", quoted(missing), "red")
+    if present := details.get("forbidden_present"):
+        page.text("forbidden", f"{quoted(present)} in the answer", "red")
+
+
+def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[Line]:
+    """Break a word difference into lines, each piece in its colour."""
+    forms = {"": ("{}", ()), "-": ("[-{}-]", ("red",)), "+": ("{{+{}+}}", ("green",))}
+    line: Line = []
+    used = 0
+    for sign, words in pieces:
+        form, style = forms[sign]
+        for part in page.wrap(form.format(page.safe(words)), page.room):
+            size = text_width(part) + bool(line)
+            if line and used + size > page.room:
+                yield line
+                line, used = [], 0
+            line.append(Cell(f" {part}" if line else part, style))
+            used += size
+    if line:
+        yield line
+
+
+def _scores(
+    page: Page, result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]
+) -> None:
+    changes = comparison.changes if comparison is not None else {}
+    said: list[str] = []
+    for name, score in result.scores.items():
+        if name not in metrics or metrics[name].target == "LATENCY" or name == "empty_result_rate":
+            continue
+        if score.state == "error":
+            said.append(f"{name} error")
+        elif score.value is not None:
+            change = changes.get(name)
+            was = f" (was {metric_value(change.before, metrics[name])})" if change and change.gain else ""
+            said.append(f"{name} {metric_value(score.value, metrics[name])}{was}")
+    page.text("scores", ", ".join(said), "light", most=3)

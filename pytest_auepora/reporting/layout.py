@@ -1,0 +1,210 @@
+"""Plain text that lines up: how wide text is, cutting and wrapping it, tables, styles.
+
+Cells in, lines of cells out; a line is what a terminal prints in one row, each cell with the names of pytest's
+markup (``red``, ``bold``, ``light``).  Knows no terminal.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from .marks import TO_ASCII
+
+__all__ = ["Cell", "Column", "Line", "clip", "plain", "printable", "render", "styled", "table", "text_width", "wrap"]
+
+_GAP = "  "
+_INVISIBLE = ("Mn", "Me", "Cf")
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_ESCAPES = {
+    "bold": 1, "light": 2, "red": 31, "green": 32, "yellow": 33, "blue": 34, "purple": 35, "cyan": 36,
+}  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """A piece of text in one style.  ``right`` aligns it to the right of its column."""
+
+    text: str
+    style: tuple[str, ...] = ()
+    right: bool = False
+
+
+Line = list[Cell]
+"""What stands in one row of a terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    ``least`` is how far it may shrink when room is short (None: not at all); the widest shrinks first.  When
+    that is not enough, columns go altogether, those of the highest ``expendable`` first; 0 always stays.
+    """
+
+    title: str
+    right: bool = False
+    least: int | None = None
+    expendable: int = 0
+
+
+def printable(text: str, *, ascii_only: bool = False, keep_lines: bool = False) -> str:
+    r"""Return *text* with nothing in it that could move the cursor, colour the rest or reverse the reading order.
+
+    White space becomes single blanks, unless *keep_lines*: then line feeds stay and tabs become four blanks.
+    Other control characters are shown as escapes (``\x1b``).  With *ascii_only* the marks of `marks` get
+    their plain counterparts; letters of other scripts stay as they are.
+    """
+    if ascii_only:
+        text = text.translate(TO_ASCII)
+    if not keep_lines:
+        text = " ".join(text.split())
+        return text if text.isprintable() else _UNSAFE.sub(_escaped, text)
+    lines = text.replace("\r\n", "\n").expandtabs(4).split("\n")
+    return "\n".join(line if line.isprintable() else _UNSAFE.sub(_escaped, line) for line in lines)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def text_width(text: str) -> int:
+    """Return how many columns *text* takes: two for wide characters, none for marks that combine."""
+    return len(text) if text.isascii() else sum(map(_char_width, text))
+
+
+@lru_cache(maxsize=4096)
+def _char_width(char: str) -> int:
+    if unicodedata.category(char) in _INVISIBLE and char != "\u00ad":
+        return 0
+    if "\u1160" <= char <= "\u11ff":  # vowels and finals that join the Hangul syllable before them
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def clip(text: str, room: int, *, ascii_only: bool = False) -> str:
+    """Return *text*, cut to *room* columns with an ellipsis where it is longer."""
+    if text_width(text) <= room:
+        return text
+    dots = "..." if ascii_only else "…"
+    return (_head(text, room - len(dots)).rstrip() + dots)[: max(room, 0)]
+
+
+def _head(text: str, room: int) -> str:
+    """Return as much of the beginning of *text* as fits, never parting a mark from its letter."""
+    if text.isascii():
+        return text[: max(room, 0)]
+    used = 0
+    for i, char in enumerate(text):
+        used += _char_width(char)
+        if used > room:
+            return text[:i]
+    return text
+
+
+def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> list[str]:
+    """Break *text* at blanks into lines of at most *room* columns; words that are longer are cut into pieces.
+
+    *most* limits the number of lines, the last one then ends in an ellipsis; 0 is no limit.
+    """
+    room = max(room, 1)
+    lines: list[str] = []
+    rest = " ".join(text.split())
+    while rest:
+        if text_width(rest) <= room:
+            lines.append(rest)
+            break
+        if most and len(lines) == most - 1:
+            lines.append(clip(rest, room, ascii_only=ascii_only))
+            break
+        head = _head(rest, room) or rest[0]
+        if not rest[len(head) : len(head) + 1].isspace() and (at := head.rfind(" ")) > 0:
+            head = head[:at]
+        lines.append(head.rstrip())
+        rest = rest[len(head) :].lstrip()
+    return lines
+
+
+def table(
+    columns: Sequence[Column], rows: Iterable[Sequence[Cell]], width: int, *, ascii_only: bool = False
+) -> list[Line]:
+    """Lay out *rows* under a heading and a rule, no line wider than *width*.
+
+    Cells are taken through `printable`.  A column in which every cell is empty is left out.
+    """
+    head = [Cell(c.title, ("bold",), c.right) for c in columns]
+    grid = [head, *([_safe(cell, c.right, ascii_only) for cell, c in zip(row, columns, strict=True)] for row in rows)]
+    kept = [i for i in range(len(columns)) if any(row[i].text for row in grid[1:])]
+    sizes = {i: max(text_width(row[i].text) for row in grid) for i in kept}
+    _fit(columns, sizes, width)
+    kept = [i for i in kept if i in sizes]
+    lines = [_row([row[i] for i in kept], [sizes[i] for i in kept], ascii_only) for row in grid]
+    rule = ("-" if ascii_only else "─") * min(width, sum(sizes.values()) + len(_GAP) * (len(kept) - 1))
+    return [lines[0], [Cell(rule, ("light",))], *lines[1:]] if kept else []
+
+
+def _safe(cell: Cell, right: bool, ascii_only: bool) -> Cell:
+    text = (
+        cell.text if cell.text.isascii() and cell.text.isprintable() else printable(cell.text, ascii_only=ascii_only)
+    )
+    return cell._replace(text=text, right=right or cell.right)
+
+
+def _fit(columns: Sequence[Column], sizes: dict[int, int], width: int) -> None:
+    """Shrink or drop columns of *sizes* until they fit."""
+    while (over := sum(sizes.values()) + len(_GAP) * (len(sizes) - 1) - width) > 0:
+        soft = {i: s for i, s in sizes.items() if (least := columns[i].least) is not None and s > least}
+        if soft:
+            widest = max(soft, key=lambda i: soft[i])
+            least = columns[widest].least or 0
+            others = [s for i, s in soft.items() if i != widest]
+            step = max(1, min(over, sizes[widest] - max([least, *others])))
+            sizes[widest] -= step
+            continue
+        spare = [i for i in sizes if columns[i].expendable]
+        if not spare:
+            widest = max(sizes, key=lambda i: sizes[i])
+            sizes[widest] = max(1, sizes[widest] - over)
+            if sizes[widest] == 1:
+                return
+            continue
+        del sizes[max(spare, key=lambda i: columns[i].expendable)]
+
+
+def _row(cells: Sequence[Cell], sizes: Sequence[int], ascii_only: bool) -> Line:
+    out: Line = []
+    for i, (cell, size) in enumerate(zip(cells, sizes, strict=True)):
+        text = clip(cell.text, size, ascii_only=ascii_only)
+        pad = " " * (size - text_width(text))
+        last = i == len(cells) - 1 and not cell.right
+        text = pad + text if cell.right else text if last else text + pad
+        if i:
+            out.append(Cell(_GAP))
+        out.append(cell._replace(text=text))
+    return out
+
+
+def plain(line: Line) -> str:
+    """Return the text of *line*."""
+    return "".join(cell.text for cell in line).rstrip()
+
+
+def render(lines: Iterable[Line], *, color: bool = False) -> str:
+    """Return *lines* as one text, with ANSI escapes where *color*."""
+    if not color:
+        return "\n".join(map(plain, lines))
+    return "\n".join("".join(map(_colored, line)).rstrip() for line in lines)
+
+
+def _colored(cell: Cell) -> str:
+    codes = [str(_ESCAPES[name]) for name in cell.style if name in _ESCAPES]
+    return f"\x1b[{';'.join(codes)}m{cell.text}\x1b[0m" if codes and cell.text else cell.text
+
+
+def styled(cells: Iterable[Cell], *style: str) -> Line:
+    """Return *cells* with *style* added to each."""
+    return [cell._replace(style=(*cell.style, *style)) for cell in cells]

@@ -1,0 +1,148 @@
+"""How numbers are written for people, all in one place.
+
+Rounding is for display only.  Three promises hold everywhere: zero has no sign, something that is not nothing is
+never shown as nothing, and a value that breaks a bound never reads as one that keeps it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from ..core.run import MetricInfo
+from ..regression.thresholds import Bound, read_bound
+
+__all__ = [
+    "NOT_MEASURED",
+    "bound_of",
+    "change",
+    "denominator",
+    "metric_change",
+    "metric_value",
+    "number",
+    "percent",
+    "plural",
+    "score",
+    "seconds",
+]
+
+NOT_MEASURED = "n/a"
+"""What stands where a number would, had anything been measured."""
+
+_MOST_PLACES = 15
+
+
+def number(value: float, places: int = 3, bound: Bound | None = None) -> str:
+    """Return *value* with that many decimals, and more where *bound* would otherwise read wrongly.
+
+    ``number(0.79996, 2, Bound("min", 0.8))`` is ``"0.79996"``, not ``"0.80"``.  Infinite and undefined values come
+    out as ``inf``, ``-inf``, ``nan``.
+    """
+    if not math.isfinite(value):
+        return str(float(value))
+    return _honest(value, places, bound, lambda p: f"{value:.{p}f}")
+
+
+def score(value: float | None, places: int = 3, bound: Bound | None = None) -> str:
+    """Return a score, ``n/a`` for None.  Values of 100 and more need no third decimal."""
+    if value is None:
+        return NOT_MEASURED
+    return number(value, min(places, 1) if abs(value) >= 100 else places, bound)
+
+
+def change(difference: float, places: int = 3) -> str:
+    """Return *difference* with its sign; one too small for *places* gets more of them, up to four.
+
+    Below the fourth decimal lies the rounding of a baseline file, which is no change: ``0.000``.
+    """
+    if not math.isfinite(difference):
+        return f"{difference:+}"
+    for p in range(places, max(places, 4) + 1):
+        text = f"{difference:+.{p}f}"
+        if float(text):
+            return text
+    return f"{0:.{places}f}"
+
+
+def seconds(value: float, bound: Bound | None = None) -> str:
+    """Return a duration: ``0.4 ms``, ``350 ms``, ``1.25 s``, ``2 min 05 s``.  *bound* is in seconds."""
+    if not math.isfinite(value):
+        return f"{float(value)} s"
+    size = abs(value)
+    if size >= 119.5 and (bound is None or not _near(value, bound)):
+        minutes, rest = divmod(round(size), 60)
+        return f"{'-' if value < 0 else ''}{minutes} min {rest:02d} s"
+    if size >= 0.9995:
+        return _honest(value, 2, bound, lambda p: f"{value:.{p}f}") + " s"
+    places = 0 if size >= 0.00995 or not value else 1
+    return _honest(value, places, bound, lambda p: f"{value * 1000:.{p}f}", scale=1000) + " ms"
+
+
+def percent(share: float, places: int = 1) -> str:
+    """Return a share of 1 as a percentage; only none is ``0 %`` and only all is ``100 %``."""
+    if not math.isfinite(share):
+        return f"{float(share)} %"
+    least = 10.0**-places
+    if share in (0.0, 1.0):
+        return f"{share * 100:.0f} %"
+    if 0 < share * 100 < least / 2:
+        return f"< {least:.{places}f} %"
+    if 100 - least / 2 <= share * 100 < 100:
+        return f"> {100 - least:.{places}f} %"
+    return f"{_unsigned(f'{share * 100:.{places}f}')} %"
+
+
+def denominator(n: int, total: int) -> str:
+    """Return ``41/44``: how many were measured, of how many."""
+    return f"{n}/{total}"
+
+
+def plural(n: int, what: str, many: str = "") -> str:
+    """Return ``1 case``, ``3 cases``."""
+    return f"{n:,} {what if n == 1 else many or what + 's'}"
+
+
+def metric_value(value: float | None, info: MetricInfo | None, bound: Bound | None = None) -> str:
+    """Return a value of a metric in the metric's unit: times as durations, all else as scores."""
+    if value is not None and _is_time(info):
+        return seconds(value, bound)
+    return score(value, bound=bound)
+
+
+def metric_change(difference: float, info: MetricInfo | None) -> str:
+    """Return the signed difference of two values of a metric, in the metric's unit."""
+    if not _is_time(info):
+        return change(difference)
+    return f"{'+' if difference > 0 else ''}{seconds(difference)}"
+
+
+def bound_of(text: str) -> Bound | None:
+    """Read a bound back from ``">= 0.8"``; None for what is no plain bound (``"drop <= 0.01"``)."""
+    if not text.startswith((">=", "<=")):
+        return None
+    return read_bound(text, "higher")
+
+
+def _is_time(info: MetricInfo | None) -> bool:
+    return info is not None and info.target == "LATENCY"
+
+
+def _near(value: float, bound: Bound) -> bool:
+    return bound.holds(float(round(value))) != bound.holds(value) or round(value) == bound.limit
+
+
+def _honest(
+    value: float, places: int, bound: Bound | None, written: Callable[[int], str], *, scale: float = 1.0
+) -> str:
+    """Add decimals until the text is on the same side of *bound* as the value."""
+    holds = bound.holds(value) if bound is not None else True
+    for p in range(places, _MOST_PLACES + 1):
+        text = _unsigned(written(p))
+        if bound is None or bound.holds(float(text) / scale) == holds:
+            return text
+    return repr(value * scale)
+
+
+def _unsigned(text: str) -> str:
+    """Take the sign off a zero."""
+    return text[1:] if text.startswith("-") and not float(text) else text

@@ -1,0 +1,56 @@
+"""A page of labelled blocks, as failure texts and explanations are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .layout import Cell, Line, clip, printable, text_width, wrap
+from .marks import marks
+
+__all__ = ["LABEL_WIDTH", "Page"]
+
+LABEL_WIDTH = 11
+
+
+class Page:
+    """Collects lines of at most *width* columns: a label on the left, its content beside it."""
+
+    def __init__(self, width: int = 80, *, ascii_only: bool = False) -> None:
+        self.width = max(width, LABEL_WIDTH + 20)
+        self.room = self.width - LABEL_WIDTH
+        self.ascii_only = ascii_only
+        self.marks = marks(ascii_only)
+        self.lines: list[Line] = []
+
+    def safe(self, text: str, most: int = 4000) -> str:
+        """Return user text in one line, harmless, and not longer than *most* characters."""
+        return printable(text[:most], ascii_only=self.ascii_only)
+
+    def clip(self, text: str, room: int | None = None) -> str:
+        """Cut *text* to *room* columns, or to those beside a label."""
+        return clip(text, self.room if room is None else room, ascii_only=self.ascii_only)
+
+    def wrap(self, text: str, room: int | None = None, most: int = 0) -> list[str]:
+        """Break *text* into lines."""
+        return wrap(text, self.room if room is None else room, most, ascii_only=self.ascii_only)
+
+    def block(self, label: str, lines: Iterable[Line]) -> None:
+        """Add *lines*, which fit beside the label, with *label* at the first of them."""
+        for i, line in enumerate(lines):
+            self.lines.append([Cell((label if not i else "").ljust(LABEL_WIDTH), ("light",)), *line])
+
+    def text(self, label: str, text: str, *style: str, most: int = 3) -> None:
+        """Add user text beside *label*, in at most *most* lines; nothing for an empty text."""
+        room = most * self.room + 100
+        self.block(label, [[Cell(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
+
+    def free(self, text: str, *style: str, indent: int = 0, most: int = 0) -> None:
+        """Add text over the whole width, wrapped, each line after the first indented by two more."""
+        first = " " * indent
+        for i, part in enumerate(self.wrap(self.safe(text), self.width - indent - 2, most)):
+            self.lines.append([Cell(f"{first}{'  ' if i else ''}{part}", style)])
+
+    def padded(self, text: str, room: int) -> str:
+        """Cut or fill *text* to exactly *room* columns."""
+        text = self.clip(text, room)
+        return text + " " * (room - text_width(text))

@@ -1,0 +1,231 @@
+"""The closing summary of a pytest run, its header, and the word that ``-v`` prints for a case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..core.run import CaseResult, MetricInfo, Run
+from ..regression.gates import GateOutcome
+from ..regression.verdict import Verdict
+from .diagnosis import blamed_metrics, component, diagnose, listed
+from .layout import Cell, Column, Line, table, text_width
+from .marks import Marks
+from .metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
+from .numbers import plural, score
+from .page import Page
+from .tally import FAILING, cases_of, headline, headline_style, long_note
+
+__all__ = ["case_word", "collected_line", "header_lines", "headline", "headline_style", "summary_lines"]
+
+MOST_CASES = 10
+
+_COLUMNS = (
+    Column("metric", least=12),
+    Column("value", right=True),
+    Column("n", right=True),
+    Column("baseline", right=True, expendable=1),
+    Column("change", right=True),
+    Column("gate", least=8),
+)
+_PLAIN: tuple[str, ...] = ()
+_STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",)}
+
+
+def header_lines(
+    *,
+    files: Sequence[str] = (),
+    concurrency: int | None = None,
+    timeout: float | None = None,
+    accepting: str = "",
+    baseline: str = "",
+) -> list[str]:
+    """Return what stands below pytest's own header, before anything is collected.
+
+    Args:
+        files: the globs of golden files.
+        concurrency: calls in flight, if given.
+        timeout: seconds a call may take, if given.
+        accepting: the words of ``--auepora-update``.
+        baseline: where baselines are looked for, if not beside the golden files.
+    """
+    said = [f"golden files {' '.join(files)}"] if files else []
+    if concurrency is not None:
+        said.append(f"concurrency {concurrency}")
+    if timeout is not None:
+        said.append(f"timeout {timeout:g} s")
+    if baseline:
+        said.append(f"baselines in {baseline}")
+    lines = [f"auepora: {', '.join(said)}"] if said else []
+    if accepting:
+        lines.append(f"auepora: accepting results into the baseline ({accepting})")
+    return lines
+
+
+def collected_line(files: int, cases: int, variants: int = 1) -> str:
+    """Return ``auepora: 2 golden files, 44 cases``; *variants* is the number of configurations of the system."""
+    each = f" in {variants} configurations" if variants > 1 else ""
+    return f"auepora: {plural(files, 'golden file')}, {plural(cases, 'case')}{each}"
+
+
+def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo], most: int = 3) -> str:
+    """Return the key scores of a case: ``recall@5=0.90 token_f1=0.45``.
+
+    What it failed by comes first, then one metric of retrieval, one of generation and one of neither.  Scores that
+    are n/a and times are left out; empty where nothing is left.
+    """
+    names = [
+        n for n, info in metrics.items()
+        if (s := result.scores.get(n)) is not None and s.value is not None
+        and info.target != "LATENCY" and n != "empty_result_rate"
+    ]  # fmt: skip
+    chosen = [n for n in blamed_metrics(result, metrics) if n in names]
+    seen = {component(metrics[n]) for n in chosen}
+    for name in names:
+        if component(metrics[name]) not in seen:
+            chosen.append(name)
+            seen.add(component(metrics[name]))
+    return " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:most])
+
+
+def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
+    """Return the closing summary of one run: what happened, the metrics, the cases, the gates, in that order."""
+    page = Page(width, ascii_only=ascii_only)
+    _title(page, run)
+    page.free(headline([verdict], [run]), *headline_style([verdict]))
+    _metrics(page, run, verdict)
+    for kind, cases in cases_of(run, verdict).items():
+        if kind == "errored":
+            _errors(page, cases)
+        elif kind in FAILING:
+            _failures(page, kind, cases, run, verdict)
+        elif kind == "fixed":
+            page.free(f"fixed: {listed([c.case_id for c in cases], MOST_CASES)}", "green")
+    _moved(page, verdict)
+    _gates(page, verdict, run)
+    _notes(page, verdict)
+    return page.lines
+
+
+def _title(page: Page, run: Run) -> None:
+    title = page.safe(run.title)
+    beside = page.safe(", ".join(filter(None, [run.path, f"owner {run.owner}" if run.owner else ""])))
+    if text_width(title) + text_width(beside) + 2 > page.width:
+        page.lines.append([Cell(page.clip(title, page.width), ("bold",))])
+        page.free(beside, "light")
+    else:
+        page.lines.append([Cell(title, ("bold",)), Cell(f"  {beside}" if beside else "", ("light",))])
+
+
+def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
+    rows = metric_rows(run, verdict)
+    if rows:
+        cells = [_cells(row, page.marks) for row in rows]
+        page.lines += table(_COLUMNS, cells, page.width, ascii_only=page.ascii_only)
+    if told := latency_line(run, verdict):
+        page.free(told, "light")
+    for note in missing_notes(run, verdict, rows):
+        page.free(note, "light", most=5)
+
+
+def _cells(row: MetricRow, marks: Marks) -> list[Cell]:
+    gate_style = _STATE_STYLE.get(row.gate.state, ("light",)) if row.gate is not None else ()
+    change, style = row.change_text, _PLAIN
+    if row.regression is not None and row.regression.state in ("failed", "inconclusive"):
+        change = f"{change} {state_mark(row.regression.state, marks)}"
+        style = _STATE_STYLE[row.regression.state]
+    elif change:
+        change += "  "  # keeps the digits below each other
+        style = ("green",) if row.change is not None and row.change.gain > 0 else ()
+    failed = row.gate is not None and row.gate.state == "failed"
+    return [
+        Cell(row.name),
+        Cell(row.value_text, ("red",) if failed else ()),
+        Cell(row.n_text, ("yellow",) if row.n_error else ()),
+        Cell(row.baseline_text),
+        Cell(change, style),
+        Cell(row.gate_text(marks), gate_style),
+    ]
+
+
+def _failures(page: Page, kind: str, cases: Sequence[CaseResult], run: Run, verdict: Verdict) -> None:
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    page.lines.append([Cell(kind, ("red", "bold") if kind != "still failing" else ("red",))])
+    for case in cases[:MOST_CASES]:
+        why = diagnose(case, compared.get(case.case_id), run.metrics)
+        _case(page, case.case_id, str(why or case.state))
+    _more(page, len(cases))
+
+
+def _errors(page: Page, cases: Sequence[CaseResult]) -> None:
+    """Cases that errored the same way share a line: an outage is one thing, not forty."""
+    by: dict[str, list[str]] = {}
+    for case in cases:
+        by.setdefault(str(diagnose(case, None, {})), []).append(case.case_id)
+    page.lines.append([Cell("errored", ("red", "bold"))])
+    for why, ids in list(by.items())[:MOST_CASES]:
+        who = ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids)})"
+        _case(page, who, why)
+    _more(page, len(by))
+
+
+def _case(page: Page, who: str, why: str) -> None:
+    who, why = page.safe(who), page.safe(why)
+    if text_width(who) + text_width(why) + 4 <= page.width:
+        page.lines.append([Cell("  "), Cell(who, ("bold",)), Cell(f"  {why}")])
+        return
+    page.lines.append([Cell("  "), Cell(page.clip(who, page.width - 2), ("bold",))])
+    page.lines += [[Cell(f"    {part}")] for part in page.wrap(why, page.width - 4, most=2)]
+
+
+def _more(page: Page, n: int) -> None:
+    if n > MOST_CASES:
+        page.free(f"{page.marks.dots} and {n - MOST_CASES} more", "light", indent=2)
+
+
+def _moved(page: Page, verdict: Verdict) -> None:
+    """Scores that moved without changing an outcome: the mean would hide them."""
+    if verdict.comparison is None:
+        return
+    same = [c for c in verdict.comparison.cases.values() if c.flip == "unchanged"]
+    lower, higher = sum(c.worst < 0 for c in same), sum(c.best > 0 and not c.worst for c in same)
+    if lower or higher:
+        worst = sorted((c for c in same if c.worst < 0), key=lambda c: c.worst)[:3]
+        who = f" ({', '.join(f'{c.case_id} {c.worst:+.2f}' for c in worst)})" if worst else ""
+        page.free(f"of those unchanged, {lower} scored lower{who} and {higher} only higher", "light", most=2)
+
+
+def _gates(page: Page, verdict: Verdict, run: Run) -> None:
+    """Tell the gates that failed, then the inconclusive ones; those with the same story together."""
+    for state in ("failed", "inconclusive"):
+        by: dict[tuple[str, str], list[GateOutcome]] = {}
+        for gate in verdict.gates:
+            if gate.state == state:
+                story = gate.message.removeprefix(f"{gate.title}: ")
+                by.setdefault((gate.kind, story), []).append(gate)
+        for (_, story), gates in by.items():
+            titles = ", ".join(g.title.removeprefix("regression: ") for g in gates)
+            kind = "regression: " if gates[0].kind == "regression" else ""
+            told = story if story.startswith(titles) else f"{titles}: {story}"
+            page.free(f"{state_mark(state, page.marks)} {kind}{told}", *_STATE_STYLE[state])
+            page.free(_beside(gates, run), "light", indent=2)
+
+
+def _beside(gates: Sequence[GateOutcome], run: Run) -> str:
+    gate = gates[0]
+    places = ", ".join(f"{run.path}:{g.line}" for g in gates[:1] if g.line and run.path)
+    owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
+    owner = f"owner {', '.join(owners)}" if owners else ""
+    culprits = f"costs most: {', '.join(gate.culprits[:3])}" if gate.culprits and gate.kind != "coverage" else ""
+    return ", ".join(filter(None, [places, owner, culprits]))
+
+
+def _notes(page: Page, verdict: Verdict) -> None:
+    for note in filter(None, [*verdict.notes, long_note(verdict)]):
+        page.free(note, "yellow")
+    if (comparison := verdict.comparison) is not None and comparison.provenance:
+        moved = (f"{key} {_short(old)} \u2192 {_short(new)}" for key, (old, new) in comparison.provenance.items())
+        page.free(f"changed since the baseline: {', '.join(moved)}", "light", most=4)
+
+
+def _short(value: object) -> str:
+    return "(nothing)" if value is None else listed([value])

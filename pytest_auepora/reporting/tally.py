@@ -1,0 +1,136 @@
+"""How many cases are newly failing, fixed, unchanged, …: the first line of every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from ..core.run import CaseResult, Run
+from ..regression.compare import CaseComparison
+from ..regression.verdict import Verdict
+from .numbers import plural
+
+__all__ = ["FAILING", "Kind", "cases_of", "headline", "headline_style", "kind_of", "long_note", "tally"]
+
+Kind = Literal[
+    "newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",
+    "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped",
+]  # fmt: skip
+"""What became of a case; in the order in which it is told."""
+
+FAILING: tuple[Kind, ...] = (
+    "newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",
+)  # fmt: skip
+"""Kinds that make a run red."""
+
+_ORDER: tuple[Kind, ...] = (*FAILING, "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped")
+_WORDS = {"edited": "not comparable (edited)"}
+_SHORT_NOTE = 40
+
+
+def kind_of(result: CaseResult, comparison: CaseComparison | None) -> Kind:
+    """Return what became of one case since its baseline; without a baseline, what became of it."""
+    if result.state == "skipped":
+        return "skipped"
+    bad = result.state in ("failed", "error")
+    if bad and result.expected_to_fail:
+        return "expected to fail"
+    if result.state == "error":
+        return "errored"
+    match comparison.flip if comparison is not None else None:
+        case None | "errored" | "skipped":
+            return "failed" if bad else "passed"
+        case "new":
+            return "new and failing" if bad else "new"
+        case "changed":
+            return "edited and failing" if bad else "edited"
+        case flip:
+            return flip
+
+
+def cases_of(run: Run, verdict: Verdict) -> dict[Kind, list[CaseResult]]:
+    """Return the cases of a run by kind, worst kinds first, each in the order of the golden file."""
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    by: dict[Kind, list[CaseResult]] = {kind: [] for kind in _ORDER}
+    for case_id, result in run.cases.items():
+        by[kind_of(result, compared.get(case_id))].append(result)
+    return {kind: cases for kind, cases in by.items() if cases}
+
+
+def tally(run: Run, verdict: Verdict) -> Counter[Kind]:
+    """Return how many cases of each kind there are."""
+    return Counter({kind: len(cases) for kind, cases in cases_of(run, verdict).items()})
+
+
+def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
+    """Return the sentence that sums up the judged *runs*.
+
+    ``2 newly failing, 1 fixed, 41 unchanged, 1 not comparable (edited); 1 gate failed``
+    """
+    compared: Counter[Kind] = Counter()
+    alone: Counter[Kind] = Counter()
+    for run, verdict in zip(runs, verdicts, strict=True):
+        (alone if verdict.comparison is None else compared).update(tally(run, verdict))
+    parts: list[str] = []
+    if compared:
+        parts.append(_counts(compared))
+    if alone:
+        notes = {v.baseline_note for v in verdicts if v.comparison is None}
+        text = _counts(alone)
+        parts.append(f"without a baseline {text}" if compared else f"{text} ({_why(notes)}: thresholds only)")
+    if not parts:
+        return "nothing was measured"
+    return "; ".join([*parts, *_metrics_not_comparable(verdicts), *_gates(verdicts, runs)])
+
+
+def headline_style(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """Return the colour of the headline: red for a failure, yellow where something could not be judged."""
+    outcomes = {verdict.outcome for verdict in verdicts}
+    if "failed" in outcomes:
+        return ("red", "bold")
+    if not outcomes or outcomes & {"inconclusive", "not judged"}:
+        return ("yellow",)
+    return ("green",)
+
+
+def long_note(verdict: Verdict) -> str:
+    """Return why there is no baseline where the headline has no room to say it, else an empty string."""
+    note = verdict.baseline_note if verdict.comparison is None else ""
+    return note if len(note) > _SHORT_NOTE else ""
+
+
+def _counts(counts: Counter[Kind]) -> str:
+    return ", ".join(f"{counts[kind]:,} {_WORDS.get(kind, kind)}" for kind in _ORDER if counts[kind])
+
+
+def _why(notes: Iterable[str]) -> str:
+    """Return the shared reason why there is no baseline, if it is short; the long ones have a line of their own."""
+    told = {note for note in notes if note}
+    if len(told) == 1 and len(note := told.pop()) <= _SHORT_NOTE:
+        return note
+    return "no baseline" if told else "no baseline yet"
+
+
+def _metrics_not_comparable(verdicts: Sequence[Verdict]) -> list[str]:
+    reasons: dict[str, set[str]] = {}
+    for verdict in verdicts:
+        if verdict.comparison is not None:
+            for name, reason in verdict.comparison.incomparable.items():
+                reasons.setdefault(reason, set()).add(name)
+    return [f"{plural(len(names), 'metric')} not comparable ({reason})" for reason, names in reasons.items()]
+
+
+def _gates(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> list[str]:
+    states = Counter(gate.state for verdict in verdicts for gate in verdict.gates)
+    out: list[str] = []
+    if states["failed"]:
+        out.append(f"{plural(states['failed'], 'gate')} failed")
+    if states["inconclusive"]:
+        out.append(f"{plural(states['inconclusive'], 'gate')} inconclusive")
+    partial = [run for run in runs if not run.is_full]
+    if partial:
+        total = sum(len(run.expected_ids) for run in partial)
+        ran = sum(len(run.cases) for run in partial)
+        out.append(f"{ran:,} of {total:,} cases ran, gates not judged")
+    return out
