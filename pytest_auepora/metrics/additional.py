@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
-from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
+from ..core.types import Document, EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .options import Configured
+from .options import UNSPELLED, Configured, choice
+from .text import words
 
-__all__ = ["MeanLatency", "PercentileLatency", "QuantileLatency"]
+__all__ = [
+    "DistinctN",
+    "IntraListDiversity",
+    "MeanLatency",
+    "PercentileLatency",
+    "QuantileLatency",
+    "ResponseDiversity",
+]
 
 
 @dataclass(eq=False, repr=False)
@@ -25,6 +36,8 @@ class Latency(Configured):
     baselined = False
 
     timing_key: str = "end_to_end"
+
+    lone: ClassVar[str] = "timing_key"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Return the seconds of one call; n/a where the timing was not taken.
@@ -44,10 +57,14 @@ class Latency(Configured):
 class MeanLatency(Latency):
     """Mean seconds of a timing."""
 
-    stem = "mean_latency[{timing_key}]"
+    stem = "mean_latency"
     formula = "mean of timings[timing_key], seconds"
     source = "wall clock"
     oracle = "numpy mean"
+
+    def spelling(self) -> str:
+        """Always with its timing, as the framework's specification has it; ``mean_latency`` is short for it."""
+        return f"mean_latency[{self.timing_key}]"
 
 
 @dataclass(eq=False, repr=False)
@@ -63,7 +80,7 @@ class QuantileLatency(Latency):
 
     quantile: float = 0.95
 
-    stem = "quantile_latency[{timing_key},quantile={quantile}]"
+    stem = "quantile_latency"
     formula = "sorted timings, at index ceil(q n) - 1, seconds"
     source = "nearest rank"
     oracle = 'numpy.quantile(method="inverted_cdf"), exact'
@@ -100,3 +117,148 @@ class PercentileLatency(QuantileLatency):
         """``p95_latency``, or ``p95_latency[retrieval]`` for another timing."""
         shown = "" if self.timing_key == "end_to_end" else f"[{self.timing_key}]"
         return f"p{self.percent}_latency{shown}"
+
+
+def _sign(text: str) -> int:
+    """A whole number that stands for *text* in measurements: 53 bits, which JSON keeps exact everywhere."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 11
+
+
+@dataclass(eq=False, repr=False)
+class DistinctN(Configured):
+    """Share of the n-grams of all answers together that are different from each other.
+
+    A case's own value is the share within its answer; the aggregate pools all answers.  Measurements carry
+    53-bit hashes of the n-grams, not the words.
+    """
+
+    n: int = 2
+
+    stem = "distinct_{n}"
+    target = TargetCategory.DIVERSITY
+    formula = "different n-grams / n-grams, over all answers together"
+    source = "Li et al. 2016 (arXiv:1510.03055)"
+    oracle = "a set over all answers, exact"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a where the answer is shorter than n words."""
+        tokens = words(outputs.response.text or "", "unicode")
+        grams = [" ".join(tokens[i : i + self.n]) for i in range(len(tokens) - self.n + 1)]
+        if not grams:
+            return NotApplicable(f"the answer has fewer than {self.n} words")
+        different = sorted(map(_sign, set(grams)))
+        return Measurement(len(different) / len(grams), data=[len(grams), different])
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Details: ``total`` and ``unique`` n-grams."""
+        total = sum(m.data[0] for m in measurements)
+        unique = len(set().union(*(m.data[1] for m in measurements)))
+        details = {"num_samples": len(measurements), "total": total, "unique": unique}
+        return MetricResult(self.name, self.target, unique / total if total else 0.0, details)
+
+
+def _unit(vector: Sequence[float], whose: str) -> list[float]:
+    length = math.sqrt(math.fsum(x * x for x in vector))
+    if not 0 < length < math.inf:
+        raise MetricError(f"the embedding of {whose} has no direction: its length is {length}")
+    return [x / length for x in vector]
+
+
+def _mean_cosine(units: Sequence[Sequence[float]]) -> float:
+    """Return the mean cosine of all pairs of at least two unit vectors, in linear time."""
+    n = len(units)
+    square = math.fsum(math.fsum(column) ** 2 for column in zip(*units, strict=True))
+    return (square - n) / (n * (n - 1))
+
+
+@dataclass(eq=False, repr=False)
+class IntraListDiversity(Configured):
+    """How different the returned documents are from each other.
+
+    Options:
+        top_k: how many documents are looked at.
+        embed_fn: texts to vectors; without it ``metadata["embedding"]`` of each document is read.
+    """
+
+    top_k: int = 5
+    embed_fn: Callable[[list[str]], Sequence[Sequence[float]]] | None = field(default=None, metadata=UNSPELLED)
+
+    stem = "intra_list_diversity@{top_k}"
+    range = (0.0, 2.0)
+    target = TargetCategory.DIVERSITY
+    formula = "1 - mean cosine of all pairs of the top k documents"
+    source = "Ziegler et al. 2005, with cosine over embeddings"
+    oracle = "numpy, every pair"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a for fewer than two documents, and where one has no embedding.
+
+        Raises:
+            MetricError: embeddings of different length, or one without a direction.
+        """
+        docs = [r.doc for r in outputs.retrieved[: self.top_k]]
+        if len(docs) < 2:
+            return NotApplicable("fewer than two documents returned")
+        vectors = self._vectors(docs)
+        if vectors is None:
+            return NotApplicable("no embeddings")
+        if len(set(map(len, vectors))) > 1:
+            raise MetricError(f"embeddings differ in length: {sorted(set(map(len, vectors)))}")
+        units = [_unit(v, repr(doc.doc_id)) for v, doc in zip(vectors, docs, strict=True)]
+        return Measurement(min(2.0, max(0.0, 1 - _mean_cosine(units))))
+
+    def _vectors(self, docs: Sequence[Document]) -> list[Sequence[float]] | None:
+        if self.embed_fn is not None:
+            return list(self.embed_fn([doc.text for doc in docs]))
+        vectors = [doc.metadata.get("embedding") for doc in docs]
+        kept = [v for v in vectors if v is not None]
+        return kept if len(kept) == len(vectors) else None
+
+
+@dataclass(eq=False, repr=False)
+class ResponseDiversity(Configured):
+    """How different the answers of all cases are from each other.
+
+    Options:
+        of: ``"words"``: cosine of word counts (measurements carry hashes of the words); ``"embedding"``: of
+            ``response.metadata["embedding"]``.
+    """
+
+    of: str = choice("words", "embedding")
+
+    stem = "response_diversity"
+    target = TargetCategory.DIVERSITY
+    formula = "1 - mean cosine of all pairs of answers"
+    source = "Auepora (arXiv:2405.07437), diversity"
+    oracle = "numpy, every pair"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.of == "embedding":
+            vars(self)["range"] = (0.0, 2.0)
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Remember the direction of one answer; it counts in the aggregate only."""
+        if self.of == "embedding":
+            vector = outputs.response.metadata.get("embedding")
+            if vector is None:
+                return NotApplicable("the answer has no embedding")
+            return Measurement(None, data=[[str(i), x] for i, x in enumerate(_unit(vector, "the answer"))])
+        counts = Counter(words(outputs.response.text or "", "unicode"))
+        if not counts:
+            return NotApplicable("no answer")
+        weights = _unit(list(counts.values()), "the answer")
+        return Measurement(None, data=[[_sign(w), x] for w, x in zip(counts, weights, strict=True)])
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Over fewer than two answers there is no value: 0.0 and ``num_samples`` 0."""
+        n = len(measurements)
+        if n < 2:
+            return MetricResult(self.name, self.target, 0.0, {"num_samples": 0})
+        columns: dict[object, list[float]] = {}
+        for m in measurements:
+            for key, weight in m.data:
+                columns.setdefault(key, []).append(weight)
+        alike = (math.fsum(math.fsum(column) ** 2 for column in columns.values()) - n) / (n * (n - 1))
+        value = min(self.range[1], max(0.0, 1 - alike))
+        return MetricResult(self.name, self.target, value, {"num_samples": n})

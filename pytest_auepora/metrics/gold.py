@@ -7,14 +7,14 @@ survives re-chunking.  Grades are whole numbers; 1 and above is relevant, 0 is j
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..core.types import Document, EvaluationSample
 from ..errors import MetricError
 
-__all__ = ["SOURCE_KEYS", "Label", "fold_quote", "grade_of", "labels_of", "source_of", "span_of"]
+__all__ = ["SOURCE_KEYS", "Label", "Matcher", "fold_quote", "grade_of", "labels_of", "source_of", "span_of"]
 
 Kind = Literal["id", "quote", "span", "doc"]
 
@@ -143,3 +143,48 @@ def _merged(first: Label, again: Label) -> Label:
     kind = first.kind if first.kind == again.kind else "doc"  # one name for a chunk and for a whole document
     ids = tuple(dict.fromkeys(first.ids + again.ids))
     return replace(first, grade=max(first.grade, again.grade), kind=kind, ids=ids)
+
+
+class Matcher:
+    """Finds the labels that a chunk covers."""
+
+    def __init__(self, labels: Sequence[Label]) -> None:
+        self.labels = labels
+        self._by_id: dict[str, list[int]] = {}
+        self._by_source: dict[str, list[int]] = {}
+        self._blind: dict[int, str] = {}
+        self._seen: set[int] = set()
+        for at, label in enumerate(labels):
+            for name in label.ids:
+                self._by_id.setdefault(name, []).append(at)
+            if label.kind != "id":
+                self._by_source.setdefault(label.source, []).append(at)
+
+    def marks(self, chunk: Document) -> list[int]:
+        """Return the indices of the labels that *chunk* covers, ascending."""
+        marks = self._by_id.get(chunk.doc_id, [])
+        if not self._by_source:
+            return marks
+        found = set(marks)
+        for at in self._by_source.get(source_of(chunk), ()):
+            covers = self.labels[at].covers(chunk)
+            if covers is None:
+                self._blind.setdefault(at, chunk.doc_id)
+                continue
+            self._seen.add(at)
+            if covers:
+                found.add(at)
+        return sorted(found)
+
+    def check(self) -> None:
+        """Complain about a label that no chunk of its document could be compared with.
+
+        Raises:
+            MetricError: a silent miss would be the alternative.
+        """
+        for at, chunk_id in self._blind.items():
+            if at not in self._seen:
+                need = "start and end" if self.labels[at].kind == "span" else "text"
+                raise MetricError(
+                    f"cannot tell whether chunk {chunk_id!r} covers {self.labels[at].name}: it has no {need}"
+                )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar
 
 from ..core.metrics_base import Metric
 from ..errors import MetricError, did_you_mean
 
-__all__ = ["Configured", "choice", "spell"]
+__all__ = ["UNSPELLED", "Configured", "choice", "spell"]
+
+
+UNSPELLED = {"unspelled": True}
+"""Field metadata of an option that no name can spell (a function, a collection); no part of the fingerprint."""
 
 
 def choice(*words: str) -> Any:
@@ -23,7 +27,7 @@ def spell(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return "|".join(map(str, value))
-    return str(value)
+    return value.name if isinstance(value, Metric) else str(value)
 
 
 @dataclass(eq=False, repr=False)
@@ -39,6 +43,8 @@ class Configured(Metric):
     """
 
     stem: ClassVar[str] = ""
+    lone: ClassVar[str] = ""
+    """The option that is spelled without its name, first in the bracket."""
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -50,11 +56,17 @@ class Configured(Metric):
             raise MetricError(
                 f"{name} must be one of {', '.join(words)}, got {value!r}{did_you_mean(str(value), words)}"
             )
-        if name in ("k", "n") and value is not None:
+        if name in ("k", "n", "top_k") and value is not None:
             if not isinstance(value, int) or isinstance(value, bool):
                 raise MetricError(f"{name} must be a whole number, got {value!r}")
             if value < 1:
                 raise MetricError(f"{name} must be at least 1, got {value}")
+
+    def _options(self) -> list[Field[Any]]:
+        return [f for f in fields(self) if "unspelled" not in f.metadata]
+
+    def _default(self, name: str) -> Any:
+        return next(f.default for f in fields(self) if f.name == name)
 
     def spelled_stem(self) -> str:
         """Return the part of the name before the bracket."""
@@ -64,16 +76,18 @@ class Configured(Metric):
         """Return the options that go into the bracket: those the stem does not show and that are not default."""
         return {
             f.name: getattr(self, f.name)
-            for f in fields(self)
-            if f"{{{f.name}}}" not in self.stem and f.default is not MISSING and getattr(self, f.name) != f.default
+            for f in self._options()
+            if f"{{{f.name}}}" not in self.stem and f.name != self.lone and getattr(self, f.name) != f.default
         }
 
     def spelling(self) -> str:
         """Return the name under which the registry makes this very metric."""
-        options = ",".join(f"{key}={spell(value)}" for key, value in self.spelled_options().items())
+        shown = {f.name: spell(getattr(self, f.name)) for f in self._options() if f.name == self.lone}
+        lone = [text for name, text in shown.items() if text != spell(self._default(name))]
+        options = ",".join(lone + [f"{key}={spell(value)}" for key, value in self.spelled_options().items()])
         return f"{self.spelled_stem()}[{options}]" if options else self.spelled_stem()
 
     def params(self) -> dict[str, Any]:
         """Every option with its value; tuples as lists, as JSON has them."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values = {f.name: getattr(self, f.name) for f in self._options()}
         return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError, did_you_mean
+from .gold import grade_of
 
 __all__ = ["REFUSAL_PATTERNS", "Behaviour", "expected_behaviour", "is_refusal"]
 
@@ -26,7 +27,7 @@ def expected_behaviour(sample: EvaluationSample) -> Behaviour:
     ``relevant_docs`` are given but hold nothing of grade 1 or more, calls for a refusal; any other for an answer.
 
     Raises:
-        MetricError: ``expect`` is none of answer, refuse and clarify.
+        MetricError: ``expect`` is none of answer, refuse and clarify, or a grade is no whole number.
     """
     expect = sample.labels.get("expect")
     for behaviour in _BEHAVIOURS:
@@ -39,7 +40,7 @@ def expected_behaviour(sample: EvaluationSample) -> Behaviour:
     if sample.labels.get("scenario") == "unanswerable":
         return "refuse"
     gold = sample.relevant_docs
-    if gold is not None and not any((d.metadata or {}).get("grade", 1) >= 1 for d in gold):
+    if gold is not None and not any(map(grade_of, gold)):
         return "refuse"
     return "answer"
 

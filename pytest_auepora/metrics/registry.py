@@ -2,7 +2,8 @@
 
 A *spelling* is a name with its whole-number parameters in braces (``recall@{k}``, ``p{percent}_latency``).
 Further options follow in brackets: ``name[option=value,other=value]``; a lone value goes to the first option
-of the class, so ``mean_latency[retrieval]`` works.  Modules are imported when one of their names is first used.
+of the class that has none yet, so ``mean_latency[retrieval]`` works, and ``noise_robustness[ndcg@10[gain=linear]]``
+as well: an option called ``base`` is a metric by name.  Modules are imported when one of their names is first used.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .catalogue import SPELLINGS
 __all__ = ["Registry", "parse_value"]
 
 _HOLE = re.compile(r"\\\{(\w+)\\\}")
+_NAMED = re.compile(r"(\w+)\s*=\s*(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ class Registry:
         factory = entry.load()
         if bracket:
             kwargs.update(_options(name, rest[:-1], factory, taken=set(kwargs)))
+        if isinstance(base := kwargs.get("base"), str):
+            kwargs["base"] = self.get(base)
         try:
             metric = factory(**kwargs)
         except MetricError as exc:
@@ -124,15 +128,29 @@ def parse_value(text: str) -> Any:
     return text
 
 
+def _parts(text: str) -> list[str]:
+    """Split at the commas that stand in no bracket, for options that are metric names themselves."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char == "[") - (char == "]")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [stripped for part in parts if (stripped := part.strip())]
+
+
 def _options(name: str, text: str, factory: Callable[..., Metric], taken: set[str]) -> dict[str, Any]:
     known = [p for p in inspect.signature(factory).parameters if p not in taken]
     out: dict[str, Any] = {}
-    for part in filter(None, map(str.strip, text.split(","))):
-        key, equals, value = part.partition("=")
-        if not equals:
-            if not known:
-                raise MetricError(f"{name}: takes no option, got {part!r}")
-            key, value = known[0], part
+    for part in _parts(text):
+        if (named := _NAMED.fullmatch(part)) is not None:
+            key, value = named.groups()
+        else:
+            free = [p for p in known if p not in out]
+            if not free:
+                raise MetricError(f"{name}: takes no {'further ' if known else ''}option, got {part!r}")
+            key, value = free[0], part
         if key not in known:
             raise MetricError(
                 f"{name}: no option {key!r}{did_you_mean(key, known)}; there is {', '.join(known) or 'none'}"

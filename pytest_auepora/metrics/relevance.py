@@ -8,19 +8,27 @@ highest grade, in rank metrics: a ranking that holds everything in one chunk is 
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..core.metrics_base import NotApplicable
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import MetricError
-from .gold import Label, grade_of, labels_of, source_of
+from .gold import Label, Matcher, grade_of, labels_of, source_of
 from .refusal import expected_behaviour
 
-__all__ = ["Matching", "Ranking", "expected_behaviour", "grades_of_retrieved", "ranking_of", "ranks_of_relevant"]
+__all__ = [
+    "Matching",
+    "Ranking",
+    "Slot",
+    "expected_behaviour",
+    "grades_of_retrieved",
+    "ranking_of",
+    "ranks_of_relevant",
+    "walk",
+]
 
 
 class Matching(NamedTuple):
@@ -45,14 +53,14 @@ class Ranking:
     ``names`` are all relevant labels, ``ideal`` their grades in falling order, ``place`` where each was found.
     """
 
-    names: Sequence[str]
+    names: list[str]
     ideal: list[int]
     slots: list[int]
     grades: list[int]
     cuts: list[int]
     place: dict[str, int]
     depth: int
-    absorbed: dict[int, list[int]] = field(default_factory=dict)
+    absorbed: dict[int, list[int]] | None = None
     firsts: list[int] | None = None
 
     def hits(self, k: int | None) -> int:
@@ -63,7 +71,9 @@ class Ranking:
     def found(self, k: int | None) -> int:
         """How many labels the top *k* cover."""
         n = self.hits(k)
-        return n + sum(len(grades) for at, grades in self.absorbed.items() if at < n) if self.absorbed else n
+        if not self.absorbed:
+            return n
+        return n + sum(len(grades) for at, grades in self.absorbed.items() if at < n)
 
     def wanted(self, k: int | None) -> list[int]:
         """Return the grades of an ideal ranking, best first; labels that one chunk of the top *k* covers are one."""
@@ -84,8 +94,10 @@ class Ranking:
 
     def missed(self, k: int | None) -> list[str]:
         """Return the relevant labels that the top *k* do not cover, in the order they were given."""
-        limit, place = math.inf if k is None else k, self.place
-        return [name for name in self.names if place.get(name, math.inf) >= limit]
+        place = self.place
+        if k is None:
+            return [name for name in self.names if name not in place]
+        return [name for name in self.names if place.get(name, k) >= k]
 
 
 @dataclass(slots=True)
@@ -147,62 +159,11 @@ def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocume
         elif (grade := grade_of(doc)) > grades.get(doc.doc_id, 0):
             grades[doc.doc_id] = grade
     ids = [r.doc.doc_id for r in retrieved]
-    slots = sorted(map(ids.index, grades.keys() & ids))
-    found = [ids[slot] for slot in slots]
-    return Ranking(
-        names=list(grades),
-        ideal=sorted(grades.values(), reverse=True),
-        slots=slots,
-        grades=[grades[name] for name in found],
-        cuts=slots,
-        place=dict(zip(found, slots, strict=True)),
-        depth=len(ids),
-    )
-
-
-class Matcher:
-    """Finds the labels that a chunk covers."""
-
-    def __init__(self, labels: Sequence[Label]) -> None:
-        self.labels = labels
-        self._by_id: dict[str, list[int]] = {}
-        self._by_source: dict[str, list[int]] = {}
-        self._blind: dict[int, str] = {}
-        self._seen: set[int] = set()
-        for at, label in enumerate(labels):
-            for name in label.ids:
-                self._by_id.setdefault(name, []).append(at)
-            if label.kind != "id":
-                self._by_source.setdefault(label.source, []).append(at)
-
-    def marks(self, chunk: Document) -> list[int]:
-        """Return the indices of the labels that *chunk* covers, ascending."""
-        marks = self._by_id.get(chunk.doc_id, [])
-        if not self._by_source:
-            return marks
-        found = set(marks)
-        for at in self._by_source.get(source_of(chunk), ()):
-            covers = self.labels[at].covers(chunk)
-            if covers is None:
-                self._blind.setdefault(at, chunk.doc_id)
-                continue
-            self._seen.add(at)
-            if covers:
-                found.add(at)
-        return sorted(found)
-
-    def check(self) -> None:
-        """Complain about a label that no chunk of its document could be compared with.
-
-        Raises:
-            MetricError: a silent miss would be the alternative.
-        """
-        for at, chunk_id in self._blind.items():
-            if at not in self._seen:
-                need = "start and end" if self.labels[at].kind == "span" else "text"
-                raise MetricError(
-                    f"cannot tell whether chunk {chunk_id!r} covers {self.labels[at].name}: it has no {need}"
-                )
+    place = {name: ids.index(name) for name in grades.keys() & ids}
+    slots = sorted(place.values())
+    earned = [grades[ids[slot]] for slot in slots]
+    ideal = sorted(grades.values(), reverse=True)
+    return Ranking(list(grades), ideal, slots, earned, slots, place, len(ids))
 
 
 def _in_order(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[RetrievedDocument]:
@@ -214,13 +175,22 @@ def _in_order(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[Ret
     return sorted(retrieved, key=lambda r: (r.score, r.doc.doc_id), reverse=True)
 
 
-def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], matching: Matching) -> Ranking:
-    """Return the pass for any kind of label and any matching."""
-    labels = labels_of(sample, level=matching.level)
-    ideal = sorted((label.grade for label in labels if label.grade), reverse=True)
-    out = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, 0)
+class Slot(NamedTuple):
+    """One slot of a ranking: its place as cuts count it, and the indices of the labels its chunk covers."""
+
+    cut: int
+    marks: Sequence[int]
+
+
+def walk(
+    labels: Sequence[Label], retrieved: Sequence[RetrievedDocument], matching: Matching = _PLAIN
+) -> Iterator[Slot]:
+    """Yield the slots of a returned list as *matching* wants them: sorted, judged only, without repeats.
+
+    Raises:
+        MetricError: see `ranking_of`.
+    """
     by_document = matching.level == "doc" and matching.duplicates == "collapse"
-    firsts: list[int] = []
     matcher, seen, cut = Matcher(labels), dict[str, int](), 0
     for rank, r in enumerate(_in_order(retrieved, matching.ties), 1):
         marks = matcher.marks(r.doc)
@@ -232,12 +202,23 @@ def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], m
                 raise MetricError(f"{key!r} is returned twice, at ranks {before} and {rank}")
             cut += by_document
             continue
-        _take(out, labels, marks, cut)
-        firsts.append(cut)
-        out.depth += 1
+        yield Slot(cut, marks)
         cut += 1
     matcher.check()
-    out.firsts = firsts if by_document else None
+
+
+def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], matching: Matching) -> Ranking:
+    """Return the pass for any kind of label and any matching."""
+    labels = labels_of(sample, level=matching.level)
+    ideal = sorted((label.grade for label in labels if label.grade), reverse=True)
+    out = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, 0, {})
+    firsts: list[int] = []
+    for slot in walk(labels, retrieved, matching):
+        _take(out, labels, slot.marks, slot.cut)
+        firsts.append(slot.cut)
+        out.depth += 1
+    if firsts != list(range(out.depth)):
+        out.firsts = firsts
     return out
 
 
@@ -246,7 +227,7 @@ def _take(out: Ranking, labels: Sequence[Label], marks: Sequence[int], cut: int)
     if not fresh:
         return
     earned, *rest = sorted((label.grade for label in fresh), reverse=True)
-    if rest:
+    if rest and out.absorbed is not None:
         out.absorbed[len(out.slots)] = rest
     out.slots.append(out.depth)
     out.cuts.append(cut)

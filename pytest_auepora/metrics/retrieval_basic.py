@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable
-from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from .options import Configured, choice
 from .relevance import Matching, Ranking, ranking_of
 
-__all__ = ["EmptyResultRate", "HitRateAtK", "PrecisionAtK", "Ranked", "RecallAtK"]
+__all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked", "RecallAtK"]
 
 
 @dataclass(eq=False, repr=False)
-class Ranked(Configured):
-    """Base of the metrics over a ranking and its gold labels.
+class Matched(Configured):
+    """Base of the metrics that hold a returned list against the labels of its case.
 
     Options:
         level: ``"chunk"``: labels and chunks are matched as they are.  ``"doc"``: k chunks are cut, then each
@@ -23,28 +24,42 @@ class Ranked(Configured):
         duplicates: an id returned twice counts at its ``"first"`` place and keeps the other slot; ``"collapse"``
             removes repeats before the cut; ``"error"`` refuses them.
         ties: the order the ``"system"`` gave; ``"trec"`` sorts by score, then id, both descending.
-        unjudged: documents nobody judged are ``"irrelevant"``; ``"skip"`` removes them before the cut.
     """
 
     _: KW_ONLY
     level: str = choice("chunk", "doc")
     duplicates: str = choice("first", "collapse", "error")
     ties: str = choice("system", "trec")
-    unjudged: str = choice("irrelevant", "skip")
 
     required: ClassVar[tuple[str, ...]] = ("relevant_docs",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._matching = Matching(self.level, self.duplicates, self.ties, self.unjudged)
+        self._matching = Matching(self.level, self.duplicates, self.ties)
 
     def spelled_stem(self) -> str:
-        """Return the stem, with ``_doc`` behind it at document level."""
-        return super().spelled_stem() + ("_doc" if self.level == "doc" else "")
+        """Return the stem without a cut-off that is not set, with ``_doc`` behind it at document level."""
+        return super().spelled_stem().replace("@None", "") + ("_doc" if self.level == "doc" else "")
 
     def spelled_options(self) -> dict[str, Any]:
         """Return the options of the bracket; the level is in the stem."""
         return {key: value for key, value in super().spelled_options().items() if key != "level"}
+
+
+@dataclass(eq=False, repr=False)
+class Ranked(Matched):
+    """Base of the metrics over the relevant slots of a ranking.
+
+    Options, beside those of `Matched`:
+        unjudged: documents nobody judged are ``"irrelevant"``; ``"skip"`` removes them before the cut.
+    """
+
+    _: KW_ONLY
+    unjudged: str = choice("irrelevant", "skip")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._matching = self._matching._replace(unjudged=self.unjudged)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Score the ranking of one case; n/a where nobody said what is relevant, and where nothing is."""
@@ -95,6 +110,12 @@ class PrecisionAtK(Ranked):
         """Nothing returned is 0."""
         slots = self.k if self.denominator == "k" else held.returned(self.k)
         return Measurement(held.hits(self.k) / slots if slots else 0.0)
+
+    def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
+        """Measure and aggregate; ``skipped_empty_gold`` counts the samples without relevant documents."""
+        result = super().compute(samples, outputs)
+        result.details["skipped_empty_gold"] = sum(not s.relevant_docs for s in samples)
+        return result
 
 
 @dataclass(eq=False, repr=False)

@@ -32,10 +32,6 @@ class MRRAtK(Ranked):
     source = "trec_eval recip_rank"
     oracle = "pytrec_eval recip_rank, ir_measures RR@k, 1e-12"
 
-    def spelled_stem(self) -> str:
-        """``mrr`` over the whole list, else ``mrr@k``."""
-        return super().spelled_stem().replace("@None", "")
-
     def score(self, held: Ranking) -> Measurement:
         """Details: ``rank`` of the first relevant slot in the whole list, or None."""
         rank = held.slots[0] + 1 if held.slots else None
@@ -54,10 +50,6 @@ class MeanAveragePrecision(Ranked):
     formula = "sum of precision at each relevant rank of the top k / relevant; norm=found: / relevant found there"
     source = "trec_eval map, map_cut"
     oracle = "pytrec_eval map and map_cut, 1e-12"
-
-    def spelled_stem(self) -> str:
-        """``map`` over the whole list, else ``map@k``."""
-        return super().spelled_stem().replace("@None", "")
 
     def score(self, held: Ranking) -> Measurement:
         """Nothing found is 0."""

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ..core.metrics_base import Measurement, NotApplicable
-from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ..core.metrics_base import Measurement, Metric, NotApplicable
+from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .options import Configured
+from .options import Configured, choice
+from .pairs import OverPairs, Pair, as_metric, measured_by, pairs_of, take_after, unpacked, words
 from .refusal import REFUSAL_PATTERNS, Behaviour, expected_behaviour, is_refusal
 
-__all__ = ["NegativeRejectionRate", "RefusalCorrectness"]
+__all__ = [
+    "CounterfactualConsistency",
+    "NegativeRejectionRate",
+    "NoiseRobustness",
+    "OverRefusal",
+    "RefusalCorrectness",
+]
+
+Similarity = Callable[[str, str], float]
 
 
 @dataclass(eq=False, repr=False)
@@ -30,8 +40,7 @@ class Refusals(Configured):
     target = TargetCategory.NEGATIVE_REJECTION
 
     def __post_init__(self) -> None:
-        given = self.refusal_patterns
-        self.refusal_patterns = tuple(given.split("|") if isinstance(given, str) else given)
+        self.refusal_patterns = words(self.refusal_patterns)
         if not self.refusal_patterns or not all(p.strip() for p in self.refusal_patterns):
             raise MetricError(f"refusal_patterns must be phrases, got {self.refusal_patterns!r}")
         super().__post_init__()
@@ -62,3 +71,155 @@ class NegativeRejectionRate(Refusals):
     formula = "rejected / unanswerable cases that have an answer"
     source = "RGB (arXiv:2309.01431), negative rejection"
     oracle = "counted on labelled answers"
+
+
+@dataclass(eq=False, repr=False)
+class OverRefusal(Refusals):
+    """Of the cases that can be answered, the share that was refused; lower is better."""
+
+    stem = "over_refusal"
+    expected = "answer"
+    direction = "lower"
+    formula = "refused / cases to be answered that have an answer"
+    source = "the price of refusing: XSTest (arXiv:2308.01263)"
+    oracle = "counted on labelled answers"
+
+
+@dataclass(eq=False, repr=False)
+class NoiseRobustness(OverPairs):
+    """Which share of its score a system keeps when queries are disturbed.
+
+    Each disturbed case is paired with the case it stems from, so a base with three variants weighs three times
+    on both sides.  Of a base metric where lower is better the ratio is turned round.  N/a where no pair was
+    measured and where the divisor is 0.
+
+    Options:
+        base: the metric, or its name.
+        pairing: ``"paired"``, or ``"all"``: every base case against every disturbed one.
+        scenarios: values of ``labels["scenario"]`` that are noise; separated by ``|`` in a name.
+
+    Raises:
+        MetricError: there is no base metric.
+    """
+
+    base: Metric | str = ""
+    pairing: str = choice("paired", "all")
+    scenarios: Sequence[str] = ("paraphrase", "typo", "casing", "punctuation", "noise")
+
+    stem = "noise_robustness"
+    lone: ClassVar[str] = "base"
+    range = (0.0, math.inf)
+    target = TargetCategory.NOISE_ROBUSTNESS
+    formula = "score over the disturbed cases / score over the cases they stem from"
+    source = "RGB (arXiv:2309.01431), noise robustness, as a ratio"
+    oracle = "computed from the two halves of a data set"
+
+    def __post_init__(self) -> None:
+        self.base = self.metric = as_metric(self.base)
+        self.scenarios = words(self.scenarios)
+        take_after(self, self.metric, "deterministic", "baselined")
+        super().__post_init__()
+
+    def required_fields(self) -> list[str]:
+        """What the base metric needs."""
+        return self.metric.required_fields()
+
+    def params(self) -> dict[str, Any]:
+        """The options, with those of the base metric."""
+        return {**super().params(), "base": [self.metric.name, self.metric.version, self.metric.params()]}
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Measure one case with the base metric; it counts in the aggregate only."""
+        seen = measured_by(self.metric, sample, outputs)
+        return seen if isinstance(seen, NotApplicable) else self.noted(sample, seen, self.scenarios)
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Details: ``base_score``, ``noisy_score``, ``drop``, ``num_base``, ``num_noisy``, ``num_unpaired``."""
+        bases, noisy, pairs = pairs_of(measurements)
+        unpaired = len(noisy) - len(pairs)
+        if self.pairing == "paired":
+            bases, noisy = [pair.base for pair in pairs], [pair.variant for pair in pairs]
+        details: dict[str, Any] = {"num_samples": 0, "num_base": len(bases), "num_noisy": len(noisy)}
+        details["num_unpaired"] = unpaired
+        if not bases or not noisy:
+            return MetricResult(self.name, self.target, 0.0, {**details, "reason": "no pair was measured"})
+        clean, disturbed = (self.metric.aggregate(unpacked(seen)).value for seen in (bases, noisy))
+        details.update(base_score=clean, noisy_score=disturbed, drop=clean - disturbed)
+        above, below = (disturbed, clean) if self.metric.direction == "higher" else (clean, disturbed)
+        if below <= 0:
+            return MetricResult(self.name, self.target, 0.0, {**details, "reason": "the score to divide by is 0"})
+        return MetricResult(self.name, self.target, above / below, {**details, "num_samples": len(noisy)})
+
+
+@dataclass(eq=False, repr=False)
+class CounterfactualConsistency(OverPairs):
+    """How alike the answers to a case and to its counterfactual variants are.
+
+    A variant with ``labels["expect_change"]`` scores 1 - similarity: there the answer should differ.
+
+    Options:
+        base: how alike two answers are: a metric that compares with a reference (or its name), which then gets
+            the base's answer as reference, or a function of two texts.
+        scenarios: values of ``labels["scenario"]`` that are counterfactual; separated by ``|`` in a name.
+    """
+
+    base: Metric | str | Similarity = "token_f1"
+    scenarios: Sequence[str] = ("counterfactual",)
+
+    stem = "counterfactual_consistency"
+    lone: ClassVar[str] = "base"
+    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
+    formula = "mean similarity of the answers of base and variant; 1 - similarity where a change is expected"
+    source = "consistency under counterfactual variants of the query"
+    oracle = "computed pair by pair with the base metric"
+
+    def __post_init__(self) -> None:
+        self.scenarios = words(self.scenarios)
+        if isinstance(self.base, (Metric, str)):
+            self.base = base = as_metric(self.base)
+            take_after(self, base, "deterministic", "baselined")
+            low, high = base.range
+            vars(self)["range"] = (min(low, 1 - high), max(high, 1 - low))
+        super().__post_init__()
+
+    def spelling(self) -> str:
+        """A function is shown by its name; the registry cannot make such a metric."""
+        shown = super().spelling()
+        if isinstance(self.base, Metric):
+            return shown
+        return shown.replace(str(self.base), getattr(self.base, "__name__", type(self.base).__name__))
+
+    def params(self) -> dict[str, Any]:
+        """The options, with those of the base metric."""
+        base = self.base
+        said = [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name
+        return {**super().params(), "base": said}
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Remember the answer of one case; it counts in the aggregate only."""
+        if not (answer := (outputs.response.text or "").strip()):
+            return NotApplicable("no answer")
+        return self.noted(sample, [answer, bool(sample.labels.get("expect_change"))], self.scenarios)
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Details: ``num_samples``, how many pairs were compared."""
+        _, _, pairs = pairs_of(measurements)
+        alike = self._similarities(pairs)
+        scores = [
+            1 - score if pair.variant[1] else score
+            for pair, score in zip(pairs, alike, strict=True)
+            if score is not None
+        ]
+        value = sum(scores) / len(scores) if scores else 0.0
+        return MetricResult(self.name, self.target, value, {"num_samples": len(scores)})
+
+    def _similarities(self, pairs: Sequence[Pair]) -> list[float | None]:
+        answers = [(pair.base[0], pair.variant[0]) for pair in pairs]
+        if not isinstance(self.base, Metric):
+            if isinstance(self.base, str):
+                raise TypeError("the base metric was not made")
+            return [float(self.base(one, other)) for one, other in answers]
+        samples = [EvaluationSample("pair", one, reference_answer=Response(one)) for one, _ in answers]
+        outputs = [SystemOutputs([], Response(other)) for _, other in answers]
+        seen = self.base.measure_many(samples, outputs)
+        return [None if isinstance(s, NotApplicable) else s.value for s in seen]

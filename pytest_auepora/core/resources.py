@@ -1,0 +1,83 @@
+"""Processor time and memory of this process while a system answers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import MissingExtraError
+from .rag_interface import RAGSystem, RAGSystemProtocol
+from .types import EvaluationSample, SystemOutputs
+
+__all__ = ["Resources", "WithResources", "sampled"]
+
+INTERVAL = 0.02
+"""Seconds between two looks at the memory."""
+
+
+@dataclass(slots=True)
+class Resources:
+    """What a piece of work took.  *cpu_percent* is of one core: 200 means two cores were busy all the time."""
+
+    cpu_percent: float = 0.0
+    memory_mb: float = 0.0
+    seconds: float = 0.0
+
+
+def _process() -> Any:
+    try:
+        import psutil
+    except ImportError:
+        raise MissingExtraError("sampling processor time and memory", "resources") from None
+    return psutil.Process()
+
+
+@contextmanager
+def sampled() -> Iterator[Resources]:
+    """Sample this process until the block ends; the yielded `Resources` is filled then.
+
+    All threads and anything else the process does meanwhile are part of it, so samples mean little when several
+    calls run at once.
+
+    Raises:
+        MissingExtraError: psutil is not installed.
+    """
+    process, taken, done = _process(), Resources(), threading.Event()
+    sizes = [process.memory_info().rss]
+
+    def watch() -> None:
+        while not done.wait(INTERVAL):
+            sizes.append(process.memory_info().rss)
+
+    watcher = threading.Thread(target=watch, name="auepora-resources", daemon=True)
+    before, start = process.cpu_times(), time.perf_counter()
+    watcher.start()
+    try:
+        yield taken
+    finally:
+        taken.seconds = time.perf_counter() - start
+        after = process.cpu_times()
+        done.set()
+        watcher.join()
+        sizes.append(process.memory_info().rss)
+        used = (after.user - before.user) + (after.system - before.system)
+        taken.cpu_percent = 100 * used / taken.seconds if taken.seconds else 0.0
+        taken.memory_mb = max(sizes) / 2**20
+
+
+class WithResources(RAGSystem):
+    """A system whose outputs say what each call took: ``cpu_percent``, ``memory_mb`` in ``extra["resources"]``."""
+
+    def __init__(self, system: RAGSystemProtocol) -> None:
+        self._system = system
+
+    def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
+        """Call the system and sample the process meanwhile."""
+        with sampled() as taken:
+            outputs = self._system.run(sample, top_k=top_k)
+        outputs.extra["resources"] = {"cpu_percent": taken.cpu_percent, "memory_mb": taken.memory_mb}
+        return outputs

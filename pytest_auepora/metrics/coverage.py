@@ -1,0 +1,133 @@
+"""What the returned context and the answer's citations cover."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..core.metrics_base import Measurement, NotApplicable
+from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ..errors import MetricError
+from .gold import source_of
+from .options import UNSPELLED, Configured, choice
+from .phrases import phrase_finder, wordings
+from .refusal import REFUSAL_PATTERNS, fold, is_refusal
+
+__all__ = ["CitationCoverage", "CoverageEntities"]
+
+
+@dataclass(eq=False, repr=False)
+class CoverageEntities(Configured):
+    """Share of the case's entities that the returned context mentions.
+
+    ``labels["entities"]`` lists them: a name; a list of names for the same entity, or a text with ``|`` between
+    them; or a mapping with ``name`` and ``aliases``.  An entity is mentioned where one of its names stands in
+    the text of a returned document (folded, whole words) or among its ``metadata["entities"]``.
+    """
+
+    k: int | None = None
+
+    stem = "coverage_entities@{k}"
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    formula = "entities mentioned in the returned documents / entities of the case"
+    source = "fraction of entity tags present in the retrieved context"
+    oracle = "counted"
+
+    def spelled_stem(self) -> str:
+        """Without a cut-off that is not set."""
+        return super().spelled_stem().replace("@None", "")
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a where no entity is listed.  Details: ``missing``, by first name."""
+        entities = wordings(sample.labels.get("entities"), "entities")
+        if not entities:
+            return NotApplicable("no entities")
+        docs = [r.doc for r in outputs.retrieved[: self.k]]
+        tags = {fold(str(tag)) for doc in docs for tag in doc.metadata.get("entities") or ()}
+        finders = [phrase_finder(doc.text) for doc in docs if doc.text]
+        missing = [
+            names[0]
+            for names in entities
+            if not any(fold(name) in tags or any(found(name) for found in finders) for name in names)
+        ]
+        return Measurement(1 - len(missing) / len(entities), details={"missing": missing})
+
+
+@dataclass(eq=False, repr=False)
+class CitationCoverage(Configured):
+    """1 where the answer cites something and every citation leads to a known document, else 0.
+
+    Citations are ``response.metadata["citations"]`` (or the same key of ``response.structured``): ids, or mappings
+    with one of id, doc_id, chunk_id, document_id, source, path; whole numbers are ranks, from 1.  Where the system
+    lists none, markers such as ``[2]`` or ``[1, 3]`` in the answer are read as ranks.
+
+    Options:
+        resolve_in: ``"corpus"``: any document known of is good: those returned, those of the case, and *corpus*.
+            ``"retrieved"``: only what was returned for this very question.
+        corpus: every id there is, or a function that knows one; cannot be spelled in a name.
+    """
+
+    resolve_in: str = choice("corpus", "retrieved")
+    corpus: Collection[str] | Callable[[str], bool] | None = field(default=None, metadata=UNSPELLED)
+
+    stem: ClassVar[str] = "citation_coverage"
+    target = TargetCategory.GENERATION_FAITHFULNESS
+    formula = "[at least one citation, and every one resolves], over grounded answers"
+    source = "citations that resolve to a real chunk"
+    oracle = "counted"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a for refusals, answers that say they are not grounded, and no answer.  Details: ``unresolved``."""
+        refused = is_refusal(outputs, REFUSAL_PATTERNS)
+        if refused is None:
+            return NotApplicable("no answer")
+        if refused or outputs.response.metadata.get("grounded") is False:
+            return NotApplicable("not a grounded answer")
+        cited = _citations(outputs)
+        known = self._known(sample, outputs)
+        unresolved = [c for c in cited if not _resolves(c, len(outputs.retrieved), known)]
+        details = {"cited": len(cited), "unresolved": list(map(str, unresolved))}
+        return Measurement(float(bool(cited) and not unresolved), details=details)
+
+    def _known(self, sample: EvaluationSample, outputs: SystemOutputs) -> Callable[[str], bool]:
+        docs = [r.doc for r in outputs.retrieved]
+        if self.resolve_in == "corpus":
+            docs = [*docs, *(sample.relevant_docs or ()), *(sample.candidate_docs or ())]
+        ids = {name for doc in docs for name in (doc.doc_id, source_of(doc))}
+        corpus = self.corpus if self.resolve_in == "corpus" else None
+        if corpus is None:
+            return ids.__contains__
+        more = corpus if callable(corpus) else frozenset(corpus).__contains__
+        return lambda name: name in ids or more(name)
+
+
+_MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
+_CITED_BY = ("id", "doc_id", "chunk_id", "document_id", "citation", "source", "path")
+
+
+def _citations(outputs: SystemOutputs) -> list[Any]:
+    given = outputs.response.metadata.get("citations")
+    if given is None and outputs.response.structured:
+        given = outputs.response.structured.get("citations")
+    if given is None:
+        marked = _MARKER.findall(outputs.response.text or "")
+        return [int(number) for group in marked for number in re.split(r"\s*[,;]\s*", group)]
+    if isinstance(given, (str, Mapping)):
+        given = [given]
+    if not isinstance(given, Collection):
+        raise MetricError(f"citations must be a list, got {type(given).__name__}")
+    return [_cited(citation) for citation in given]
+
+
+def _cited(citation: Any) -> Any:
+    if not isinstance(citation, Mapping):
+        return citation
+    return next((citation[key] for key in _CITED_BY if citation.get(key) not in (None, "")), "")
+
+
+def _resolves(citation: Any, returned: int, known: Callable[[str], bool]) -> bool:
+    if isinstance(citation, int) and not isinstance(citation, bool):
+        return 1 <= citation <= returned or known(str(citation))
+    return bool(citation) and known(str(citation))

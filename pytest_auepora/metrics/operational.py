@@ -1,0 +1,162 @@
+"""What running the system costs: errors, missed deadlines, retries, processor time, memory.
+
+Read from ``outputs.extra``: ``status``, ``retry``, ``resources``; see `core.orchestration` for other people's fields.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..core.metrics_base import Measurement, NotApplicable
+from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
+from ..errors import MetricError
+from .options import Configured
+
+__all__ = ["CpuPercent", "ErrorRatePer1k", "MemoryMb", "Retries", "TimeoutRate"]
+
+CLIENT_ABORT = 499
+
+
+@dataclass(eq=False, repr=False)
+class Operational(Configured):
+    """Base of the metrics over what a service reports; lower is better, and nothing is compared with a baseline."""
+
+    target = TargetCategory.OPERATIONAL
+    direction = "lower"
+    deterministic = False
+    baselined = False
+
+
+@dataclass(eq=False, repr=False)
+class ErrorRatePer1k(Operational):
+    """Requests of a thousand that end in an error, 4xx or 5xx; client aborts do not count.
+
+    ``extra["status"]`` is the HTTP status; an answer without one is a success.  A call that raised has no
+    measurement at all: gates put it at the worst value, 1000, which makes the gated rate exact.
+    """
+
+    stem = "error_rate_per_1k"
+    range = (0.0, 1000.0)
+    formula = "1000 * answers with status 4xx or 5xx / answers, without client aborts"
+    source = "operational metrics: 4xx/5xx per 1k requests"
+    oracle = "counted"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a for a client abort: ``extra["aborted"]``, or status 499.  Details: ``status``."""
+        status = outputs.extra.get("status")
+        if outputs.extra.get("aborted") or status == CLIENT_ABORT:
+            return NotApplicable("aborted by the client")
+        if status is None:
+            return Measurement(0.0)
+        if not isinstance(status, int) or not 100 <= status < 600:
+            raise MetricError(f"status must be an HTTP status, got {status!r}")
+        return Measurement(1000.0 if status >= 400 else 0.0, details={"status": status})
+
+
+@dataclass(eq=False, repr=False)
+class TimeoutRate(Operational):
+    """Share of the calls that took longer than their soft deadline.
+
+    Options:
+        soft_deadline_ms: the deadline; without it that of ``extra``, then of the case's labels or metadata,
+            under the same name.
+        timing_key: which timing is held against it.
+    """
+
+    soft_deadline_ms: float | None = None
+    timing_key: str = "end_to_end"
+
+    stem = "timeout_rate"
+    formula = "calls with timings[timing_key] > soft_deadline_ms / calls with both"
+    source = "operational metrics: fraction exceeding soft_deadline_ms"
+    oracle = "counted"
+
+    def __post_init__(self) -> None:
+        if self.soft_deadline_ms is not None and not 0 < self.soft_deadline_ms < math.inf:
+            raise MetricError(f"soft_deadline_ms must be above 0, got {self.soft_deadline_ms}")
+        super().__post_init__()
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """1 for a late call, else 0; n/a without a deadline or a timing."""
+        seconds = outputs.timings.get(self.timing_key)
+        places = (outputs.extra, sample.labels, sample.metadata)
+        deadline = self.soft_deadline_ms
+        if deadline is None:
+            deadline = next((p["soft_deadline_ms"] for p in places if p.get("soft_deadline_ms") is not None), None)
+        if deadline is None:
+            return NotApplicable("no soft_deadline_ms")
+        if seconds is None:
+            return NotApplicable(f"no timing {self.timing_key!r}")
+        return Measurement(float(1000 * seconds > deadline))
+
+
+@dataclass(eq=False, repr=False)
+class Retries(Operational):
+    """How often calls were repeated, on average, and why.
+
+    ``extra["retry"]`` has ``attempts``, counting the first, and ``reasons`` (a list) or ``last_reason``.
+    """
+
+    stem = "retries"
+    range = (0.0, math.inf)
+    formula = "mean of attempts - 1"
+    source = "operational metrics: count and reasons"
+    oracle = "counted"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a where nobody counted.  Details: ``reasons``."""
+        retry = outputs.extra.get("retry")
+        if not isinstance(retry, Mapping) or retry.get("attempts") is None:
+            return NotApplicable("attempts were not counted")
+        again = max(0, int(retry["attempts"]) - 1)
+        given: Any = retry.get("reasons") or ([retry["last_reason"]] if retry.get("last_reason") else [])
+        reasons = [str(reason) for reason in given] if again else []
+        return Measurement(float(again), data=reasons, details={"reasons": reasons} if reasons else {})
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Details: ``total`` retries, and ``reasons`` with how often each was given, most frequent first."""
+        result = super().aggregate(measurements)
+        result.details["total"] = int(sum(m.value for m in measurements if m.value is not None))
+        counts = Counter(reason for m in measurements for reason in m.data or ())
+        result.details["reasons"] = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        return result
+
+
+@dataclass(eq=False, repr=False)
+class Resource(Operational):
+    """Base of the metrics over ``extra["resources"]``, which `core.resources.WithResources` fills."""
+
+    key: ClassVar[str]
+    range = (0.0, math.inf)
+    source = "operational metrics: process-level samples"
+    oracle = "psutil"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a where no sample was taken."""
+        taken = outputs.extra.get("resources")
+        value = taken.get(self.key) if isinstance(taken, Mapping) else None
+        if value is None:
+            return NotApplicable("no sample of resources")
+        return Measurement(float(value))
+
+
+@dataclass(eq=False, repr=False)
+class CpuPercent(Resource):
+    """Processor time of the process during the call, as a percentage of one core."""
+
+    stem = "cpu_percent"
+    key = "cpu_percent"
+    formula = "100 * (user + system seconds) / wall seconds"
+
+
+@dataclass(eq=False, repr=False)
+class MemoryMb(Resource):
+    """Largest resident memory of the process seen during the call, in MiB."""
+
+    stem = "memory_mb"
+    key = "memory_mb"
+    formula = "largest sample of resident memory / 2^20"

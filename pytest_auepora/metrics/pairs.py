@@ -1,0 +1,112 @@
+"""Metrics across cases: a case and its variants, scored by another metric and then compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..core.metrics_base import Measurement, Metric, NotApplicable
+from ..core.types import EvaluationSample, SystemOutputs
+from ..errors import MetricError
+from .options import Configured
+
+if TYPE_CHECKING:
+    from .registry import Registry
+
+__all__ = ["OverPairs", "Pair", "as_metric", "pairs_of", "take_after", "words"]
+
+
+class Pair(NamedTuple):
+    """What a variant gave beside what the case it stems from gave; both as `OverPairs.seen` returned them."""
+
+    base: Any
+    variant: Any
+
+
+@lru_cache(maxsize=1)
+def _registry() -> Registry:
+    from .registry import Registry
+
+    return Registry()
+
+
+def as_metric(base: Metric | str) -> Metric:
+    """Return *base*, made by a registry of this package's metrics if it is a name.
+
+    Raises:
+        UnknownNameError: no metric of this package is called that.
+        MetricError: the name is empty.
+    """
+    if isinstance(base, Metric):
+        return base
+    if not base:
+        raise MetricError(
+            "which metric? name it first in the bracket, as in noise_robustness[recall@5] or sliced[recall@5,scenario:typo]"
+        )
+    return _registry().get(base)
+
+
+def take_after(metric: Metric, base: Metric, *names: str) -> None:
+    """Give *metric* the named class attributes of *base*, which is known only when it is made."""
+    vars(metric).update((name, getattr(base, name)) for name in names)
+
+
+def words(given: Sequence[str] | str) -> tuple[str, ...]:
+    """Read an option that is a list of words; in a name they are separated by ``|``."""
+    return tuple(given.split("|") if isinstance(given, str) else given)
+
+
+@dataclass(eq=False, repr=False)
+class OverPairs(Configured):
+    """Base of the metrics that compare variants with the case they stem from.
+
+    A case without ``labels["variant_of"]`` is a base; one with it is a variant if its ``labels["scenario"]`` is
+    among ``scenarios``.  No case has a score of its own: measurements carry what the aggregate needs.
+    """
+
+    def noted(self, sample: EvaluationSample, seen: Any, scenarios: Iterable[str]) -> Measurement | NotApplicable:
+        """Return what to remember of a case: *seen*, whose it is, and which case it is a variant of."""
+        parent = sample.labels.get("variant_of")
+        scenario = sample.labels.get("scenario")
+        if parent is not None and str(scenario) not in scenarios:
+            return NotApplicable(f"a variant of scenario {scenario!r}")
+        return Measurement(None, data={"case": sample.sample_id, "variant_of": parent, "seen": seen})
+
+
+def _root(case: str, parents: Mapping[str, str | None]) -> str:
+    walked = {case}
+    while (parent := parents.get(case)) is not None and parent not in walked:
+        walked.add(parent)
+        case = parent
+    return case
+
+
+def pairs_of(measurements: Sequence[Measurement]) -> tuple[list[Any], list[Any], list[Pair]]:
+    """Return what was seen of the bases, of the variants, and of each variant whose base was measured as well.
+
+    A variant of a variant is paired with the case both stem from.
+    """
+    notes = [m.data for m in measurements]
+    parents = {note["case"]: note["variant_of"] for note in notes}
+    bases = {note["case"]: note["seen"] for note in notes if note["variant_of"] is None}
+    variants = [note for note in notes if note["variant_of"] is not None]
+    pairs = [Pair(bases[root], note["seen"]) for note in variants if (root := _root(note["case"], parents)) in bases]
+    return [n["seen"] for n in notes if n["variant_of"] is None], [note["seen"] for note in variants], pairs
+
+
+def packed(measured: Measurement) -> list[Any]:
+    """Return a measurement of another metric as JSON-able data; see `unpacked`."""
+    return [measured.value, measured.data]
+
+
+def unpacked(seen: Iterable[Sequence[Any]]) -> list[Measurement]:
+    """Read what `packed` gave."""
+    return [Measurement(value, data) for value, data in seen]
+
+
+def measured_by(base: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> list[Any] | NotApplicable:
+    """Measure one case with *base* and pack the result; n/a stays n/a."""
+    seen = base.measure(sample, outputs)
+    return seen if isinstance(seen, NotApplicable) else packed(seen)

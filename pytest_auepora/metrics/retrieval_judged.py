@@ -1,0 +1,264 @@
+"""Metrics that know the difference between *judged not relevant* and *nobody looked*.
+
+A new retriever returns documents nobody judged; counted as misses, they look like a regression.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from ..core.metrics_base import Measurement, NotApplicable
+from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ..errors import MetricError
+from .gold import Label, Matcher, labels_of
+from .options import Configured
+from .relevance import Ranking, walk
+from .retrieval_basic import Matched, Ranked
+
+__all__ = [
+    "RBP",
+    "BPref",
+    "DocumentNoiseAtK",
+    "DuplicateRateAtK",
+    "JudgedAtK",
+    "RPrecision",
+    "RetrievalAccuracy",
+]
+
+
+class Judged(NamedTuple):
+    """What is known of one slot: its grade, None where nobody judged it, and whether it is new in the list."""
+
+    grade: int | None
+    fresh: bool
+
+
+def _judge(labels: Sequence[Label], marks: Sequence[int], seen: set[int]) -> Judged:
+    if not marks:
+        return Judged(None, fresh=True)
+    fresh = [at for at in marks if at not in seen]
+    seen.update(marks)
+    return Judged(max(labels[at].grade for at in fresh or marks), bool(fresh))
+
+
+@dataclass(eq=False, repr=False)
+class OverJudgments(Matched):
+    """Base of the metrics over all judgments of a case, relevant or not."""
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Score one case; n/a where nothing is judged."""
+        if sample.relevant_docs is None:
+            return NotApplicable("no relevant_docs")
+        labels = labels_of(sample, level=self.level)
+        if not labels:
+            return NotApplicable("nothing relevant and no judgment")
+        seen: set[int] = set()
+        slots = [_judge(labels, slot.marks, seen) for slot in walk(labels, outputs.retrieved, self._matching)]
+        return self.weigh(labels, slots)
+
+    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+        """Score what is known of the slots; there is at least one label."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False, repr=False)
+class JudgedAtK(OverJudgments):
+    """Share of the returned top k that somebody judged, relevant or not."""
+
+    k: int
+
+    stem = "judged@{k}"
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    formula = "judged in the top k / min(k, returned)"
+    source = "ir_measures Judged@k"
+    oracle = "ir_measures Judged@k, exact"
+
+    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+        """N/a where nothing was returned."""
+        top = slots[: self.k]
+        if not top:
+            return NotApplicable("nothing returned")
+        return Measurement(sum(slot.grade is not None for slot in top) / len(top))
+
+
+@dataclass(eq=False, repr=False)
+class BPref(OverJudgments):
+    """Preference of relevant documents over those judged not relevant; blind to the unjudged."""
+
+    stem = "bpref"
+    target = TargetCategory.RETRIEVAL_ACCURACY
+    formula = "1/R sum over relevant returned of (1 - min(non-relevant above, R) / min(N, R))"
+    source = "Buckley and Voorhees 2004; trec_eval bpref"
+    oracle = "pytrec_eval bpref, 1e-12"
+
+    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+        """N/a without a relevant document, and without one judged not relevant."""
+        relevant = sum(label.grade > 0 for label in labels)
+        against = len(labels) - relevant
+        if not relevant:
+            return NotApplicable("nothing relevant")
+        if not against:
+            return NotApplicable("no document is judged not relevant")
+        total, above = 0.0, 0
+        for slot in slots:
+            if slot.grade and slot.fresh:
+                total += 1 - min(above, relevant) / min(against, relevant)
+            above += slot.grade == 0 and slot.fresh
+        return Measurement(total / relevant)
+
+
+@dataclass(eq=False, repr=False)
+class RBP(OverJudgments):
+    """Rank-biased precision: what a reader gains who goes on to the next document with probability *p*.
+
+    Details: ``residual``, how much the unjudged documents and the ranks not returned could add at most.
+
+    Raises:
+        MetricError: *p* is not between 0 and 1.
+    """
+
+    p: float = 0.8
+
+    stem = "rbp"
+    target = TargetCategory.RETRIEVAL_ACCURACY
+    formula = "(1 - p) sum of p^(rank - 1) over relevant ranks; residual: the same over unjudged ranks, + p^depth"
+    source = "Moffat and Zobel 2008"
+    oracle = "ranx rbp, 1e-12"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.p < 1:
+            raise MetricError(f"p must lie between 0 and 1, got {self.p}")
+        super().__post_init__()
+
+    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+        """N/a without a relevant document."""
+        if not any(label.grade for label in labels):
+            return NotApplicable("nothing relevant")
+        gained = unknown = 0.0
+        for rank, slot in enumerate(slots):
+            if slot.grade is None:
+                unknown += self.p**rank
+            elif slot.grade and slot.fresh:
+                gained += self.p**rank
+        residual = (1 - self.p) * unknown + self.p ** len(slots)
+        return Measurement((1 - self.p) * gained, details={"residual": residual})
+
+
+@dataclass(eq=False, repr=False)
+class RPrecision(Ranked):
+    """Precision at R, the number of relevant documents."""
+
+    stem = "r_precision"
+    target = TargetCategory.RETRIEVAL_ACCURACY
+    formula = "relevant in the top R / R, R = relevant documents of the case"
+    source = "trec_eval Rprec"
+    oracle = "pytrec_eval Rprec, 1e-12"
+
+    def score(self, held: Ranking) -> Measurement:
+        """Details: ``missed``, the labels that the top R do not cover."""
+        size = len(held.names)
+        return Measurement(held.found(size) / size, details={"missed": held.missed(size)})
+
+
+@dataclass(eq=False, repr=False)
+class DuplicateRateAtK(Configured):
+    """Share of the returned top k that repeats an id from further up; lower is better."""
+
+    k: int
+
+    stem = "duplicate_rate@{k}"
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    direction = "lower"
+    formula = "repeated ids in the top k / min(k, returned)"
+    source = "companion of the first-occurrence rule for duplicate ids"
+    oracle = "counted"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a where nothing was returned.  Details: ``repeated``, the ids."""
+        ids = [r.doc.doc_id for r in outputs.retrieved[: self.k]]
+        if not ids:
+            return NotApplicable("nothing returned")
+        repeated = [name for name, times in Counter(ids).items() if times > 1]
+        again = len(ids) - len(set(ids))
+        return Measurement(again / len(ids), details={"repeated": repeated} if again else {})
+
+
+@dataclass(eq=False, repr=False)
+class RetrievalAccuracy(Configured):
+    """Share of the candidates that were treated right: relevant and returned, or neither.
+
+    The candidates are ``candidate_docs``; those that a relevant label covers are positive, the others negative.
+    ``relevant_docs`` may be empty: then every candidate should stay out.
+    """
+
+    k: int | None = None
+
+    stem = "retrieval_accuracy@{k}"
+    target = TargetCategory.RETRIEVAL_ACCURACY
+    required: ClassVar[tuple[str, ...]] = ("relevant_docs", "candidate_docs")
+    formula = "(relevant candidates in the top k + other candidates not in it) / candidates"
+    source = "Auepora (arXiv:2405.07437), accuracy of relevant against candidate documents"
+    oracle = "counted"
+
+    def spelled_stem(self) -> str:
+        """``retrieval_accuracy`` over the whole list, else with ``@k``."""
+        return super().spelled_stem().replace("@None", "")
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Details: ``tp``, ``tn``, ``fp``, ``fn``."""
+        if sample.relevant_docs is None:
+            return NotApplicable("no relevant_docs")
+        if not sample.candidate_docs:
+            return NotApplicable("no candidate_docs")
+        labels = labels_of(sample)
+        matcher = Matcher(labels)
+        returned = {r.doc.doc_id for r in outputs.retrieved[: self.k]}
+        counts = {"tp": 0, "tn": 0, "fp": 0, "fn": 0}
+        candidates = {doc.doc_id: doc for doc in sample.candidate_docs}
+        for doc_id, doc in candidates.items():
+            relevant = any(labels[at].grade for at in matcher.marks(doc))
+            counts[_OUTCOMES[relevant, doc_id in returned]] += 1
+        details: dict[str, Any] = dict(counts)
+        return Measurement((counts["tp"] + counts["tn"]) / len(candidates), details=details)
+
+
+_OUTCOMES = {(True, True): "tp", (True, False): "fn", (False, True): "fp", (False, False): "tn"}
+
+
+@dataclass(eq=False, repr=False)
+class DocumentNoiseAtK(Configured):
+    """Share of the returned top k that is known noise; lower is better.
+
+    Noise is what ``labels["noise_docs"]`` lists; without it, what is judged and not relevant (grade 0, or a
+    candidate that no relevant label covers).
+    """
+
+    k: int
+
+    stem = "document_noise@{k}"
+    target = TargetCategory.NOISE_ROBUSTNESS
+    direction = "lower"
+    formula = "noise documents in the top k / min(k, returned)"
+    source = "RGB (arXiv:2309.01431), noise ratio"
+    oracle = "counted"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a where no noise is named, or nothing was returned.  Details: ``noise``, the ids."""
+        top = outputs.retrieved[: self.k]
+        noise = sample.labels.get("noise_docs")
+        if noise is not None:
+            named = {noise} if isinstance(noise, str) else set(map(str, noise))
+            found = [r.doc.doc_id for r in top if r.doc.doc_id in named]
+        else:
+            labels = labels_of(sample)
+            if all(label.grade for label in labels):
+                return NotApplicable("no noise_docs, and no document is judged not relevant")
+            matcher = Matcher(labels)
+            grades = [[labels[at].grade for at in matcher.marks(r.doc)] for r in top]
+            found = [r.doc.doc_id for r, seen in zip(top, grades, strict=True) if seen and not any(seen)]
+        if not top:
+            return NotApplicable("nothing returned")
+        return Measurement(len(found) / len(top), details={"noise": list(dict.fromkeys(found))} if found else {})
