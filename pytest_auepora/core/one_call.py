@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from pytest_auepora.errors import AueporaError, CallTimeoutError
 
+from .latch import Latch
 from .retry import RetryPolicy, reason_of
 
 __all__ = [
@@ -74,7 +75,6 @@ def capturing_call() -> Call | None:
     return None if call is None or call.is_over else call
 
 
-_UNWATCHED = threading.Event()  # of calls whose owner is there when they end: nobody waits for it
 State = Literal["queued", "running", "done", "cancelled", "lost"]
 
 
@@ -114,14 +114,13 @@ class Call:
         self.in_loop = False
         self.spent = 0.0  # by the running attempt before it entered the loop
         self.taken = False
-        self.finished = _UNWATCHED
+        self.finished = Latch()
         self.on_finish: Callable[[], None] | None = None
         self.last_record: logging.LogRecord | None = None
         self._lock = threading.Lock()
 
     def detach(self) -> None:
         """Make ready to run beside the owner: in a context of its own, which keeps what is printed and logged."""
-        self.finished = threading.Event()
         self.context = contextvars.copy_context()
         self.context.run(_RESULT.set, self.result)
         self.context.run(_CAPTURING.set, self)

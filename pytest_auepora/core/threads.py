@@ -31,7 +31,8 @@ class Workers:
         self.started = 0
         self._size = size
         self._hand_over = hand_over
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()  # taken by itself: an interrupt inside Condition.__exit__ would keep it
+        self._changed = threading.Condition(self._lock)
         self._queue: deque[Call] = deque()
         self._running: dict[Call, threading.Thread] = {}
         self._threads: set[threading.Thread] = set()
@@ -40,32 +41,32 @@ class Workers:
 
     def submit(self, call: Call) -> None:
         """Queue *call* behind the others."""
-        with self._changed:
+        with self._lock:
             self._queue.append(call)
             self._wake()
 
     def promote(self, call: Call) -> None:
         """Let *call* be the next to start: somebody is waiting for it."""
-        with self._changed:
+        with self._lock:
             if call in self._queue:
                 self._queue.remove(call)
                 self._queue.appendleft(call)
 
     def running(self) -> list[Call]:
         """Return the calls that hold a place."""
-        with self._changed:
+        with self._lock:
             return list(self._running)
 
     def release(self, call: Call) -> bool:
         """Free the place of *call*; False if it was freed before."""
-        with self._changed:
+        with self._lock:
             held = self._running.pop(call, None) is not None
             self._wake()
             return held
 
     def replace(self, call: Call) -> None:
         """Free the place of a call that was given up, and leave its thread behind if it is still in there."""
-        with self._changed:
+        with self._lock:
             thread = self._running.pop(call, None)
             if thread is not None and not call.in_loop:
                 self._threads.discard(thread)
@@ -73,7 +74,7 @@ class Workers:
 
     def close(self, grace: float) -> None:
         """Let the threads end, and wait a moment for them."""
-        with self._changed:
+        with self._lock:
             self._closed = True
             self._queue.clear()
             threads = [t for t in self._threads if t not in self._running.values()]
@@ -103,7 +104,7 @@ class Workers:
 
     def _take(self) -> Call | None:
         me = threading.current_thread()
-        with self._changed:
+        with self._lock:
             while not self._closed and me in self._threads:
                 if self._queue and len(self._running) < self._size:
                     call = self._queue.popleft()

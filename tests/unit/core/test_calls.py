@@ -1,0 +1,512 @@
+"""Calls in threads: bounds, order, limits, what is carried to whom."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_auepora.core.calls import Caller, CallResult, RetryPolicy, active_call
+from pytest_auepora.errors import CallTimeoutError
+
+LONG = 20.0  # seconds after which a test has hung
+
+
+@pytest.fixture
+def release() -> Iterator[threading.Event]:
+    """What hanging calls of a test wait for; set when it is over."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+@pytest.fixture(autouse=True)
+def no_thread_stays(release: threading.Event) -> Iterator[None]:
+    before = set(threading.enumerate())
+    yield
+    release.set()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(LONG)
+        assert not thread.is_alive(), thread
+
+
+def ahead(fns: list[Callable[[], Any]], start: int = 0) -> Iterator[tuple[int, Callable[[], Any]]]:
+    return ((i, fns[i]) for i in range(start, len(fns)))
+
+
+def run_all(caller: Caller, fns: list[Callable[[], Any]]) -> list[CallResult]:
+    """Ask as a session of items does: one after the other, naming all that follow."""
+    return [caller.call(i, fn, ahead(fns, i + 1)) for i, fn in enumerate(fns)]
+
+
+class Gauge:
+    """How many calls are in it at once, and which."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+        self.seen: list[int] = []
+        self.lock = threading.Lock()
+
+    def call(self, i: int, work: Callable[[], Any] = lambda: None) -> Callable[[], int]:
+        def fn() -> int:
+            with self.lock:
+                self.now += 1
+                self.most = max(self.most, self.now)
+                self.seen.append(i)
+            work()
+            with self.lock:
+                self.now -= 1
+            return i
+
+        return fn
+
+
+# -- in the owner's thread
+
+
+def test_alone_and_unlimited_a_call_runs_in_its_owners_thread() -> None:
+    with Caller() as caller:
+        started: list[int] = []
+        result = caller.call("a", threading.get_ident, [("b", lambda: started.append(1))])
+    assert (result.value, result.error, result.attempts, result.concurrency) == (threading.get_ident(), None, 1, 1)
+    assert started == []
+    assert caller.started == 1
+
+
+def test_a_call_with_nothing_to_overlap_runs_in_its_owners_thread_too() -> None:
+    with Caller(4) as caller:
+        result = caller.call("a", threading.get_ident)
+    assert (result.value, result.concurrency) == (threading.get_ident(), 1)
+
+
+class Skipped(BaseException):
+    """Like the outcome exceptions of test runners."""
+
+
+@pytest.mark.parametrize("kind", [ValueError, SystemExit, Skipped])
+@pytest.mark.parametrize("options", [{}, {"timeout": LONG}])
+def test_whatever_a_call_raises_is_in_its_result(kind: type[BaseException], options: dict[str, Any]) -> None:
+    def fn() -> None:
+        raise kind("no")
+
+    with Caller(**options) as caller:
+        error = caller.call(1, fn).error
+    assert type(error) is kind
+    assert error.__traceback__ is not None
+    assert error.__traceback__.tb_frame.f_code.co_name == "fn", "the traceback starts in the user's code"
+
+
+def test_the_users_interrupt_is_not_a_result() -> None:
+    def fn() -> None:
+        raise KeyboardInterrupt
+
+    with Caller() as caller, pytest.raises(KeyboardInterrupt):
+        caller.call(1, fn)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"concurrency": 0}, {"lookahead": -1}, {"timeout": 0}, {"timeout": float("nan")}, {"grace": -1}]
+)
+def test_numbers_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Caller(**wrong)
+
+
+def test_seconds_are_those_inside_the_call() -> None:
+    with Caller(2) as caller:
+        quick, slow = run_all(caller, [lambda: None, lambda: time.sleep(0.1)])
+        time.sleep(0.2)  # the owner is slow to ask: nobody's latency
+    assert 0.1 <= slow.seconds < 0.2
+    assert quick.seconds < slow.seconds
+
+
+# -- bounds
+
+
+def test_as_many_run_at_once_as_allowed_and_no_more() -> None:
+    gauge = Gauge()
+    together = threading.Barrier(4)  # opens only when four are inside at once
+    with Caller(4) as caller:
+        results = run_all(caller, [gauge.call(i, lambda: together.wait(LONG) and None) for i in range(12)])
+    assert [r.value for r in results] == list(range(12))
+    assert gauge.most == 4
+    assert {r.concurrency for r in results} == {4}
+
+
+@pytest.mark.parametrize(("lookahead", "most"), [(None, 16), (3, 3), (0, 0)])
+def test_no_more_are_started_early_than_allowed(lookahead: int | None, most: int) -> None:
+    gauge = Gauge()
+    fns = [gauge.call(i) for i in range(40)]
+    caller = Caller(2, lookahead=lookahead)
+    caller.call(0, fns[0], ahead(fns, 1))
+    caller.close()
+    assert set(gauge.seen) <= set(range(most + 1))
+    assert caller.started == len(gauge.seen)
+
+
+def test_upcoming_is_read_no_further_than_needed() -> None:
+    read: list[int] = []
+
+    def upcoming() -> Iterator[tuple[int, Callable[[], Any]]]:
+        for i in range(1, 1000):
+            read.append(i)
+            yield i, lambda: None
+
+    with Caller(2, lookahead=5) as caller:
+        caller.call(0, lambda: None, upcoming())
+    assert read == [1, 2, 3, 4, 5]
+
+
+def test_each_call_is_made_once_and_its_result_goes_to_its_owner() -> None:
+    gauge = Gauge()
+    with Caller(8) as caller:
+        results = run_all(caller, [gauge.call(i, lambda: time.sleep(0.001)) for i in range(100)])
+    assert [r.value for r in results] == list(range(100))
+    assert sorted(gauge.seen) == list(range(100))
+    assert caller.started == 100
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    concurrency=st.integers(1, 5),
+    lookahead=st.none() | st.integers(0, 9),
+    plan=st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_size=25),
+)
+def test_overlapping_changes_nothing_but_the_time(
+    concurrency: int, lookahead: int | None, plan: list[tuple[bool, bool, bool]]
+) -> None:
+    """Whichever calls fail, are awaited, or are never asked for: the others get what a serial run would give."""
+
+    def make(i: int, fails: bool, awaits: bool) -> Callable[[], Any]:
+        async def coroutine() -> int:
+            return plain()
+
+        def plain() -> int:
+            if fails:
+                raise ValueError(i)
+            return i
+
+        return coroutine if awaits else plain
+
+    fns = [make(i, fails, awaits) for i, (fails, awaits, _) in enumerate(plan)]
+    with Caller(concurrency, lookahead=lookahead) as caller:
+        for i, (fails, _, asked) in enumerate(plan):
+            if asked:
+                result = caller.call(i, fns[i], ahead(fns, i + 1))
+                assert result.value == (None if fails else i)
+                assert repr(result.error) == (f"ValueError({i})" if fails else "None")
+        assert caller.started <= len(plan)
+
+
+def test_a_call_asked_for_again_does_not_wait_behind_early_ones(release: threading.Event) -> None:
+    fns: list[Callable[[], Any]] = [lambda: "first", *[lambda: release.wait(LONG)] * 10]
+    with Caller(2, lookahead=10) as caller:
+        caller.call(0, fns[0], [(1, lambda: None)])
+        order: list[str] = []
+        gate = threading.Event()
+
+        def late() -> None:
+            gate.wait(LONG)
+            order.append("early")
+
+        early = [(i, late) for i in range(10, 20)]
+        caller.call("x", lambda: order.append("x"), early)
+        gate.set()
+        caller.call("rerun", lambda: order.append("rerun"), early)
+        assert order.index("rerun") <= 4, "at most the running ones go first"
+
+
+def test_what_nobody_asks_for_does_not_stop_the_others() -> None:
+    gauge = Gauge()
+    fns = [gauge.call(i) for i in range(60)]
+    with Caller(2, lookahead=4) as caller:
+        for i in range(0, 60, 2):  # every other item is skipped by its set-up
+            assert caller.call(i, fns[i], ahead(fns, i + 1)).value == i
+    assert gauge.seen.count(58) == 1
+
+
+# -- limits
+
+
+def test_a_hung_call_is_given_up_and_its_place_filled(release: threading.Event) -> None:
+    with Caller(timeout=0.1) as caller:
+        hung = caller.call(1, lambda: release.wait(LONG))
+        fine = caller.call(2, lambda: "fine")
+    assert hung.timed_out
+    assert isinstance(hung.error, CallTimeoutError)
+    assert str(hung.error) == "no answer within 0.1 s"
+    assert hung.seconds >= 0.1
+    assert fine.value == "fine"
+    assert not fine.timed_out
+
+
+def test_hung_early_calls_do_not_starve_the_others(release: threading.Event) -> None:
+    fns: list[Callable[[], Any]] = [lambda: release.wait(LONG)] * 6 + [lambda: "fine"] * 6
+    with Caller(2, timeout=0.1) as caller:
+        results = run_all(caller, fns)
+    assert [r.timed_out for r in results] == [True] * 6 + [False] * 6
+    assert [r.value for r in results[6:]] == ["fine"] * 6
+
+
+def test_a_limit_counts_from_the_calls_own_start() -> None:
+    limit = 1.0
+    with Caller(2, timeout=limit) as caller:  # the last pair waits longer than the limit before it starts
+        results = run_all(caller, [lambda: time.sleep(0.4 * limit)] * 8)
+    assert not any(r.timed_out for r in results)
+
+
+def test_too_late_is_too_late_even_if_nobody_was_looking() -> None:
+    over = threading.Event()
+
+    def slow() -> str:
+        time.sleep(0.1)
+        over.set()
+        return "late"
+
+    with Caller(2, timeout=0.05) as caller:
+        caller.call(0, lambda: None, [(1, slow)])
+        assert over.wait(LONG)
+        time.sleep(0.05)
+        result = caller.call(1, slow)
+    assert result.timed_out
+    assert result.value is None
+
+
+def test_a_call_may_have_a_limit_of_its_own(release: threading.Event) -> None:
+    with Caller() as caller:
+        assert caller.call(1, lambda: release.wait(LONG), timeout=0.05).timed_out
+    with Caller(2) as caller:
+        caller.call(0, lambda: None, [(1, lambda: release.wait(LONG), 0.05)])
+        assert caller.call(1, lambda: None, timeout=0.05).timed_out
+
+
+def test_an_early_answer_is_held_against_its_owners_limit() -> None:
+    with Caller(2) as caller:
+        caller.call(0, lambda: time.sleep(0.1), [(1, lambda: time.sleep(0.1))])
+        caller.call(2, lambda: None, [(3, lambda: None)])
+        assert caller.call(1, lambda: None, timeout=0.01).timed_out
+
+
+# -- the end
+
+
+def test_dropped_calls_do_not_start_and_are_asked_anew(release: threading.Event) -> None:
+    gauge = Gauge()
+    first = gauge.call(0)
+    blockers = [(i, gauge.call(i, lambda: release.wait(LONG) and None)) for i in (1, 2)]
+    queued = [(i, gauge.call(i)) for i in range(3, 10)]
+    with Caller(2, grace=0.05) as caller:
+        caller.call(0, first, [*blockers, *queued])
+        caller.drop()
+        seen = set(gauge.seen)
+        assert seen <= {0, 1, 2}
+        assert caller.call(5, gauge.call(5), [(6, gauge.call(6))]).value == 5, "the places of dropped calls are free"
+
+
+def test_drop_lets_running_calls_end(release: threading.Event) -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    def early() -> None:
+        began.set()
+        release.wait(0.1)
+        ended.set()
+
+    with Caller(2, grace=LONG) as caller:
+        caller.call(0, lambda: began.wait(LONG), [(1, early)])
+        caller.drop()
+        assert ended.is_set()
+
+
+def test_a_closed_caller_can_start_afresh() -> None:
+    caller = Caller(2)
+    for _ in range(2):
+        assert [r.value for r in run_all(caller, [lambda: 1, lambda: 2])] == [1, 2]
+        caller.close()
+    caller.close()
+    assert caller.started == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
+def test_ctrl_c_reaches_an_owner_that_waits(release: threading.Event) -> None:
+    began = threading.Event()
+
+    def hang() -> None:
+        began.set()
+        release.wait(LONG)
+
+    def interrupt() -> None:
+        began.wait(LONG)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    caller = Caller(2, timeout=LONG, grace=0.05)
+    helper = threading.Thread(target=interrupt)
+    helper.start()
+    with pytest.raises(KeyboardInterrupt):
+        caller.call(1, hang)
+    start = time.perf_counter()
+    caller.close()
+    assert time.perf_counter() - start < LONG / 4, "closing does not wait for the hung call"
+    helper.join()
+
+
+def run_python(code: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(code)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_hung_call_does_not_keep_the_interpreter_alive() -> None:
+    done = run_python("""
+        import threading
+        from pytest_auepora.core.calls import Caller
+        with Caller(2, timeout=0.05, grace=0.05) as caller:
+            caller.call(0, threading.Event().wait, [(1, threading.Event().wait)])
+        print("over")
+    """)
+    assert (done.stdout, done.stderr, done.returncode) == ("over\n", "", 0)
+
+
+def test_asyncio_is_imported_when_it_is_needed() -> None:
+    done = run_python("""
+        import sys
+        from pytest_auepora.core.calls import Caller
+        with Caller(2, timeout=9) as caller:
+            caller.call(0, int, [(1, int)])
+            print("asyncio" in sys.modules, "concurrent.futures" in sys.modules)
+            async def late(): return 1
+            print(caller.call(2, late).value, "asyncio" in sys.modules)
+    """)
+    assert (done.stdout, done.stderr) == ("False False\n1 True\n", "")
+
+
+# -- retries
+
+
+class Busy(Exception):
+    pass
+
+
+def failing(times: int, error: BaseException | None = None) -> Callable[[], str]:
+    left = [times]
+
+    def fn() -> str:
+        if left[0]:
+            left[0] -= 1
+            raise error or Busy("wait a bit")
+        return "answer"
+
+    return fn
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 2}])
+def test_named_exceptions_are_tried_again_and_counted(options: dict[str, Any]) -> None:
+    with Caller(**options, retry=RetryPolicy((Busy,), attempts=3, backoff=0.2)) as caller:
+        result = caller.call(1, failing(1), [(2, failing(3))])
+        assert (result.value, result.attempts, result.retry_reasons) == ("answer", 2, ["Busy: wait a bit"])
+        assert result.seconds < 0.2, "waiting between attempts is not the call's time"
+        worn = caller.call(2, failing(3))
+        assert isinstance(worn.error, Busy)
+        assert (worn.attempts, len(worn.retry_reasons)) == (3, 2)
+        other = caller.call(3, failing(1, ValueError("mine")))
+        assert isinstance(other.error, ValueError)
+        assert other.attempts == 1
+
+
+def test_a_limit_is_for_each_attempt_and_final(release: threading.Event) -> None:
+    calls: list[int] = []
+
+    def fn() -> None:
+        calls.append(1)
+        if len(calls) == 1:
+            raise Busy
+        release.wait(LONG)
+
+    with Caller(timeout=0.2, retry=RetryPolicy((Busy, "TimeoutError"), backoff=0.3)) as caller:
+        result = caller.call(1, fn)
+    assert result.timed_out
+    assert (result.attempts, len(calls)) == (2, 2)
+
+
+def test_a_dropped_call_is_not_tried_again() -> None:
+    began = threading.Event()
+
+    def fn() -> None:
+        began.set()
+        raise Busy
+
+    with Caller(2, grace=0.05, retry=RetryPolicy((Busy,), backoff=LONG, max_wait=LONG)) as caller:
+        caller.call(0, lambda: began.wait(LONG), [(1, fn)])
+    # the autouse fixture waits for the thread, which the drop has woken
+
+
+# -- many, without an owner for each
+
+
+def test_map_yields_in_order_and_overlaps() -> None:
+    gauge = Gauge()
+    together = threading.Barrier(3)
+    with Caller(3) as caller:
+        fns = (gauge.call(i, lambda: together.wait(LONG) and None) for i in range(9))
+        assert [r.value for r in caller.map(fns)] == list(range(9))
+    assert gauge.most == 3
+
+
+@pytest.mark.parametrize(("concurrency", "lookahead"), [(1, None), (2, 4), (3, None)])
+def test_map_reads_no_further_than_its_window(concurrency: int, lookahead: int | None) -> None:
+    read: list[int] = []
+
+    def source() -> Iterator[Callable[[], int]]:
+        for i in range(1000):
+            read.append(i)
+            yield lambda i=i: i  # type: ignore[misc]
+
+    with Caller(concurrency, lookahead=lookahead) as caller:
+        for taken, result in enumerate(caller.map(source())):
+            assert result.value == taken
+            assert len(read) <= taken + 1 + caller.lookahead
+    assert len(read) == 1000
+    assert not caller._ahead
+
+
+def test_a_map_left_early_starts_nothing_more() -> None:
+    gauge = Gauge()
+    with Caller(2, lookahead=4) as caller:
+        results = caller.map(gauge.call(i) for i in range(1000))
+        assert next(results).value == 0
+        results.close()  # type: ignore[attr-defined]
+        count = len(gauge.seen)
+        assert count <= 6
+        assert caller.call("next", lambda: "fine", [("more", lambda: 0)]).value == "fine"
+        assert len(gauge.seen) == count
+
+
+def test_errors_stand_in_their_place_in_a_map() -> None:
+    def bad() -> None:
+        raise Busy
+
+    with Caller(2) as caller:
+        good, wrong, again = caller.map([lambda: 1, bad, lambda: 2])
+    assert (good.value, again.value) == (1, 2)
+    assert isinstance(wrong.error, Busy)
+
+
+# -- who am I
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 2}])
+def test_the_active_call_is_known_inside_it_only(options: dict[str, Any]) -> None:
+    with Caller(**options) as caller:
+        result = caller.call(1, active_call, [(2, active_call)])
+        assert result.value is result
+        early = caller.call(2, active_call)
+        assert early.value is early
+        assert active_call() is None
