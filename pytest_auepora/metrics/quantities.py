@@ -32,13 +32,15 @@ _MONTH_NAMES = ("january", "february", "march", "april", "may", "june", "july", 
                 "november", "december")  # fmt: skip
 _MONTHS = {name[:3]: i for i, name in enumerate(_MONTH_NAMES, 1)}
 _MONTH = "sept|" + "|".join(f"{name}|{name[:3]}" for name in _MONTH_NAMES)
+_ORDINAL = "(?:st|nd|rd|th)?"
+_GAP = r"(?:\s*,\s*|\s+)"
 _DATE = re.compile(
     r"(?<![\w.])(?:"
     r"(?P<iso>(\d{4})([-/.])(\d{1,2})\3(\d{1,2}))"
     r"|(?P<plain>(\d{1,2})([-/.])(\d{1,2})\8(\d{4}))"
-    rf"|(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m1>{_MONTH})\.?,?\s+(?P<y1>\d{{4}})"
-    rf"|(?P<m2>{_MONTH})\.?\s+(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y2>\d{{4}})"
-    rf"|(?P<m3>{_MONTH})\.?,?\s+(?P<y3>\d{{4}})"
+    rf"|(?P<day>\d{{1,2}}){_ORDINAL}\s+(?:of\s+)?(?P<m1>{_MONTH})\.?{_GAP}(?P<y1>\d{{4}})"
+    rf"|(?P<m2>{_MONTH})\.?\s+(?P<day2>\d{{1,2}}){_ORDINAL}{_GAP}(?P<y2>\d{{4}})"
+    rf"|(?P<m3>{_MONTH})\.?{_GAP}(?P<y3>\d{{4}})"
     r")(?!\w|[.,/-]\d)"
 )
 

@@ -135,7 +135,7 @@ def test_information_integration_wants_every_part() -> None:
 def test_k_precision_clips() -> None:
     answer = gave("refunds, refunds and more refunds", "the refunds", "refunds and returns")
     seen = KPrecision().measure(case(), answer)
-    assert seen == Measurement(pytest.approx(3 / 5), details={"unsupported": ["refunds", "more"]})
+    assert seen == Measurement(3 / 5, details={"unsupported": ["refunds", "more"]})
     assert value(KPrecision(), case(), gave("", "text")) == 0
     assert value(KPrecision(), case(), gave("北京大学", "在北京")) == 0.5
     nothing = KPrecision().measure(case(), gave("x"))

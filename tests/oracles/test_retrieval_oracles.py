@@ -1,0 +1,314 @@
+"""The retrieval metrics against trec_eval, ir_measures and ranx, on random rankings: equal to 1e-12."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
+from pytest_auepora.metrics.registry import Registry
+
+from .rankings import Case, cases
+
+pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec-eval-terrier is trec_eval itself")
+
+CUTS = (1, 3, 5, 10, 30)
+EXACT = 1e-12
+COMPARED: dict[str, int] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tell() -> Iterator[None]:
+    yield
+    print(f"\nretrieval oracles: {sum(COMPARED.values())} comparisons: {COMPARED}")
+
+
+@pytest.fixture
+def same(record_property: Callable[[str, object], None]) -> Iterator[Callable[..., None]]:
+    """Compare our metric on a case with a number of somebody else; n/a must be what they call 0 for lack of gold."""
+    done = {"n": 0}
+    registry = Registry()
+
+    def compare(name: str, case: Case, theirs: float, oracle: str, *, near: float = EXACT) -> None:
+        seen = registry.get(name).measure(case.sample, case.outputs)
+        assert isinstance(seen, Measurement), (name, case, seen)
+        assert seen.value == pytest.approx(theirs, abs=near, rel=near), (name, oracle, case)
+        done["n"] += 1
+        COMPARED[oracle] = COMPARED.get(oracle, 0) + 1
+
+    yield compare
+    assert done["n"] >= 500, "an oracle test compares at least 500 numbers"
+    record_property("comparisons", done["n"])
+
+
+def _trec(some: Sequence[Case], measures: set[str], level: int = 1) -> dict[str, dict[str, float]]:
+    judged = {case.name: case.judged for case in some}
+    run = {case.name: dict(case.returned) for case in some}
+    found: dict[str, dict[str, float]] = pytrec_eval.RelevanceEvaluator(judged, measures, level).evaluate(run)
+    return found
+
+
+def _cut(measure: str) -> str:
+    return f"{measure}.{','.join(map(str, CUTS))}"
+
+
+PLAIN = {"recip_rank", "map", "Rprec"} | {_cut(m) for m in ("recall", "P", "success", "map_cut", "ndcg_cut")}
+
+
+def _names(option: str = "") -> dict[str, str]:
+    """Our name → trec_eval's, with *option* in every bracket."""
+    bracket = f"[{option}]" if option else ""
+    linear = f"[gain=linear{',' + option if option else ''}]"
+    names = {f"mrr{bracket}": "recip_rank", f"map{bracket}": "map", f"r_precision{bracket}": "Rprec"}
+    for k in CUTS:
+        names |= {
+            f"recall@{k}{bracket}": f"recall_{k}",
+            f"precision@{k}{bracket}": f"P_{k}",
+            f"hit@{k}{bracket}": f"success_{k}",
+            f"map@{k}{bracket}": f"map_cut_{k}",
+            f"ndcg@{k}{linear}": f"ndcg_cut_{k}",
+        }
+    return names
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_trec_eval(same: Callable[..., None], ties: bool) -> None:
+    """Graded and missing judgments, short and empty lists; with ties the order is trec_eval's."""
+    some = cases(1 + ties, 600, ties=ties)
+    theirs = _trec(some, PLAIN)
+    for case in some:
+        for ours, name in _names("ties=trec" if ties else "").items():
+            same(ours, case, theirs[case.name][name], "trec_eval")
+
+
+def test_trec_eval_breaks_ties_differently_from_the_system() -> None:
+    """The option is needed: without it some tied rankings score differently."""
+    some = cases(2, 200, ties=True)
+    theirs = _trec(some, {"recip_rank"})
+    metric = Registry().get("mrr")
+    ours = [metric.measure(case.sample, case.outputs) for case in some]
+    assert any(
+        isinstance(m, Measurement) and m.value != pytest.approx(theirs[case.name]["recip_rank"])
+        for m, case in zip(ours, some, strict=True)
+    )
+
+
+def test_bpref(same: Callable[..., None]) -> None:
+    """Judgments of grade 0 are what bpref is about; without any it is n/a here, where trec_eval gives recall."""
+    some = cases(3, 900, ties=True)
+    theirs = _trec(some, {"bpref"})
+    left_out = 0
+    for case in some:
+        if 0 in case.judged.values():
+            same("bpref[ties=trec]", case, theirs[case.name]["bpref"], "trec_eval")
+        else:
+            left_out += 1
+            assert isinstance(Registry().get("bpref").measure(case.sample, case.outputs), NotApplicable)
+    assert left_out > 10
+
+
+def _without_repeats(case: Case) -> Case:
+    return Case(
+        case.name, case.judged, list({name: (name, score) for name, score in reversed(case.returned)}.values())[::-1]
+    )
+
+
+def _repeats_as_strangers(case: Case) -> Case:
+    """The same list with every repeat under an id that nobody judged."""
+    seen: set[str] = set()
+    named = [(f"again{at}" if name in seen or seen.add(name) else name) for at, (name, _) in enumerate(case.returned)]  # type: ignore[func-returns-value]
+    return Case(case.name, case.judged, [(n, score) for n, (_, score) in zip(named, case.returned, strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("option", "as_they_see_it"), [("", _repeats_as_strangers), ("duplicates=collapse", _without_repeats)]
+)
+def test_repeated_ids(same: Callable[..., None], option: str, as_they_see_it: Callable[[Case], Case]) -> None:
+    """By default a repeat is a slot without gain; collapsed, the list is what trec_eval sees after removing it."""
+    some = cases(4, 300, repeats=True)
+    theirs = _trec([as_they_see_it(case) for case in some], PLAIN)
+    for case in some:
+        for ours, name in _names(option).items():
+            same(ours, case, theirs[case.name][name], "trec_eval, repeats")
+
+
+def test_exponential_gain_by_trec_eval(same: Callable[..., None]) -> None:
+    """2^grade - 1 is what linear gain gives on judgments that were transformed so."""
+    some = cases(5, 600)
+    transformed = [Case(c.name, {n: 2**g - 1 for n, g in c.judged.items()}, c.returned) for c in some]
+    theirs = _trec(transformed, {_cut("ndcg_cut")})
+    for case in some:
+        for k in CUTS:
+            same(f"ndcg@{k}", case, theirs[case.name][f"ndcg_cut_{k}"], "trec_eval, gains 2^g - 1")
+
+
+def test_capped_recall_and_found_average_precision(same: Callable[..., None]) -> None:
+    """Both options are trec_eval's numbers over another denominator."""
+    some = cases(6, 300)
+    theirs = _trec(some, {_cut("recall"), _cut("map_cut"), _cut("P")})
+    for case in some:
+        relevant = sum(grade > 0 for grade in case.judged.values())
+        for k in CUTS:
+            row = theirs[case.name]
+            found = round(row[f"recall_{k}"] * relevant)
+            same(f"recall@{k}[capped=true]", case, found / min(k, relevant), "trec_eval, other denominator")
+            total = row[f"map_cut_{k}"] * relevant
+            same(f"map@{k}[norm=found]", case, total / found if found else 0.0, "trec_eval, other denominator")
+            given = min(k, len(case.returned))
+            hits = row[f"P_{k}"] * k
+            same(
+                f"precision@{k}[denominator=returned]",
+                case,
+                hits / given if given else 0.0,
+                "trec_eval, other denominator",
+            )
+
+
+def _measured(some: Sequence[Case], measures: Sequence[Any]) -> Iterator[tuple[Case, str, float]]:
+    import ir_measures
+
+    by_name = {case.name: case for case in some}
+    judged = [ir_measures.Qrel(c.name, name, grade) for c in some for name, grade in c.judged.items()]
+    run = [ir_measures.ScoredDoc(c.name, name, score) for c in some for name, score in c.returned]
+    for row in ir_measures.iter_calc(measures, judged, run):
+        yield by_name[row.query_id], str(row.measure), row.value
+
+
+def test_ir_measures(same: Callable[..., None]) -> None:
+    """Cut reciprocal rank, judged@k, and the judged-only variants, which drop what nobody judged before the cut."""
+    ir_measures = pytest.importorskip("ir_measures", reason="ir-measures is the oracle of judged@k")
+    names: dict[str, str] = {}
+    for k in CUTS:
+        names |= {
+            f"RR@{k}": f"mrr@{k}",
+            f"Judged@{k}": f"judged@{k}",
+            f"P(judged_only=True)@{k}": f"precision@{k}[unjudged=skip]",
+            f"AP(judged_only=True)@{k}": f"map@{k}[unjudged=skip]",
+            f"nDCG(judged_only=True)@{k}": f"ndcg@{k}[gain=linear,unjudged=skip]",
+            f"R(judged_only=True)@{k}": f"recall@{k}[unjudged=skip]",
+        }
+    names["RR(judged_only=True)"] = "mrr[unjudged=skip]"
+    some = [case for case in cases(7, 500) if case.returned]
+    measures = [ir_measures.parse_measure(name) for name in names]
+    ours = {str(ir_measures.parse_measure(name)): our for name, our in names.items()}
+    compared = set()
+    for case, measure, value in _measured(some, measures):
+        same(ours[measure], case, value, "ir_measures")
+        compared.add(measure)
+    assert compared == set(ours)
+
+
+@pytest.fixture(scope="module")
+def ranx_scores() -> Callable[[Sequence[Case], list[str]], dict[str, dict[str, float]]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # numba's and ranx's own
+        ranx = pytest.importorskip("ranx", reason="ranx has nDCG with exponential gain and RBP")
+
+    def evaluate(some: Sequence[Case], measures: list[str]) -> dict[str, dict[str, float]]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            judged = ranx.Qrels({case.name: case.judged for case in some})
+            run = ranx.Run({case.name: dict(case.returned) for case in some})
+            ranx.evaluate(judged, run, measures)
+        scores: dict[str, dict[str, float]] = run.scores
+        return scores
+
+    return evaluate
+
+
+def test_ranx(same: Callable[..., None], ranx_scores: Callable[..., dict[str, dict[str, float]]]) -> None:
+    """An implementation of its own, not a wrapper of trec_eval."""
+    some = [case for case in cases(8, 500) if case.returned]
+    names = {"mrr": "mrr", "map": "map", "r_precision": "r_precision"}
+    for k in CUTS:
+        names |= {f"ndcg@{k}": f"ndcg_burges@{k}", f"ndcg@{k}[gain=linear]": f"ndcg@{k}", f"hit@{k}": f"hit_rate@{k}"}
+        names |= {f"recall@{k}": f"recall@{k}", f"precision@{k}": f"precision@{k}", f"mrr@{k}": f"mrr@{k}"}
+    theirs = ranx_scores(some, list(names.values()))
+    for case in some:
+        for ours, name in names.items():
+            same(ours, case, theirs[name][case.name], "ranx")
+
+
+def test_rank_biased_precision(
+    same: Callable[..., None], ranx_scores: Callable[..., dict[str, dict[str, float]]]
+) -> None:
+    """ranx weighs by grade, so the judgments are binary here; the residual closes the sum to 1."""
+    some = [case for case in cases(9, 600, top_grade=1) if case.returned]
+    for p in (50, 80, 95):
+        theirs = ranx_scores(some, [f"rbp.{p}"])[f"rbp.{p}"]
+        for case in some:
+            name = "rbp" if p == 80 else f"rbp[p={p / 100}]"
+            same(name, case, theirs[case.name], "ranx")
+            _residual_is_what_is_missing(Registry().get(name), case)
+
+
+def _residual_is_what_is_missing(metric: Metric, case: Case) -> None:
+    """Were every unknown document relevant, the score would grow by exactly the residual."""
+    seen = metric.measure(case.sample, case.outputs)
+    assert isinstance(seen, Measurement)
+    strangers = {name: 1 for name, _ in case.returned if name not in case.judged}
+    best = Case(case.name, {**case.judged, **strangers, **{f"x{i}": 1 for i in range(2000)}}, [])
+    best.returned = [*case.returned, *((f"x{i}", -float(i)) for i in range(2000))]
+    full = metric.measure(best.sample, best.outputs)
+    assert isinstance(full, Measurement)
+    assert seen.value is not None
+    assert full.value == pytest.approx(seen.value + seen.details["residual"], abs=1e-9)
+
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+
+@pytest.mark.shared_data
+def test_real_questions_give_the_known_figures(record_property: Callable[[str, object], None]) -> None:
+    """BM25 over 597 passages and 300 answerable questions of CLAP NQ, against figures taken with trec_eval."""
+    folder = DATA / "clapnq-dev"
+    if not folder.is_dir():
+        pytest.skip("the CLAP NQ data set is not beside the project")
+    some = _bm25(folder)
+    expected = {"mrr": 0.9045, "hit@1": 0.8633, "recall@5": 0.9500, "recall@10": 0.9633, "ndcg@10": 0.9192}
+    theirs = _trec(some, {"recip_rank", "success.1", "recall.5,10", "ndcg_cut.10"})
+    names = {"mrr": "recip_rank", "hit@1": "success_1", "recall@5": "recall_5", "recall@10": "recall_10"}
+    names["ndcg@10"] = "ndcg_cut_10"
+    for ours, figure in expected.items():
+        metric = Registry().get(ours)
+        result = metric.compute([c.sample for c in some], [c.outputs for c in some])
+        assert result.details["num_samples"] == 300
+        assert result.value == pytest.approx(figure, abs=5e-5)
+        mean = sum(row[names[ours]] for row in theirs.values()) / 300
+        assert result.value == pytest.approx(mean, abs=EXACT)
+    record_property("comparisons", len(expected) * 300)
+
+
+def _bm25(folder: Path) -> list[Case]:
+    bm25s = pytest.importorskip("bm25s", reason="the rankings are BM25's")
+    lines = [
+        json.loads(line)
+        for name in ("answerable", "unanswerable")
+        for line in (folder / f"clapnq_dev_{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    texts = {
+        (p["title"], p["text"]): f"p{at}" for at, p in reversed(list(enumerate(r["passages"][0] for r in lines)))
+    }
+    passages = dict(sorted((name, text) for text, name in texts.items()))
+    order = list(passages)
+    index = bm25s.BM25(k1=0.9, b=0.4)
+    index.index(
+        bm25s.tokenize([" ".join(passages[i]) for i in order], stopwords="en", show_progress=False),
+        show_progress=False,
+    )
+    asked = lines[:300]
+    queries = bm25s.tokenize([row["input"] for row in asked], stopwords="en", show_progress=False)
+    found, scores = index.retrieve(queries, k=10, show_progress=False)
+    return [
+        Case(
+            f"q{at}",
+            {texts[row["passages"][0]["title"], row["passages"][0]["text"]]: 1},
+            [(order[i], 10.0 - rank) for rank, i in enumerate(found[at])],
+        )
+        for at, row in enumerate(asked)
+    ]
