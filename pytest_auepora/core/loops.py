@@ -22,6 +22,8 @@ async def finish_in_loop(call: Call, awaitable: Any = None, *, grace: float, car
     """Run *call* to its end in the running loop; its first attempt may have been made, giving *awaitable*."""
     import asyncio
 
+    if awaitable is not None and not call.arrive():
+        return  # given up on the way
     while True:
         value, error, is_awaitable = awaitable, None, awaitable is not None
         if not is_awaitable:
@@ -125,17 +127,13 @@ class _OwnLoop:
             self.loop.close()
 
     def start(self, call: Call, awaitable: Any, done: Callable[[Call], Any]) -> None:
-        if not call.arrive():
-            close_unawaited(awaitable)
-            done(call)
-            return
         task = self.loop.create_task(finish_in_loop(call, awaitable, grace=self.grace, carry_interrupts=True))
         self.tasks[call] = task
         task.add_done_callback(partial(self.ended, call, awaitable, done))
 
     def ended(self, call: Call, awaitable: Any, done: Callable[[Call], Any], task: asyncio.Task[None]) -> None:
         self.tasks.pop(call, None)
-        close_unawaited(awaitable)  # cancelled before its first step
+        close_unawaited(awaitable)  # cancelled or given up before its first step
         call.lose(None if task.cancelled() else task.exception())
         done(call)
 

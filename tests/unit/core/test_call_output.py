@@ -1,0 +1,253 @@
+"""What early calls print and log stays with them; everything else passes."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.calls import Caller, CallResult, OutputSplitter, keep_with_call, replay
+
+LONG = 20.0
+
+
+class Text(io.TextIOWrapper):
+    """What sys.stderr usually is: a wrapper around bytes."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), write_through=True)
+
+    def getvalue(self) -> str:
+        return self.buffer.getvalue().decode()  # type: ignore[attr-defined, no-any-return]
+
+
+class Handler(logging.Handler):
+    def __init__(self, level: int = logging.NOTSET) -> None:
+        super().__init__(level)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+class Stage:
+    """Streams, a root handler and the splitter in front of them, for as long as it is entered.
+
+    (A fixture would not do: pytest puts its own streams back when the test begins.)
+    """
+
+    def __init__(self) -> None:
+        self.out, self.err = io.StringIO(), Text()
+        self.handler = Handler()
+        self.splitter = OutputSplitter()
+
+    @property
+    def seen(self) -> tuple[str, str, list[str]]:
+        return self.out.getvalue(), self.err.getvalue(), self.handler.messages
+
+    def __enter__(self) -> Stage:
+        self.before = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = self.out, self.err
+        logging.getLogger().addHandler(self.handler)
+        self.splitter.install()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.splitter.uninstall()
+        logging.getLogger().removeHandler(self.handler)
+        sys.stdout, sys.stderr = self.before
+
+
+def speak() -> str:
+    print("said")
+    print("complained", file=sys.stderr)
+    logging.getLogger("rag").warning("logged %s", "it")
+    return "done"
+
+
+async def aspeak() -> str:
+    await asyncio.sleep(0)
+    return speak()
+
+
+def early(fn: Any) -> CallResult:
+    """Run *fn* early and return its result only when something else was printed."""
+    over = threading.Event()
+
+    def watched() -> Any:
+        try:
+            return fn()
+        finally:
+            over.set()
+
+    with Caller(2) as caller:
+        caller.call(0, lambda: over.wait(LONG), [(1, watched)])
+        print("between")
+        return caller.call(1, fn)
+
+
+@pytest.mark.parametrize("fn", [speak, aspeak])
+def test_an_early_calls_output_is_kept_and_replayed_once(fn: Any) -> None:
+    with Stage() as stage:
+        result = early(fn)
+        assert stage.seen == ("between\n", "", [])
+        assert result.output == [("stdout", "said"), ("stdout", "\n"), ("stderr", "complained"), ("stderr", "\n")]
+        assert [r.getMessage() for r in result.records] == ["logged it"]
+        replay(result)
+        replay(result)
+        assert stage.seen == ("between\nsaid\n", "complained\n", ["logged it"])
+
+
+def test_in_the_owners_thread_everything_passes() -> None:
+    with Stage() as stage, Caller() as caller:
+        result = caller.call(1, speak)
+        assert (result.output, result.records) == ([], [])
+        assert stage.seen == ("said\n", "complained\n", ["logged it"])
+
+
+def test_in_a_running_loop_each_call_keeps_its_own() -> None:
+    def saying(word: str) -> Any:
+        async def fn() -> None:
+            for _ in range(3):
+                print(word)
+                await asyncio.sleep(0)
+
+        return fn
+
+    async def main() -> list[CallResult]:
+        with Caller(3) as caller:
+            words = [saying(w) for w in "abc"]
+            return [await caller.acall(i, w, enumerate(words)) for i, w in enumerate(words)]
+
+    with Stage() as stage:
+        for word, result in zip("abc", asyncio.run(main()), strict=True):
+            assert "".join(text for _, text in result.output) == f"{word}\n" * 3
+        assert stage.seen == ("", "", [])
+
+
+def test_a_call_that_was_given_up_is_silent_from_then_on() -> None:
+    release, over = threading.Event(), threading.Event()
+
+    def late() -> None:
+        print("before")
+        release.wait(LONG)
+        speak()
+        over.set()
+
+    with Stage() as stage, Caller(timeout=0.1) as caller:
+        result = caller.call(1, late)
+        release.set()
+        assert over.wait(LONG)
+        assert "".join(text for _, text in result.output) == "before\n"
+        assert result.records == []
+        assert stage.seen == ("", "", [])
+
+
+def test_what_a_background_task_prints_after_its_call_is_not_lost() -> None:
+    go, over = threading.Event(), threading.Event()
+
+    async def start() -> None:
+        async def background() -> None:
+            while not go.is_set():
+                await asyncio.sleep(0.001)
+            print("afterwards")
+            over.set()
+
+        start.task = asyncio.ensure_future(background())  # type: ignore[attr-defined]
+
+    with Stage() as stage, Caller() as caller:
+        assert caller.call(1, start).output == []
+        go.set()
+        assert over.wait(LONG)
+        assert stage.seen == ("afterwards\n", "", [])
+
+
+def test_levels_of_handlers_hold_in_a_replay() -> None:
+    strict = Handler(logging.ERROR)
+    with Stage() as stage:
+        logging.getLogger().addHandler(strict)
+        try:
+            stage.splitter.install()
+            replay(early(speak))
+        finally:
+            logging.getLogger().removeHandler(strict)
+        assert (stage.handler.messages, strict.messages) == (["logged it"], [])
+
+
+def test_a_record_says_what_it_said_when_it_was_made() -> None:
+    seen = ["first"]
+
+    def fn() -> None:
+        logging.getLogger("rag").warning("saw %s", seen)
+        seen.append("second")
+
+    with Stage() as stage:
+        replay(early(fn))
+        assert stage.handler.messages == ["saw ['first']"]
+
+
+def test_a_faulty_log_call_is_left_to_its_handler() -> None:
+    with Stage():
+        result = early(lambda: logging.getLogger("rag").warning("%d", "no number"))
+    assert result.error is None
+    with pytest.raises(TypeError):
+        result.records[0].getMessage()
+
+
+def test_streams_that_come_later_are_taken_in_and_all_are_given_back() -> None:
+    second = io.StringIO()
+    with Stage() as stage:
+        sys.stdout = second
+        for _ in range(3):
+            stage.splitter.install()
+        assert stage.handler.filters == [keep_with_call]
+        early(speak)
+        sys.stdout = stage.out  # swapped back, as pytest does: still taken in
+        early(speak)
+        assert (second.getvalue(), stage.out.getvalue()) == ("between\n", "between\n")
+        stage.splitter.uninstall()
+        assert stage.handler.filters == []
+        assert all("write" not in vars(stream) for stream in (second, stage.out, stage.err))
+        early(speak)
+        assert sorted(stage.out.getvalue().split()) == ["between", "between", "said"]
+
+
+class Rigid:
+    """A stream that takes no attributes."""
+
+    __slots__ = ("text",)
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+
+def test_a_stream_that_takes_no_attributes_is_replaced_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    rigid = Rigid()
+    monkeypatch.setattr(sys, "stdout", rigid)
+    with OutputSplitter() as splitter:
+        splitter.install()
+        assert sys.stdout is not rigid
+        result = early(lambda: sys.stdout.writelines(["kept", "\n"]))
+        sys.stdout.flush()
+        assert rigid.text == "between\n"
+        replay(result)
+    assert sys.stdout is rigid
+    assert rigid.text == "between\nkept\n"
+
+
+def test_a_process_without_streams_is_served_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    with OutputSplitter():
+        replay(CallResult(output=[("stdout", "nowhere")]))

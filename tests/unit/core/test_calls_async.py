@@ -1,0 +1,451 @@
+"""Calls that are awaited: in the caller's own loop, and in a loop that somebody else runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import gc
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.calls import Caller, CallResult, RetryPolicy, active_call
+from pytest_auepora.errors import CallTimeoutError
+
+LONG = 20.0
+
+Fn = Callable[[], Any]
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """No thread, no loop, no coroutine that nobody awaited (pytest makes errors of those when they are collected)."""
+    before = set(threading.enumerate())
+    yield
+    for thread in set(threading.enumerate()) - before:
+        thread.join(LONG)
+        assert not thread.is_alive(), thread
+    gc.collect()
+
+
+def run_all(caller: Caller, fns: list[Fn]) -> list[CallResult]:
+    return [caller.call(i, fn, ((j, fns[j]) for j in range(i + 1, len(fns)))) for i, fn in enumerate(fns)]
+
+
+async def arun_all(caller: Caller, fns: list[Fn]) -> list[CallResult]:
+    return [await caller.acall(i, fn, ((j, fns[j]) for j in range(i + 1, len(fns)))) for i, fn in enumerate(fns)]
+
+
+class Drive:
+    """Runs calls either way, so that both can be held to the same."""
+
+    def __init__(self, inside: bool) -> None:
+        self.inside = inside
+
+    def __call__(self, fns: list[Fn], **options: Any) -> list[CallResult]:
+        if not self.inside:
+            with Caller(**options) as caller:
+                return run_all(caller, fns)
+
+        async def main() -> list[CallResult]:
+            with Caller(**options) as caller:
+                return await arun_all(caller, fns)
+
+        return asyncio.run(main())
+
+
+@pytest.fixture(params=[False, True], ids=["own loop", "running loop"])
+def drive(request: pytest.FixtureRequest) -> Drive:
+    return Drive(request.param)
+
+
+class Meeting:
+    """Opens when *size* coroutines are in it at once."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.now, self.most = size, 0, 0
+        self.full: asyncio.Event | None = None
+
+    async def attend(self) -> int:
+        self.full = self.full or asyncio.Event()
+        self.now += 1
+        self.most = max(self.most, self.now)
+        if self.now == self.size:
+            self.full.set()
+        await asyncio.wait_for(self.full.wait(), LONG)
+        await asyncio.sleep(0)
+        self.now -= 1
+        return self.most
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 3}, {"concurrency": 3, "timeout": LONG}])
+def test_what_a_coroutine_returns_or_raises_is_in_the_result(drive: Drive, options: dict[str, Any]) -> None:
+    async def good() -> str:
+        await asyncio.sleep(0)
+        return "good"
+
+    async def bad() -> None:
+        await asyncio.sleep(0)
+        raise ValueError("bad")
+
+    async def leaving() -> None:
+        raise SystemExit(3)
+
+    results = drive([good, bad, leaving, good], **options)
+    assert [r.value for r in results] == ["good", None, None, "good"]
+    assert [type(r.error) for r in results] == [type(None), ValueError, SystemExit, type(None)]
+    traceback = results[1].error.__traceback__ if results[1].error else None
+    assert traceback is not None
+    assert traceback.tb_frame.f_code.co_name == "bad", "the traceback starts in the user's code"
+
+
+def test_as_many_run_at_once_as_allowed_and_no_more(drive: Drive) -> None:
+    meeting = Meeting(4)
+    results = drive([meeting.attend] * 12, concurrency=4)
+    assert [r.error for r in results] == [None] * 12
+    assert meeting.most == 4
+    assert {r.concurrency for r in results} == {4}
+
+
+def test_all_coroutines_share_one_loop(drive: Drive) -> None:
+    async def loop() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    assert len({r.value for r in drive([loop] * 10, concurrency=3)}) == 1
+
+
+def test_a_function_that_returns_an_awaitable_is_awaited(drive: Drive) -> None:
+    class Later:
+        def __await__(self) -> Any:
+            yield from asyncio.sleep(0).__await__()
+            return "later"
+
+    assert [r.value for r in drive([Later, Later, lambda: "now"], concurrency=2)] == ["later", "later", "now"]
+
+
+def test_a_coroutine_over_its_limit_is_cancelled_and_cleans_up(drive: Drive) -> None:
+    cleaned: list[str] = []
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            await asyncio.sleep(0)
+            cleaned.append("cleaned")
+
+    async def good() -> str:
+        return "good"
+
+    hung, fine = drive([hang, good], timeout=0.1, concurrency=2)
+    assert cleaned == ["cleaned"]
+    assert isinstance(hung.error, CallTimeoutError)
+    assert hung.timed_out
+    assert 0.1 <= hung.seconds < LONG / 2
+    assert fine.value == "good"
+
+
+def test_a_coroutine_that_refuses_to_be_cancelled_holds_nobody_up(drive: Drive) -> None:
+    over = threading.Event()
+
+    async def stubborn() -> None:
+        while not over.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+
+    async def good() -> str:
+        return "good"
+
+    async def stop() -> None:
+        over.set()
+        await asyncio.sleep(0.05)
+
+    hung, fine, _ = drive([stubborn, good, stop], timeout=0.1, concurrency=2, grace=0.1, lookahead=1)
+    assert hung.timed_out
+    assert fine.value == "good"
+
+
+def test_a_coroutine_that_blocks_its_loop_is_left_behind_with_it() -> None:
+    release = threading.Event()
+
+    async def block() -> None:
+        release.wait(LONG)
+
+    async def good() -> str:
+        return "good"
+
+    with Caller(timeout=0.1, grace=0.1) as caller:
+        hung, fine = caller.call(1, block), caller.call(2, good)
+        release.set()
+    assert hung.timed_out
+    assert fine.value == "good"
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 2}])
+def test_named_exceptions_are_tried_again_and_counted(drive: Drive, options: dict[str, Any]) -> None:
+    def failing(times: int) -> Callable[[], Coroutine[Any, Any, str]]:
+        left = [times]
+
+        async def fn() -> str:
+            await asyncio.sleep(0)
+            if left[0]:
+                left[0] -= 1
+                raise ConnectionError("gone")
+            return "answer"
+
+        return fn
+
+    retry = RetryPolicy(("ConnectionError",), attempts=2, backoff=0.2)
+    once, worn = drive([failing(1), failing(2)], retry=retry, **options)
+    assert (once.value, once.attempts, once.retry_reasons) == ("answer", 2, ["ConnectionError: gone"])
+    assert once.seconds < 0.2
+    assert isinstance(worn.error, ConnectionError)
+    assert worn.attempts == 2
+
+
+def test_context_variables_of_the_owner_are_seen(drive: Drive) -> None:
+    tenant = contextvars.ContextVar("tenant", default="nobody")
+
+    async def ask() -> str:
+        return tenant.get()
+
+    token = tenant.set("me")
+    try:
+        assert [r.value for r in drive([ask] * 3, concurrency=2)] == ["me"] * 3
+    finally:
+        tenant.reset(token)
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 2}])
+def test_the_active_call_is_known_inside_it_only(drive: Drive, options: dict[str, Any]) -> None:
+    async def ask() -> CallResult | None:
+        await asyncio.sleep(0)
+        return active_call()
+
+    results = drive([ask] * 3, **options)
+    assert all(r.value is r for r in results)
+    assert active_call() is None
+
+
+# -- the caller's own loop
+
+
+def test_the_loop_survives_from_call_to_call_and_ends_with_the_caller() -> None:
+    async def loop() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    with Caller() as caller:
+        first, second = caller.call(1, loop).value, caller.call(2, loop).value
+        caller.drop()
+        third = caller.call(3, loop).value
+        assert first is second is third
+        assert not first.is_closed()
+    assert first.is_closed()
+
+
+def test_waiting_on_the_way_to_the_loop_is_not_the_calls_time() -> None:
+    async def block() -> None:
+        time.sleep(0.2)
+
+    async def quick() -> None:
+        pass
+
+    with Caller(4) as caller:
+        _, *fast = run_all(caller, [block, quick, quick, quick])
+    assert max(r.seconds for r in fast) < 0.1
+
+
+def test_dropped_coroutines_are_cancelled_and_clean_up() -> None:
+    began, cleaned = threading.Event(), threading.Event()
+
+    async def hang() -> None:
+        began.set()
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            cleaned.set()
+
+    with Caller(2, grace=LONG) as caller:
+        caller.call(0, lambda: began.wait(LONG), [(1, hang)])
+        start = time.perf_counter()
+        caller.drop()
+        assert cleaned.is_set()
+        assert time.perf_counter() - start < LONG / 2, "it is cancelled, not waited for"
+
+
+def test_closing_ends_asynchronous_generators() -> None:
+    ended = threading.Event()
+
+    async def numbers() -> Any:
+        try:
+            yield 1
+            yield 2
+        finally:
+            ended.set()
+
+    source = numbers()
+
+    async def first() -> int:
+        return int(await source.__anext__())
+
+    with Caller() as caller:
+        assert caller.call(1, first).value == 1
+    assert ended.is_set()
+
+
+def test_a_task_that_ends_the_process_ends_only_itself() -> None:
+    async def start() -> None:
+        async def leave() -> None:
+            raise SystemExit
+
+        task = asyncio.ensure_future(leave())
+        await asyncio.wait({task})
+        task.exception()
+
+    async def good() -> str:
+        return "good"
+
+    with Caller() as caller:
+        caller.call(1, start)
+        assert caller.call(2, good).value == "good"
+
+
+# -- a loop of somebody else
+
+
+def test_what_was_started_in_another_loop_is_forgotten() -> None:
+    caller = Caller(2)
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def ask() -> int:
+        loops.append(asyncio.get_running_loop())
+        await asyncio.sleep(0)
+        return len(loops)
+
+    async def one(key: int) -> CallResult:
+        return await caller.acall(key, ask, [(key + 1, ask), (key + 2, ask)])
+
+    for key in range(3):
+        result = asyncio.run(one(key))
+        assert result.error is None
+        assert result.value is not None
+    assert len(set(map(id, loops))) >= 1
+    assert loops[-1].is_closed()
+    assert caller.started == len(loops)
+    caller.close()
+
+
+def test_when_the_owner_is_cancelled_so_is_its_call() -> None:
+    cancelled: list[bool] = []
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(LONG)
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+
+    async def main() -> None:
+        caller = Caller(2)
+        owner = asyncio.ensure_future(caller.acall(1, hang, [(2, hang)]))
+        await asyncio.sleep(0.05)
+        owner.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await owner
+        caller.drop()
+        await asyncio.sleep(0.01)
+        assert len(asyncio.all_tasks()) == 1, "nothing of ours is left in somebody else's loop"
+
+    asyncio.run(main())
+    assert cancelled == [True, True]
+
+
+def test_alone_and_unlimited_a_call_runs_in_its_owners_task() -> None:
+    async def task() -> Any:
+        return asyncio.current_task()
+
+    async def main() -> None:
+        caller = Caller()
+        assert (await caller.acall(1, task, [(2, task)])).value is asyncio.current_task()
+        assert caller.started == 1
+
+    asyncio.run(main())
+
+
+def test_a_call_asked_for_again_does_not_wait_behind_early_ones() -> None:
+    order: list[str] = []
+
+    def named(name: str) -> Fn:
+        async def fn() -> None:
+            await asyncio.sleep(0.001)
+            order.append(name)
+
+        return fn
+
+    async def main() -> None:
+        with Caller(2, lookahead=20) as caller:
+            early = [(i, named("early")) for i in range(20)]
+            await caller.acall("x", named("x"), early)
+            await caller.acall("again", named("again"), early)
+
+    asyncio.run(main())
+    assert order.index("again") <= 6
+
+
+def test_the_loop_may_be_entered_later_to_drop_what_is_in_it() -> None:
+    """A plugin drops from a synchronous hook, between two runs of a session's loop."""
+    cleaned: list[int] = []
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            cleaned.append(1)
+
+    async def good() -> str:
+        await asyncio.sleep(0.01)
+        return "good"
+
+    loop = asyncio.new_event_loop()
+    try:
+        caller = Caller(2)
+        assert loop.run_until_complete(caller.acall(0, good, [(1, hang)])).value == "good"
+        caller.drop()
+        loop.run_until_complete(asyncio.sleep(0.01))
+        assert cleaned == [1]
+        assert not asyncio.all_tasks(loop)
+    finally:
+        loop.close()
+    caller.close()
+
+
+def test_anyio_cancel_scopes_reach_a_call() -> None:
+    anyio = pytest.importorskip("anyio", reason="anyio is in the test group")
+
+    async def main() -> None:
+        caller = Caller(2)
+
+        async def hang() -> None:
+            await anyio.sleep(LONG)
+
+        with anyio.move_on_after(0.05) as scope:
+            await caller.acall(1, hang, [(2, hang)])
+        assert scope.cancelled_caught
+        caller.close()
+
+    anyio.run(main)
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_the_users_interrupt_is_not_a_result(concurrency: int) -> None:
+    async def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    async def main() -> None:
+        await Caller(concurrency).acall(1, interrupt, [(2, interrupt)])
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(main())
