@@ -42,9 +42,7 @@ def as_metric(base: Metric | str) -> Metric:
     if isinstance(base, Metric):
         return base
     if not base:
-        raise MetricError(
-            "which metric? name it first in the bracket, as in noise_robustness[recall@5] or sliced[recall@5,scenario:typo]"
-        )
+        raise MetricError("which metric? name it first in the bracket: noise_robustness[recall@5]")
     return _registry().get(base)
 
 

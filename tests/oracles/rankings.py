@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from functools import cached_property
 
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-
-TREC = "ties=trec"
-"""The option under which ties are broken as trec_eval does."""
 
 
 @dataclass
@@ -19,26 +17,25 @@ class Case:
     judged: dict[str, int]
     returned: list[tuple[str, float]]
 
-    @property
+    @cached_property
     def sample(self) -> EvaluationSample:
         docs = [Document(i, metadata={"grade": g} if g != 1 else {}) for i, g in self.judged.items()]
         return EvaluationSample(self.name, "q", relevant_docs=docs)
 
-    @property
+    @cached_property
     def outputs(self) -> SystemOutputs:
         docs = [RetrievedDocument(Document(i), score, rank) for rank, (i, score) in enumerate(self.returned, 1)]
         return SystemOutputs(docs, Response(""))
 
 
 def cases(seed: int, n: int, *, ties: bool = False, repeats: bool = False, top_grade: int = 3) -> list[Case]:
-    """Make *n* rankings of 0 to 40 documents out of 60, some of them judged 0 to *top_grade*.
+    """Make *n* rankings of 0 to 40 documents out of 53, some of them judged 0 to *top_grade*.
 
     Without *ties* scores fall strictly; with them they are eighths in random order, exact as 32-bit floats too.
     With *repeats* some ids are returned again.
     """
     draw = random.Random(seed)
-    pool = [f"d{i:02d}" for i in range(50)] + ["é", "漢字", "Z", "a b"]
-    pool = [name for name in pool if " " not in name]
+    pool = [f"d{i:02d}" for i in range(50)] + ["é", "漢字", "Z"]
     made = []
     for at in range(n):
         judged = {name: draw.randint(0, top_grade) for name in draw.sample(pool, draw.randint(1, 15))}
