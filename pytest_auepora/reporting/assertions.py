@@ -70,10 +70,9 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
     short = [i for i in ranked if _falls_short(scores[i], bound, lower=lower)]
     for case_id in short[:MOST_CASES]:
         score = scores[case_id]
-        value = NOT_MEASURED if score.value is None else metric_value(score.value, left.info)
-        page.free(
-            f"{run.cases[case_id].where or run.path} {case_id}: {value} {details_text(score)}", indent=2, most=3
-        )
+        value = "" if score.value is None else f"{metric_value(score.value, left.info)} "
+        where = run.cases[case_id].where or run.path
+        page.free(f"{where} {case_id}: {value}{details_text(score)}", indent=2, most=3)
     if len(short) > MOST_CASES:
         page.free(f"{page.marks.dots} and {len(short) - MOST_CASES} more", indent=2)
 

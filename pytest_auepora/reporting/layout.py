@@ -91,7 +91,7 @@ def clip(text: str, room: int, *, ascii_only: bool = False) -> str:
     if text_width(text) <= room:
         return text
     dots = "..." if ascii_only else "…"
-    return (_head(text, room - len(dots)).rstrip() + dots)[: max(room, 0)]
+    return _head(text, room - len(dots)).rstrip() + dots[: max(room, 0)]
 
 
 def _head(text: str, room: int) -> str:
@@ -176,6 +176,8 @@ def _fit(columns: Sequence[Column], sizes: dict[int, int], width: int) -> None:
 
 
 def _row(cells: Sequence[Cell], sizes: Sequence[int], ascii_only: bool) -> Line:
+    while cells and not cells[-1].text:
+        cells, sizes = cells[:-1], sizes[:-1]
     out: Line = []
     for i, (cell, size) in enumerate(zip(cells, sizes, strict=True)):
         text = clip(cell.text, size, ascii_only=ascii_only)

@@ -119,7 +119,8 @@ def _title(page: Page, run: Run) -> None:
 def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
     rows = metric_rows(run, verdict)
     if rows:
-        cells = [_cells(row, page.marks) for row in rows]
+        room = "  " if any(_is_marked(row) for row in rows) else ""
+        cells = [_cells(row, page.marks, room) for row in rows]
         page.lines += table(_COLUMNS, cells, page.width, ascii_only=page.ascii_only)
     if told := latency_line(run, verdict):
         page.free(told, "light")
@@ -127,14 +128,18 @@ def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
         page.free(note, "light", most=5)
 
 
-def _cells(row: MetricRow, marks: Marks) -> list[Cell]:
+def _is_marked(row: MetricRow) -> bool:
+    return row.regression is not None and row.regression.state in ("failed", "inconclusive")
+
+
+def _cells(row: MetricRow, marks: Marks, room: str) -> list[Cell]:
     gate_style = _STATE_STYLE.get(row.gate.state, ("light",)) if row.gate is not None else ()
     change, style = row.change_text, _PLAIN
-    if row.regression is not None and row.regression.state in ("failed", "inconclusive"):
+    if row.regression is not None and _is_marked(row):
         change = f"{change} {state_mark(row.regression.state, marks)}"
         style = _STATE_STYLE[row.regression.state]
     elif change:
-        change += "  "  # keeps the digits below each other
+        change += room  # for the marks of other rows, so that digits stand below each other
         style = ("green",) if row.change is not None and row.change.gain > 0 else ()
     failed = row.gate is not None and row.gate.state == "failed"
     return [

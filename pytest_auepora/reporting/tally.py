@@ -107,7 +107,7 @@ def _counts(counts: Counter[Kind]) -> str:
 def _why(notes: Iterable[str]) -> str:
     """Return the shared reason why there is no baseline, if it is short; the long ones have a line of their own."""
     told = {note for note in notes if note}
-    if len(told) == 1 and len(note := told.pop()) <= _SHORT_NOTE:
+    if len(told) == 1 and len(note := next(iter(told))) <= _SHORT_NOTE:
         return note
     return "no baseline" if told else "no baseline yet"
 

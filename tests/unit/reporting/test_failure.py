@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_auepora.core.run import CaseResult
+from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.reporting.failure import failure_text
+from pytest_auepora.reporting.layout import text_width
+
+from .builders import METRICS, Case, infos_of, judged
+
+MANY = [f"doc-{i}.md" for i in range(12)]
+CASE = Case("refund-window", got=["index.md", "refunds.md", "terms.md"], thresholds={"recall@5": 0.8})
+FELL = CASE.with_(got=[*MANY[:8], "refunds.md", *MANY[9:]])
+TRACE = (
+    "ValueError: index not loaded\n"
+    '  File "/home/user/a/rather/long/path/that/must/not/be/cut/because/editors/follow/it/project/rag.py", line 12\n'
+    "    hits = self.index.search(query)"
+)
+
+
+def text_of(now: Case, before: Case | None = None, **options: Any) -> str:
+    return failure_text(*judged(now, before), **options)
+
+
+def test_a_document_that_fell() -> None:
+    assert text_of(FELL, CASE) == (
+        """\
+retrieval: refunds.md fell from rank 2 to 9 (recall@5 looks at 5)
+golden/billing.golden.yaml:12  refund-window
+query      How long do I have to ask for a refund?
+  ✗ recall@5 0.00, wanted >= 0.8
+  ✗ recall@5 fell from 1.00 to 0.00 since the baseline (one case may fall by
+    0.5)
+expected   ✗ refunds.md  rank 9, was 2
+returned     1 · doc-0.md      12.5  What doc-0.md says about money.
+             2 · doc-1.md      11.5  What doc-1.md says about money.
+             3 · doc-2.md      10.5  What doc-2.md says about money.
+             4 · doc-3.md       9.5  What doc-3.md says about money.
+             5 · doc-4.md       8.5  What doc-4.md says about money.
+           ─ recall@5 looks no further
+               …
+             9 ✓ refunds.md     4.5  What refunds.md says about money.
+               … 12 returned
+answer     Within 30 days of purchase.
+reference  Within 30 days of purchase.
+scores     recall@5 0.000 (was 1.000), mrr@10 0.111 (was 0.500), token_f1 1.000"""
+    )
+
+
+def test_a_wrong_answer_is_shown_against_the_right_one() -> None:
+    case = CASE.with_(
+        answer="Within 60 days of purchase.",
+        labels={"must_contain": ["30 days"], "forbidden": ["60 days"]},
+        thresholds={"assertion_pass": 1},
+    )
+    lines = text_of(case).splitlines()
+    told = " ".join(line.strip() for line in lines[:2])
+    assert told.startswith("generation: the document was found, the answer misses '30 days' and says '60 days'")
+    assert "answer     Within 60 days of purchase." in lines
+    assert "reference  Within 30 days of purchase." in lines
+    assert "difference Within [-30-] {+60+} days of purchase." in lines
+    assert "missing    '30 days'" in lines
+    assert "forbidden  '60 days' in the answer" in lines
+
+
+def test_grades_are_shown_where_they_differ() -> None:
+    case = FELL.with_(relevant=["refunds.md", ("doc-1.md", 2)])
+    lines = text_of(case).splitlines()
+    assert "expected   ✗ refunds.md  rank 9, grade 1" in lines
+    assert "           ✓ doc-1.md    rank 2, grade 2" in lines
+    assert any(re.match(r"\s+2 ✓ doc-1.md", line) for line in lines)
+
+
+def test_nothing_returned() -> None:
+    lines = text_of(CASE.with_(got=[]), CASE).splitlines()
+    assert lines[0] == "retrieval: nothing was returned"
+    assert "returned   nothing" in lines
+    assert "expected   ✗ refunds.md  not returned, was 2" in lines
+
+
+def test_a_refusal_was_expected() -> None:
+    case = Case("ceo", relevant=[], reference=None, answer="A lot.", thresholds={"refusal_correctness": 1})
+    assert "expected   a refusal: nothing is relevant" in text_of(case).splitlines()
+
+
+def test_an_exception_keeps_its_frames_whole() -> None:
+    lines = text_of(CASE.with_(error=TRACE)).splitlines()
+    assert lines[0] == "error: ValueError: index not loaded"
+    assert lines[1] == "golden/billing.golden.yaml:12  refund-window"
+    assert f"  {TRACE.splitlines()[1]}" in lines
+    assert "expected   refunds.md" in lines
+
+
+def test_a_slow_case_shows_its_times() -> None:
+    lines = text_of(CASE.with_(seconds=3.0, thresholds={"mean_latency": 2})).splitlines()
+    assert lines[0] == "latency: mean_latency 3.00, wanted <= 2"
+    assert "timings    end_to_end 3.00 s" in lines
+
+
+def test_many_problems_and_documents_stay_within_a_screen() -> None:
+    names = ["recall@5", "recall@10", "mrr@10", "ndcg@10", "map@10", "token_f1", "rougeL", "assertion_pass", "hit@5"]
+    case = CASE.with_(
+        relevant=[f"wanted-{i}.md" for i in range(30)],
+        got=[f"doc-{i}.md" for i in range(60)],
+        answer="word " * 2000,
+        reference="other " * 2000,
+        labels={"must_contain": [f"phrase {i}" for i in range(20)]},
+        thresholds=dict.fromkeys(names, 1.0),
+    )
+    text = failure_text(*judged(case, None, names))
+    assert len(text.splitlines()) <= 45
+    assert "… and 24 more documents" in text
+    assert "… and 4 more" in text
+
+
+def test_the_document_behind_the_cut_is_shown_where_it_really_is() -> None:
+    got = [f"doc-{i}.md" for i in range(40)]
+    got[36] = "refunds.md"
+    lines = text_of(CASE.with_(got=got)).splitlines()
+    assert any(re.match(r"\s+37 ✓ refunds.md", line) for line in lines)
+    assert "… 40 returned" in lines[-4]
+
+
+WIDE = CASE.with_(
+    query="返金はいつまで請求できますか?" * 5,
+    relevant=["規約集/返金規定の文書.md", "refunds.md", "x" * 100],
+    got=["規約集/返金規定の文書その二とても長い名前.md", "e\u0301" * 50, "c", "d", "e", "refunds.md"],
+    answer="三十日以内です。" * 40,
+    reference="購入から三十日以内です。" * 40,
+    thresholds={"recall@5": 1, "token_f1": 1},
+)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+@pytest.mark.parametrize("case", [FELL, WIDE, CASE.with_(got=[]), WIDE.with_(error="E: " + "wide 返金 " * 40)])
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_no_line_is_wider_than_the_terminal(case: Case, width: int, ascii_only: bool) -> None:
+    text = text_of(case, CASE, width=width, ascii_only=ascii_only)
+    assert [line for line in text.splitlines() if text_width(line) > width] == []
+
+
+def test_ascii_is_ascii() -> None:
+    assert text_of(FELL, CASE, ascii_only=True).isascii()
+    wide = text_of(WIDE, CASE, ascii_only=True)
+    assert "返金" in wide
+    assert not set(wide) & set("✓✗…─·→")
+
+
+def test_colour_is_only_an_addition() -> None:
+    coloured = text_of(FELL, CASE, color=True)
+    assert "\x1b[" in coloured
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    assert [line.rstrip() for line in bare.splitlines()] == text_of(FELL, CASE).splitlines()
+
+
+def test_what_the_system_says_cannot_steer_the_terminal() -> None:
+    evil = "\x1b[2J\x1b]0;owned\x07\r\u202e"
+    case = CASE.with_(
+        id="c", query=evil, answer=evil, got=[evil, "b"], reference=evil, thresholds={"recall@5": 1, "token_f1": 1}
+    )
+    for text in (text_of(case), text_of(case.with_(error=f"E: {evil}\n  {evil}"))):
+        assert not set(text) & set("\x1b\x07\r\u202e")
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    got=st.lists(st.text(min_size=1, max_size=8), max_size=12, unique=True),
+    relevant=st.lists(st.text(min_size=1, max_size=8), max_size=4, unique=True),
+    answer=st.text(max_size=40),
+    reference=st.none() | st.text(max_size=40),
+    problems=st.lists(st.sampled_from([*METRICS, "no such metric"]), max_size=4),
+    width=st.integers(40, 100),
+)
+def test_any_failed_case_can_be_told(
+    got: list[str], relevant: list[str], answer: str, reference: str | None, problems: list[str], width: int
+) -> None:
+    case = Case("a case", relevant=relevant, got=got, answer=answer, reference=reference)
+    result, comparison, infos = judged(case, case, policy=RegressionPolicy(policy="report"))
+    result.state, result.problems = "failed", [f"{p} 0.00, wanted >= 1" for p in problems]
+    text = failure_text(result, comparison, infos, width=width)
+    assert text
+    assert all(text_width(line) <= width for line in text.split("\n"))
+
+
+def test_a_bare_result_can_be_told() -> None:
+    assert failure_text(CaseResult("a", "failed", problems=["something"]), None, {}) == (
+        "system: something\na\n  ✗ something\nreturned   nothing\nanswer     (empty)"
+    )
+    assert failure_text(CaseResult("a", "error"), None, infos_of()) == "error: no result\na"
+
+
+def test_a_thousand_failures_take_less_than_two_seconds() -> None:
+    told = judged(FELL, CASE)
+    start = time.process_time()
+    for _ in range(1000):
+        failure_text(*told)
+    assert time.process_time() - start < 2.0

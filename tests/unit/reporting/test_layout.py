@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_auepora.reporting.layout import Cell, Column, clip, plain, printable, render, table, text_width, wrap
+from pytest_auepora.reporting.marks import ASCII, UNICODE, marks
+
+TEXT = st.text(alphabet=st.sampled_from("abc de fg…✓返金規定한글é\u0301\u200b\u20dd🙂ש-"), max_size=60)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("refund", 6),
+        ("返金", 4),
+        ("ﾊﾝｶｸ", 4),
+        ("\uff26\uff55\uff4c\uff4c", 8),
+        ("한글", 4),
+        ("\u1112\u1161\u11ab", 2),  # the same syllable, spelled in letters
+        ("é", 1),
+        ("e\u0301", 1),
+        ("a\u200bb", 2),
+        ("🙂", 2),
+        ("שלום", 4),
+        ("", 0),
+    ],
+)
+def test_text_width(text: str, columns: int) -> None:
+    assert text_width(text) == columns
+
+
+@given(TEXT, st.integers(0, 30), st.booleans())
+def test_clipping_keeps_to_its_room(text: str, room: int, ascii_only: bool) -> None:
+    cut = clip(text, room, ascii_only=ascii_only)
+    assert text_width(cut) <= room
+    assert cut == text or text_width(text) > room
+    if cut != text and room >= 3:
+        assert cut.endswith("..." if ascii_only else "…")
+
+
+def test_clipping_never_parts_a_mark_from_its_letter() -> None:
+    assert clip("e\u0301e\u0301e\u0301e\u0301", 3) == "e\u0301e\u0301…"
+    assert clip("返金規定", 4) == "返…"
+
+
+@given(TEXT, st.integers(2, 30))
+def test_wrapping_loses_nothing_and_keeps_to_its_room(text: str, room: int) -> None:
+    lines = wrap(text, room)
+    assert all(text_width(line) <= room for line in lines)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+
+
+@given(TEXT, st.integers(3, 30), st.integers(1, 3))
+def test_wrapping_to_so_many_lines(text: str, room: int, most: int) -> None:
+    lines = wrap(text, room, most)
+    assert len(lines) <= most
+    assert all(text_width(line) <= room for line in lines)
+
+
+def test_a_word_longer_than_the_room_is_cut() -> None:
+    assert wrap("aaaa bbbbbbbbbb cc", 5) == ["aaaa", "bbbbb", "bbbbb", "cc"]
+
+
+@given(st.text(max_size=80))
+def test_nothing_printable_can_steer_a_terminal(text: str) -> None:
+    for keep in (False, True):
+        shown = printable(text, keep_lines=keep)
+        bad = [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") and not (keep and c == "\n")]
+        assert not bad
+        assert not re.search("[\u202a-\u202e\u2066-\u2069]", shown)
+
+
+def test_escapes_are_shown_and_lines_folded() -> None:
+    assert printable("a\x1b[31mb\nc\td") == "a\\x1b[31mb c d"
+    assert printable("a\u202eb") == "a\\u202eb"
+    assert printable("  a\r\n\tb", keep_lines=True) == "  a\n    b"
+    assert printable("3 → 4 …", ascii_only=True) == "3 -> 4 ..."
+    assert printable("返金 → é", ascii_only=True) == "返金 -> é"
+
+
+COLUMNS = (
+    Column("metric", least=8),
+    Column("value", right=True),
+    Column("baseline", right=True, expendable=1),
+    Column("gate", least=6),
+)
+
+
+@given(st.lists(st.tuples(TEXT, TEXT, TEXT, TEXT), max_size=4), st.integers(30, 90), st.booleans())
+def test_no_line_of_a_table_is_too_wide(rows: list[tuple[str, ...]], width: int, ascii_only: bool) -> None:
+    lines = table(COLUMNS, [[Cell(t) for t in row] for row in rows], width, ascii_only=ascii_only)
+    assert all(text_width(plain(line)) <= width for line in lines)
+
+
+def test_a_table_lines_up() -> None:
+    rows = [
+        [Cell("recall@5"), Cell("0.8"), Cell("0.75"), Cell("✓ >= 0.8")],
+        [Cell("返金"), Cell("12.5"), Cell(""), Cell("")],
+    ]
+    assert render(table(COLUMNS, rows, 80)).splitlines() == [
+        "metric    value  baseline  gate",
+        "─" * 35,
+        "recall@5    0.8      0.75  ✓ >= 0.8",
+        "返金       12.5",
+    ]
+
+
+def test_a_narrow_table_shrinks_then_drops_what_is_expendable() -> None:
+    row = [Cell("a-metric-with-a-long-name"), Cell("0.800"), Cell("0.750"), Cell("✓ >= 0.8")]
+    assert "baseline" in plain(table(COLUMNS, [row], 40)[0])
+    narrow = [plain(line) for line in table(COLUMNS, [row], 28)]
+    assert "baseline" not in narrow[0]
+    assert "0.800" in narrow[2]
+
+
+def test_empty_columns_are_left_out() -> None:
+    head = plain(table(COLUMNS, [[Cell("recall@5"), Cell("0.8"), Cell(""), Cell("")]], 80)[0])
+    assert head.split() == ["metric", "value"]
+    assert table(COLUMNS, [], 80) == []
+
+
+def test_ascii_tables_are_ascii() -> None:
+    row = [Cell("recall@5"), Cell("0.800"), Cell("n/a"), Cell("✓ >= 0.8")]
+    text = render(table(COLUMNS, [row], 80, ascii_only=True))
+    assert text.isascii()
+    assert "+ >= 0.8" in text
+
+
+def test_styles_become_escapes_only_when_asked() -> None:
+    line = [Cell("bad", ("red", "bold")), Cell(" plain "), Cell("", ("green",))]
+    assert render([line]) == "bad plain"
+    assert render([line], color=True) == "\x1b[31;1mbad\x1b[0m plain"
+
+
+def test_every_mark_has_an_ascii_counterpart() -> None:
+    assert marks(True) is ASCII
+    assert marks(False) is UNICODE
+    assert all(mark.isascii() for mark in ASCII)
+    assert len(set(ASCII[:5])) == 5

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.layout import Line, plain, text_width
+from pytest_auepora.reporting.summary import case_word, collected_line, header_lines, summary_lines
+
+from .builders import METRICS, Case, baseline_of, infos_of, judged, run_of, verdict_of
+
+MANY = [f"doc-{i}.md" for i in range(12)]
+CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], thresholds={"token_f1": 0.5}) for i in range(20)]
+THRESHOLDS = {"recall@5": 0.8, "mrr@10": 0.7}
+
+
+def shown(run: Run, verdict: Verdict, width: int = 80, *, ascii_only: bool = False) -> list[str]:
+    return [plain(line) for line in summary_lines(run, verdict, width=width, ascii_only=ascii_only)]
+
+
+def red() -> tuple[Run, Verdict]:
+    """13 lose their document, 2 cannot connect, one is fixed, one vanishes, one is new."""
+    old = run_of([CASES[0].with_(id="fixed", answer="Bananas"), *CASES, CASES[0].with_(id="vanished")])
+    baseline = baseline_of(old)
+    now = [CASES[0].with_(id="fixed"), *(c.with_(got=MANY, thresholds={"recall@5": 0.5}) for c in CASES[:13])]
+    now += [c.with_(error="ConnectionError: refused\n  File x") for c in CASES[13:15]]
+    now += [CASES[15].with_(got=["x", "refunds.md"]), *CASES[16:], CASES[0].with_(id="new")]
+    run = run_of(now, baseline=baseline, variant="bm25", provenance={"embedding": "e5"})
+    verdict = verdict_of(run, THRESHOLDS, baseline=baseline)
+    verdict.notes.append("3 cases are flaky")
+    return run, verdict
+
+
+def test_the_summary_of_a_good_run() -> None:
+    run = run_of(CASES)
+    assert shown(run, verdict_of(run, THRESHOLDS, baseline=baseline_of(run))) == (
+        """\
+billing  golden/billing.golden.yaml, owner search-team
+20 unchanged
+metric    value      n  baseline  change  gate
+──────────────────────────────────────────────────
+recall@5  1.000  20/20     1.000   0.000  ✓ >= 0.8
+mrr@10    1.000  20/20     1.000   0.000  ✓ >= 0.7
+token_f1  1.000  20/20     1.000   0.000
+latency: mean 20 ms, p95 20 ms (unreliable below 59) over 20 cases
+n/a: all in assertion_pass (neither must_contain nor forbidden is set); all in
+  refusal_correctness (not a refusal case)""".splitlines()
+    )
+
+
+def test_a_red_run_says_what_broke_first() -> None:
+    lines = shown(*red())
+    assert lines[0] == "billing[bm25]  golden/billing.golden.yaml, owner search-team"
+    assert lines[1].startswith("13 newly failing, 2 errored, 1 fixed, 5 unchanged, 1 new;")
+    newly = lines.index("newly failing")
+    assert lines[newly + 1] == "  case-00"
+    assert lines[newly + 2] == "    retrieval: refunds.md fell out, was at rank 1 (not among the 12 returned)"
+    assert "  … and 3 more" in lines
+    assert newly < lines.index("errored") < lines.index("fixed: fixed")
+
+
+def test_an_outage_is_told_once() -> None:
+    lines = shown(*red())
+    at = lines.index("errored")
+    assert lines[at + 1] == "  2 cases (case-13, case-14)  error: ConnectionError: refused"
+    run = run_of([c.with_(error="ConnectionError: refused") for c in CASES])
+    text = "\n".join(shown(run, verdict_of(run, THRESHOLDS)))
+    assert "20 cases (case-00, case-01, case-02 and 17 more)" in text
+    assert "✗ recall@5, mrr@10: nothing was measured: ConnectionError: refused" in text
+
+
+def test_failed_gates_come_with_their_message_place_and_culprits() -> None:
+    lines = shown(*red())
+    at = next(i for i, line in enumerate(lines) if line.startswith("✗ recall@5 0.") and "is not >= 0.8" in line)
+    assert "2 errored and count as" in lines[at]
+    assert any(line == "  golden/billing.golden.yaml:3, costs most: case-00, case-01, case-02" for line in lines[at:])
+    text = "\n".join(lines)
+    assert "✗ regression: recall@5: worse by" in text
+    assert "✗ coverage: cases: vanished in the baseline, no longer in the golden file" in text
+
+
+def test_the_owner_of_a_gate_is_named_where_it_is_not_the_suites() -> None:
+    run = run_of(CASES)
+    lines = shown(run, verdict_of(run, {"p95_latency": {"max": 0.001, "owner": "platform"}}), 120)
+    assert "  golden/billing.golden.yaml:3, owner platform, costs most: case-00, case-01, case-02" in lines
+
+
+def test_moves_below_the_surface_are_told() -> None:
+    assert "of those unchanged, 1 scored lower (case-15 -0.50) and 0 only higher" in shown(*red())
+
+
+def test_notes_and_provenance_close_the_summary() -> None:
+    lines = shown(*red())
+    assert lines[-2:] == ["3 cases are flaky", "changed since the baseline: embedding (nothing) → e5"]
+
+
+def test_why_there_is_no_baseline() -> None:
+    run = run_of(CASES)
+    note = "broken: golden/__baselines__/billing.json:12: merge-conflict markers; keep one side"
+    lines = shown(run, verdict_of(run, note=note))
+    assert any(line.startswith("broken: golden/__baselines__") for line in lines)
+
+
+def test_a_partial_run() -> None:
+    run = run_of(CASES[:3], expected=[c.id for c in CASES])
+    lines = shown(run, verdict_of(run, THRESHOLDS))
+    told = " ".join(line.strip() for line in lines[1:3])
+    assert told == "3 passed (no baseline yet (billing.json): thresholds only); 3 of 20 cases ran, gates not judged"
+    assert any(line.startswith("recall@5  1.000  3/3") and line.endswith("\u2013 >= 0.8") for line in lines)
+    assert not any(line.startswith("✗") for line in lines)
+
+
+def wide() -> tuple[Run, Verdict]:
+    cases = [
+        Case("返金-期限" * 12, relevant=["規約集/返金規定の文書.md"], got=["あ" * 60], thresholds={"recall@5": 1}),
+        Case("ok", error="接続エラー: " + "拒否されました" * 20),
+    ]
+    run = run_of(cases, suite="請求書" * 9, owner="検索チーム" * 9, variant="bm25/返金")
+    return run, verdict_of(run, {"recall@5": 0.79})
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 160])
+@pytest.mark.parametrize("make", [red, wide])
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_no_line_is_wider_than_the_terminal(make: object, width: int, ascii_only: bool) -> None:
+    run, verdict = make()  # type: ignore[operator]
+    lines = shown(run, verdict, width, ascii_only=ascii_only)
+    assert [line for line in lines if text_width(line) > width] == []
+
+
+def test_ascii_is_ascii_but_for_what_users_wrote() -> None:
+    assert "\n".join(shown(*red(), ascii_only=True)).isascii()
+    text = "\n".join(shown(*wide(), ascii_only=True))
+    assert "返金" in text
+    assert not set(text) & set("✓✗…─·→")
+
+
+def test_it_reads_without_colour_because_marks_carry_the_meaning() -> None:
+    lines: list[Line] = summary_lines(*red())
+    for line in lines:
+        for cell in line:
+            if cell.style == ("red", "bold") and ">=" in cell.text:
+                assert cell.text.startswith("✗")
+
+
+def test_styles_are_names_pytest_knows() -> None:
+    import io
+
+    from _pytest._io import TerminalWriter
+
+    writer = TerminalWriter(io.StringIO())
+    writer.hasmarkup = True
+    for line in summary_lines(*red()):
+        for cell in line:
+            writer.markup(cell.text, **dict.fromkeys(cell.style, True))
+
+
+def test_case_words() -> None:
+    infos = infos_of()
+    result, _, _ = judged(CASES[0].with_(got=["x", "y", "refunds.md"]))
+    assert case_word(result, infos) == "recall@5=1.00 token_f1=1.00"
+    failed, _, _ = judged(CASES[0].with_(got=["x"], thresholds={"mrr@10": 0.5}))
+    assert case_word(failed, infos) == "mrr@10=0.00 token_f1=1.00"
+    refusal, _, _ = judged(Case("ceo", relevant=[], reference=None, answer="I don't know."))
+    assert case_word(refusal, infos) == "refusal_correctness=1.00"
+    assert case_word(CaseResult("a", "error"), infos) == ""
+    assert set(infos) == set(METRICS)
+
+
+def test_header() -> None:
+    assert header_lines(files=["*.golden.yaml"], concurrency=8, timeout=2.5, accepting="new", baseline="b") == [
+        "auepora: golden files *.golden.yaml, concurrency 8, timeout 2.5 s, baselines in b",
+        "auepora: accepting results into the baseline (new)",
+    ]
+    assert header_lines() == []
+    assert collected_line(1, 1) == "auepora: 1 golden file, 1 case"
+    assert collected_line(2, 44, 3) == "auepora: 2 golden files, 44 cases in 3 configurations"
