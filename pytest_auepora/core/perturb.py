@@ -23,6 +23,7 @@ OPERATIONS: tuple[Operation, ...] = ("typo", "casing", "punctuation")
 
 TYPOS = 2
 VARIANTS = 3
+_TRIES = 4  # per variant: short queries give the same form again and again
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -168,7 +169,9 @@ def variants(
     made: list[EvaluationSample] = []
     for operation in operations:
         seen = {sample.query}
-        for index in range(count):
+        for index in range(_TRIES * count):
+            if len(seen) > count:
+                break
             query = perturb(
                 sample.query, case_id=sample.sample_id, operation=operation, index=index, seed=seed, typos=typos
             )
@@ -177,6 +180,8 @@ def variants(
             seen.add(query)
             labels: dict[str, Any] = {**sample.labels, "variant_of": sample.sample_id, "scenario": operation}
             made.append(
-                replace(sample, sample_id=f"{sample.sample_id}-{operation}-{index + 1}", query=query, labels=labels)
+                replace(
+                    sample, sample_id=f"{sample.sample_id}-{operation}-{len(seen) - 1}", query=query, labels=labels
+                )
             )
     return made
