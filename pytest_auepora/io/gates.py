@@ -24,6 +24,7 @@ class Yardstick:
         self.source = source
         self.registry = registry
         self.metrics: dict[str, Metric] = {}
+        self._read_before: dict[tuple[str, Any], list[Gate]] = {}
 
     def take(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
         """Look up the metrics that the file lists; complain about those that do not exist."""
@@ -81,6 +82,16 @@ class Yardstick:
         return f"{name} is not computed; add it to metrics"
 
     def _read(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
+        value = raw[key]
+        same = (key, value) if type(value) in (float, str) else None
+        if same in self._read_before:
+            return self._read_before[same]
+        gates = self._read_new(raw, key)
+        if same is not None and gates:
+            self._read_before[same] = gates
+        return gates
+
+    def _read_new(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
         if not isinstance(key, str):
             self.source.bad_key(raw, key, f"the key {key!r} is no metric")
             return []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import GoldenFileError, Problem
@@ -25,6 +28,11 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
     """
     path = Path(path)
     registry = registry if registry is not None else Registry()
+    with _no_garbage_collection():
+        return _load(path, registry, max_bytes)
+
+
+def _load(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
     suffix = path.suffix.lower()
     if suffix in (".yaml", ".yml"):
         from .golden_yaml import load_golden_yaml
@@ -35,3 +43,15 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
 
         return load_golden_jsonl(path, registry, max_bytes=max_bytes)
     raise GoldenFileError([Problem(str(path), 0, 0, "a golden file ends in .yaml, .yml or .jsonl")])
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Keep the collector from walking, again and again, a growing heap in which nothing is garbage."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

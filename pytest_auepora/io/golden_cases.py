@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.types import Document, EvaluationSample, Response
@@ -18,17 +18,19 @@ from .source import Source
 
 __all__ = ["LABEL_KEYS", "CaseReader", "content_hash"]
 
-LABEL_KEYS = (
+LABEL_KEYS = frozenset((
     "scenario", "variant_of", "expect", "expect_change", "must_contain", "forbidden", "match", "entities", "nuggets",
     "sensitive", "claims", "answer_schema",
-)  # fmt: skip
+))  # fmt: skip
 """Keys of a case that metrics find in ``sample.labels``."""
 
-_MEANING = (
+_MEANING = frozenset((
     "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match", "expect",
     "expect_change", "entities", "nuggets", "sensitive", "claims", "answer_schema", "labels", "metadata",
-)  # fmt: skip
-_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str).encode
+))  # fmt: skip
+_encode = json.JSONEncoder(
+    sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str, check_circular=False
+).encode
 
 
 class CaseReader:
@@ -72,7 +74,7 @@ class CaseReader:
             self._clusters[case_id] = said["cluster"]
 
     def _make(self, case_id: str, said: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
-        labels = {name: said[name] for name in LABEL_KEYS if name in said}
+        labels = {name: value for name, value in said.items() if name in LABEL_KEYS}
         if "labels" in said:
             labels.update(said["labels"])
         sample = EvaluationSample(
@@ -115,8 +117,8 @@ class CaseReader:
                 try:
                     re.compile(pattern)
                 except re.error as exc:
-                    where = (raw, name) if name in raw else (raw, None)
-                    self.source.bad(*where, f"{name}: {pattern!r} is no regular expression: {exc}")
+                    at = name if name in raw else None
+                    self.source.bad(raw, at, f"{name}: {pattern!r} is no regular expression: {exc}")
 
     def finish(self) -> tuple[GoldenCase, ...]:
         """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""
@@ -154,18 +156,24 @@ def content_hash(said: Mapping[str, Any]) -> str:
 
     Neither the order of keys and of relevant documents counts, nor whether a default is written out.
     """
-    meaning = {name: said[name] for name in _MEANING if said.get(name)}
-    meaning.pop("match", None) if meaning.get("match") == "word" else None
+    meaning = {name: value for name, value in said.items() if value and name in _MEANING}
+    if meaning.get("match") == "word":
+        del meaning["match"]
     for name in ("relevant_docs", "candidate_docs"):
-        if (docs := said.get(name)) is not None:
-            meaning[name] = sorted(map(_canonical, docs)) if docs else []
+        if name in said:
+            meaning[name] = _canonical(said[name])
     return hashlib.sha256(_encode(meaning).encode()).hexdigest()[:12]
 
 
-def _canonical(doc: Document) -> str:
-    if not doc.metadata and not doc.text:
-        return doc.doc_id
-    metadata = {k: v for k, v in doc.metadata.items() if (k, v) != ("grade", 1)}
-    if not metadata and not doc.text:
-        return doc.doc_id
-    return _encode([doc.doc_id, doc.text, metadata])
+def _canonical(docs: Sequence[Document]) -> list[Any]:
+    out: list[Any] = []
+    for doc in docs:
+        metadata = {k: v for k, v in doc.metadata.items() if k != "grade" or v != 1} if doc.metadata else None
+        out.append([doc.doc_id, doc.text, metadata] if metadata or doc.text else doc.doc_id)
+    if len(out) > 1:
+        out.sort(key=_order)
+    return out
+
+
+def _order(doc: Any) -> Any:
+    return (doc,) if type(doc) is str else (doc[0], doc[1], _encode(doc[2]))

@@ -24,17 +24,17 @@ DEFAULT_METRICS = (
 
 
 def build_suite(
-    source: Source, path: Path, raw: dict[str, Any], said: dict[str, Any], cases: list[Any], registry: Registry
+    source: Source, registry: Registry, *, path: Path, raw: dict[str, Any], said: dict[str, Any], cases: list[Any]
 ) -> GoldenSuite:
     """Put a suite together.
 
     Args:
         source: where complaints go.
+        registry: the metrics there are.
         path: the file.
         raw: the mapping at the top of the file (of a JSONL file, its first line).
         said: what reading *raw* with `fields.SUITE` or `fields.HEADER` gave.
         cases: the cases as they stand.
-        registry: the metrics there are.
 
     Raises:
         GoldenFileError: anything was complained about, now or before.

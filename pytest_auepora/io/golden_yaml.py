@@ -26,4 +26,4 @@ def load_golden_yaml(path: Path, registry: Registry, *, max_bytes: int = MAX_BYT
         source.complain(1, 1, f"expected a mapping with cases, got {describe(root)}{hint}")
         raise source.error()
     said = SUITE.read_mapping(root, source)
-    return build_suite(source, path, root, said, said.get("cases", []), registry)
+    return build_suite(source, registry, path=path, raw=root, said=said, cases=said.get("cases", []))

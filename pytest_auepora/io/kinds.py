@@ -16,7 +16,8 @@ from ..errors import did_you_mean
 from .source import Source, describe
 
 __all__ = [
-    "BAD", "Choice", "Day", "Field", "Flag", "Free", "Kind", "ListOf", "MapOf", "Number", "Reason", "Record", "Text", "Whole",
+    "BAD", "Choice", "Day", "Field", "Flag", "Free", "Kind", "ListOf", "MapOf", "Number", "Reason", "Record", "Text",
+    "Whole",
 ]  # fmt: skip
 
 
@@ -237,7 +238,7 @@ class ListOf(Kind):
         out = [self.kind.read(part, value, i, source) for i, part in enumerate(value)]
         if BAD in out:
             return BAD
-        if self.unique and self._repeats(out, value, source):
+        if self.unique and len(out) > 1 and self._repeats(out, value, source):
             return BAD
         return out
 
@@ -306,6 +307,10 @@ class Record(Kind):
 
     expected: str = "a mapping"
 
+    def __post_init__(self) -> None:
+        self.required = [f.name for f in self.fields.values() if f.required]
+        self._readers = {name: f.kind.read for name, f in self.fields.items()}
+
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
@@ -314,24 +319,16 @@ class Record(Kind):
     def read_mapping(self, value: dict[Any, Any], source: Source) -> dict[str, Any]:
         """Read every key; complain about unknown and missing ones."""
         out: dict[str, Any] = {}
-        fields = self.fields
+        readers = self._readers
         for name, part in value.items():
-            known = fields.get(name)
-            if known is None:
+            if name not in readers:
                 self._unknown(value, name, source)
-                continue
-            made = known.kind.read(part, value, name, source)
-            if made is not BAD:
+            elif (made := readers[name](part, value, name, source)) is not BAD:
                 out[name] = made
         for name in self.required:
             if name not in value:
                 source.bad_whole(value, f"{self.what} has no {name}")
         return out
-
-    @property
-    def required(self) -> list[str]:
-        """Keys that must be there."""
-        return [f.name for f in self.fields.values() if f.required]
 
     def _unknown(self, value: Any, name: Any, source: Source) -> None:
         hint = self.hints.get(name, "") if isinstance(name, str) else ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import keyword
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from .kinds import BAD, Kind
 from .source import Source, describe
@@ -42,7 +43,7 @@ class _Name(Kind):
             return self.reserved(value)
         return next((why for pattern, why in self._rules if pattern.search(value)), "is no such name")
 
-    def reserved(self, value: str) -> str:
+    def reserved(self, value: str) -> str:  # noqa: ARG002 - for those who have such names
         """Say why a well-formed *value* cannot be had, or return an empty string."""
         return ""
 
@@ -99,22 +100,31 @@ class Tag(_Name):
     regex = r"(?!_)[\w](?:[\w.+-]*\w)?"
     rules = ((r"", "cannot be a pytest marker: letters, digits and . + - _ between them"),)
 
-    _TAKEN = {
+    taken: ClassVar[Mapping[str, str]] = {
         "skip": "is a mark of pytest's own; write the key skip instead",
         "xfail": "is a mark of pytest's own; write the key xfail instead",
         "timeout": "is a mark of pytest-timeout; write the key timeout instead",
         "benchmark": "is a mark of pytest-benchmark; write the key benchmark instead",
         **dict.fromkeys(("skipif", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast"),
                         "is a mark of pytest's own that does something else"),
-        **dict.fromkeys(("auepora", "asyncio", "anyio", "flaky", "xdist_group"), "is a mark with a meaning of its own"),
+        **dict.fromkeys(("auepora", "asyncio", "anyio", "flaky", "xdist_group"),
+                        "is a mark with a meaning of its own"),
         **dict.fromkeys(("and", "or", "not", "True", "False", "None"), "is a word of the -m language"),
     }  # fmt: skip
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        if isinstance(value, str) and value in self._TAKEN:
-            source.bad(holder, key, f"tag {value!r} {self._TAKEN[value]}")
-            return BAD
-        return super().read(value, holder, key, source)
+    def __init__(self) -> None:
+        super().__init__()
+        self._good: set[str] = set()
+
+    def wrong(self, value: str) -> str:
+        if value in self._good:  # the same few tags come back in every case
+            return ""
+        if not (why := super().wrong(value)) and len(self._good) < 1000:
+            self._good.add(value)
+        return why
+
+    def reserved(self, value: str) -> str:
+        return self.taken.get(value, "")
 
 
 class FixtureName(_Name):

@@ -54,25 +54,24 @@ class _OneDocument(Kind):
         return self._make(said, value, source)
 
     def _make(self, said: dict[str, Any], value: Any, source: Source) -> Any:
-        if ("id" in said) == ("doc" in said):
+        doc_id = said.get("id")
+        if (doc_id is None) != ("doc" in said):
             source.bad_whole(value, f"a document has either id or doc, got {', '.join(value) or 'nothing'}")
             return BAD
-        metadata = dict(said.get("metadata", {}))
+        metadata = dict(said["metadata"]) if "metadata" in said else {}
         text = said.get("text", "")
-        if "doc" in said:
-            passage = self._passage(said, value, source)
-            if passage is None:
+        if doc_id is None:
+            if (passage := self._passage(said, value, source)) is None:
                 return BAD
             metadata.update(passage)
-            text = said.get("quote", text)
-        elif misplaced := {"quote", "span"} & said.keys():
-            source.bad_key(
-                value, misplaced.pop(), "a quote or span is looked up in a source document: write doc, not id"
-            )
+            doc_id, text = said["doc"], said.get("quote", text)
+        elif "quote" in said or "span" in said:
+            odd = "quote" if "quote" in said else "span"
+            source.bad_key(value, odd, f"a {odd} is looked up in a source document: write doc, not id")
             return BAD
         if "grade" in said:
             metadata["grade"] = said["grade"]
-        return Document(said.get("id") or said["doc"], text, metadata)
+        return Document(doc_id, text, metadata)
 
     def _passage(self, said: dict[str, Any], value: Any, source: Source) -> dict[str, Any] | None:
         if "quote" in said and len({"quote", "span", "text"} & said.keys()) > 1:
@@ -118,15 +117,20 @@ class Documents(ListOf):
         seen: set[Any] = set()
         good = True
         for i, doc in enumerate(out):
-            meta = doc.metadata
-            match = meta.get("match") if meta else None
-            name = (
-                (doc.doc_id, match, doc.text if match == "quote" else "", meta.get("start"), meta.get("end"))
-                if match
-                else doc.doc_id
-            )
+            name = _place_of(doc) if doc.metadata else doc.doc_id
             if name in seen:
                 source.bad(value, i, f"{describe(doc.doc_id)} is listed twice")
                 good = False
             seen.add(name)
         return out if good else BAD
+
+
+def _place_of(doc: Document) -> Any:
+    """What the document names: itself, or a passage of it."""
+    match doc.metadata.get("match"):
+        case None:
+            return doc.doc_id
+        case "quote":
+            return doc.doc_id, doc.text
+        case kind:
+            return doc.doc_id, kind, doc.metadata.get("start"), doc.metadata.get("end")

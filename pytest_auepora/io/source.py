@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +17,6 @@ MAX_BYTES = 50_000_000
 """How large a golden file may be."""
 
 _BREAK = re.compile(r"\r\n|\r|\n")
-_ONLY_YAML_BREAKS = re.compile("[\x85\u2028\u2029]")
 _PLAIN_END = re.compile(r"\s#|:\s|[,\[\]{}\r\n]|:$")
 
 
@@ -37,18 +36,20 @@ class Source:
 
     ``marks`` maps ``id(container)`` to a list of marks: the container's own, then for a mapping those of key and
     value in turn, in the order of its keys, for a sequence those of its items.  Identities are stable because
-    the values are held by whoever reads them.
+    the values are held by whoever reads them.  ``starts`` has the own marks of some more containers; ``locate``
+    fills in all others when they are asked for.  With ``by_index``, lines are counted from ``Mark.index``.
     """
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
         self.marks: dict[int, list[Mark]] = {}
+        self.starts: dict[int, Mark] = {}
+        self.locate: Callable[[], None] | None = None
+        self.by_index = False
         self.problems: list[Problem] = []
         self._lines: list[str] | None = None
         self._starts: list[int] | None = None
-        # YAML 1.1 breaks lines at three characters where no editor and no traceback does
-        self._foreign_breaks = _ONLY_YAML_BREAKS.search(text) is not None
 
     @classmethod
     def load(cls, path: Path, max_bytes: int = MAX_BYTES) -> Source:
@@ -78,7 +79,7 @@ class Source:
 
     def place(self, mark: Mark) -> tuple[int, int]:
         """Line and column of *mark*, both 1-based, the column in characters."""
-        if self._foreign_breaks:
+        if self.by_index:
             return self.place_at(mark.index)
         return mark.line + 1, mark.column + 1
 
@@ -91,11 +92,29 @@ class Source:
 
     def marks_of(self, holder: Any) -> list[Mark]:
         """Return the marks of a container, empty where none are known."""
+        if id(holder) not in self.marks and self.locate is not None:
+            locate, self.locate = self.locate, None
+            locate()
         return self.marks.get(id(holder), [])
+
+    def take_marks(self, root: Any, twin: Source, same: Any) -> None:
+        """Take over the marks of *same*, a value equal to *root* that *twin* has located."""
+        pairs = [(root, same)]
+        for value, located in pairs:
+            self.marks[id(value)] = twin.marks[id(located)]
+            parts = (value.values(), located.values()) if isinstance(value, dict) else (value, located)
+            pairs += [pair for pair in zip(*parts, strict=True) if isinstance(pair[0], (dict, list))]
+
+    def forget(self) -> None:
+        """Drop what was found so far, to begin anew."""
+        self.marks.clear()
+        self.starts.clear()
+        self.problems.clear()
 
     def at(self, holder: Any, key: Any = None, *, on_key: bool = False) -> tuple[int, int]:
         """Where *holder* starts, or its value at *key* (a key or an index), or that key itself; (0, 0) if unknown."""
-        mark = self._mark(holder, key, on_key)
+        mark = self.starts.get(id(holder)) if key is None else None
+        mark = mark or self._mark(holder, key, on_key)
         return self.place(mark) if mark is not None else (0, 0)
 
     def _mark(self, holder: Any, key: Any, on_key: bool) -> Mark | None:

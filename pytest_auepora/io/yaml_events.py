@@ -6,9 +6,8 @@ files with anchors, aliases, tags or merge keys take that way (`yaml_graph`).
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import re
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -25,57 +24,77 @@ MAX_DEPTH = 100
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's parser, or the slow one where PyYAML was built without it."""
 
-_NULL, _BOOL, _MERGE = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "merge"))
+_ONLY_YAML_BREAKS = re.compile("[\x85\u2028\u2029]")
+"""Where YAML 1.1 breaks lines, and no editor and no traceback does."""
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+_SHALLOW = 2
+"""Every key and value is located down to this depth at once (the file's own keys and their mappings), deeper only
+when something is complained about: keeping a place for each of a million values costs more than reading them."""
+
+_DEEP = MAX_DEPTH + 1
 
 
 class _NeedsGraph(Exception):
     """An anchor, an alias, a tag or a merge key: events alone do not say what the value is."""
 
 
+class _NeedsPlaces(Exception):
+    """Something has to be complained about where nothing was located."""
+
+
 def load_yaml(source: Source) -> Any:
-    """Return the value of the one document in *source*, noting where everything stands in ``source.marks``.
+    """Return the value of the one document in *source*, which then knows where everything stands.
 
     Keys given twice are complained about in *source*; the first value is kept.
 
     Raises:
-        GoldenFileError: no YAML, more or less than one document, nested too deep, tags beyond plain data.
+        GoldenFileError: no YAML, more than one document, nested too deep, tags beyond plain data.
     """
-    parser = _Parser(source.text)
+    source.by_index = _ONLY_YAML_BREAKS.search(source.text) is not None
     try:
-        with _no_garbage_collection():
-            return _document(parser.get_event, source)
+        return _load(source)
     except _NeedsGraph:
         from .yaml_graph import load_graph
 
-        source.marks.clear()
-        source.problems.clear()
+        source.forget()
         return load_graph(source, _Parser, MAX_DEPTH)
     except (yaml.YAMLError, YamlProblem) as exc:
         explain(exc, source)
         raise source.error() from None
+
+
+def _load(source: Source) -> Any:
+    try:
+        root = _parse(source, _SHALLOW)
+    except _NeedsPlaces:
+        source.forget()
+        return _parse(source, _DEEP)
+    source.locate = lambda: _locate(source, root)
+    return root
+
+
+def _locate(source: Source, root: Any) -> None:
+    """Read the text once more, and note for the values of *root* where everything stands."""
+    twin = Source(source.path, source.text)
+    source.take_marks(root, twin, _parse(twin, _DEEP))
+
+
+def _parse(source: Source, located: int) -> Any:
+    parser = _Parser(source.text)
+    try:
+        return _document(parser.get_event, source, located)
     finally:
         parser.dispose()
 
 
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Keep the collector from walking, again and again, a growing heap in which nothing is garbage."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _document(get: Callable[[], Any], source: Source) -> Any:
+def _document(get: Callable[[], Any], source: Source, located: int) -> Any:
     get()  # stream start
     event = get()
     if isinstance(event, yaml.StreamEndEvent):
         return None
-    build = _Builder(get, source)
-    value = build.value(get(), 0)
+    value = _Builder(get, source, located).value(get(), 0)
     get()  # document end
     event = get()
     if not isinstance(event, yaml.StreamEndEvent):
@@ -86,11 +105,12 @@ def _document(get: Callable[[], Any], source: Source) -> Any:
 class _Builder:
     """Turns events into values.  The loops are written out: they run once for every scalar of the file."""
 
-    def __init__(self, get: Callable[[], Any], source: Source) -> None:
+    def __init__(self, get: Callable[[], Any], source: Source, located: int) -> None:
         self.get = get
         self.source = source
-        self.keys = _Keys()
+        self.located = located
         self.plain = _Plain()
+        self.keys = _Keys(self.plain)
 
     def value(self, event: Any, depth: int) -> Any:
         """Build the value that starts with *event*."""
@@ -113,12 +133,12 @@ class _Builder:
         return text
 
     def sequence(self, event: Any, depth: int) -> list[Any]:
-        self.check(event, depth)
         get, table = self.get, self.plain.table
         out: list[Any] = []
-        marks = [event.start_mark]
+        marks = self.start(out, event, depth)
         while (kind := (event := get()).__class__) is not SequenceEndEvent:
-            marks.append(event.start_mark)
+            if marks is not None:
+                marks.append(event.start_mark)
             if kind is ScalarEvent and event.anchor is None:
                 text = event.value
                 plain, quoted = event.implicit
@@ -127,16 +147,14 @@ class _Builder:
                 out.append(text)
             else:
                 out.append(self.value(event, depth))
-        self.source.marks[id(out)] = marks
         return out
 
     def mapping(self, event: Any, depth: int) -> dict[Any, Any]:
-        self.check(event, depth)
         get, table, keys = self.get, self.plain.table, self.keys
         out: dict[Any, Any] = {}
-        marks = [event.start_mark]
+        marks = self.start(out, event, depth)
         while (kind := (event := get()).__class__) is not MappingEndEvent:
-            key_mark = event.start_mark
+            key_event = event
             if kind is ScalarEvent and event.anchor is None and event.implicit[0]:
                 key = keys[event.value]
             else:
@@ -150,12 +168,11 @@ class _Builder:
             else:
                 value = self.value(event, depth)
             if key in out:
-                self.twice(out, key, key_mark, marks)
+                self.twice(out, key, key_event.start_mark, marks)
                 continue
             out[key] = value
-            marks.append(key_mark)
-            marks.append(event.start_mark)
-        self.source.marks[id(out)] = marks
+            if marks is not None:
+                marks += (key_event.start_mark, event.start_mark)
         return out
 
     def key(self, event: Any, depth: int) -> Any:
@@ -165,23 +182,31 @@ class _Builder:
             raise YamlProblem("a list or mapping cannot be a key", event.start_mark)
         return key
 
-    def check(self, event: Any, depth: int) -> None:
+    def start(self, out: Any, event: Any, depth: int) -> list[Any] | None:
+        """Begin a container; return the list of marks to fill, or None where nothing is located."""
         if event.anchor is not None or event.tag is not None:
             raise _NeedsGraph
         if depth > MAX_DEPTH:
             raise TooDeep(MAX_DEPTH, event.start_mark)
+        if depth <= self.located:
+            marks = self.source.marks[id(out)] = [event.start_mark]
+            return marks
+        if depth == self.located + 1:
+            self.source.starts[id(out)] = event.start_mark
+        return None
 
-    def twice(self, out: dict[Any, Any], key: Any, mark: Any, marks: list[Any]) -> None:
-        first = marks[2 * list(out).index(key) + 1]
-        line, _ = self.source.place(first)
-        self.source.complain(*self.source.place(mark), f"{key!r} is given twice, first on line {line}")
+    def twice(self, out: dict[Any, Any], key: Any, mark: Any, marks: list[Any] | None) -> None:
+        if marks is None:
+            raise _NeedsPlaces
+        first, _ = self.source.place(marks[2 * list(out).index(key) + 1])
+        self.source.complain(*self.source.place(mark), f"{key!r} is given twice, first on line {first}")
 
 
 class _Keys(dict[str, Any]):
     """Plain keys already resolved; the same few come back in every case."""
 
-    def __init__(self) -> None:
-        self._plain = _Plain()
+    def __init__(self, plain: _Plain) -> None:
+        self._plain = plain
 
     def __missing__(self, text: str) -> Any:
         value = self[text] = self._plain.resolve(text, None)

@@ -1,0 +1,165 @@
+"""JSON Lines with places: one value a line, and where each of its parts stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .source import Source, describe
+
+__all__ = ["load_lines"]
+
+MAX_DEPTH = 100
+"""How deep lists and mappings may nest."""
+
+_BLANK = re.compile(r"[ \t\r]*")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_scalar = json.JSONDecoder().raw_decode
+
+
+@dataclass(slots=True)
+class _Mark:
+    line: int
+    column: int
+    index: int = 0
+    """Not counted: lines and columns say it all here."""
+
+
+class _Twice(Exception):
+    """A key is given twice."""
+
+
+def load_lines(source: Source) -> Iterator[dict[str, Any]]:
+    """Yield the mapping on every line that is not blank; *source* then knows where everything stands.
+
+    A line that holds anything else is complained about and left out; so is a key given twice, of which the first
+    value is kept.
+    """
+    values: dict[int, dict[str, Any]] = {}
+    source.locate = lambda: _locate(source, values)
+    decode = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant).decode
+    for number, line in enumerate(source.lines):
+        if not line or line.isspace():
+            continue
+        try:
+            value = decode(line)
+            _check(line, value)
+        except _Twice:
+            value = _Located(source, line, number, complain=True).parse()
+        except json.JSONDecodeError as exc:
+            source.complain(number + 1, exc.colno, f"not JSON: {exc.msg}")
+            continue
+        except RecursionError:
+            source.complain(number + 1, 1, f"lists and mappings nest more than {MAX_DEPTH} deep on this line")
+            continue
+        except ValueError as exc:
+            source.complain(number + 1, 1, f"cannot be read: {exc}")
+            continue
+        if not isinstance(value, dict):
+            source.complain(number + 1, 1, f"expected a mapping on each line, got {describe(value)}")
+            continue
+        values[number] = value
+        source.starts[id(value)] = _Mark(number, len(line) - len(line.lstrip()))
+        yield value
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise _Twice
+    return made
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _check(line: str, value: Any) -> None:
+    if line.count("[") + line.count("{") > MAX_DEPTH:
+        level, depth = [value], 0
+        while level := [part for one in level if isinstance(one, (dict, list)) for part in _parts(one)]:
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise RecursionError
+    if _SURROGATE.search(line):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as exc:
+            half = str(exc.object[exc.start : exc.end]).encode("ascii", "backslashreplace").decode()
+            raise ValueError(f"{half} is half a character") from None
+
+
+def _parts(value: Any) -> Any:
+    return value.values() if isinstance(value, dict) else value
+
+
+def _locate(source: Source, values: dict[int, dict[str, Any]]) -> None:
+    lines = source.lines
+    for number, value in values.items():
+        if id(value) not in source.marks:
+            twin = Source(source.path, "")
+            source.take_marks(value, twin, _Located(twin, lines[number], number).parse())
+
+
+class _Located:
+    """Parses one line of sound JSON once more, slowly, and notes where everything stands."""
+
+    def __init__(self, source: Source, line: str, number: int, *, complain: bool = False) -> None:
+        self.source = source
+        self.line = line
+        self.number = number
+        self.complain = complain
+
+    def parse(self) -> Any:
+        return self.value(self.skip(0))[0]
+
+    def skip(self, pos: int) -> int:
+        match = _BLANK.match(self.line, pos)
+        assert match is not None
+        return match.end()
+
+    def mark(self, pos: int) -> _Mark:
+        return _Mark(self.number, pos)
+
+    def value(self, pos: int) -> tuple[Any, int]:
+        """Return the value at *pos* and the position after it."""
+        if self.line[pos] == "{":
+            return self.mapping(pos)
+        if self.line[pos] == "[":
+            return self.sequence(pos)
+        return _scalar(self.line, pos)
+
+    def mapping(self, start: int) -> tuple[dict[str, Any], int]:
+        out: dict[str, Any] = {}
+        marks = [self.mark(start)]
+        pos = self.skip(start + 1)
+        while self.line[pos] != "}":
+            key_at = self.skip(pos + 1) if self.line[pos] == "," else pos
+            key, pos = _scalar(self.line, key_at)
+            value_at = self.skip(self.skip(pos) + 1)
+            value, pos = self.value(value_at)
+            pos = self.skip(pos)
+            if key in out:
+                if self.complain:
+                    self.source.complain(self.number + 1, key_at + 1, f"{key!r} is given twice")
+                continue
+            out[key] = value
+            marks += (self.mark(key_at), self.mark(value_at))
+        self.source.marks[id(out)] = list(marks)
+        return out, pos + 1
+
+    def sequence(self, start: int) -> tuple[list[Any], int]:
+        out: list[Any] = []
+        marks = [self.mark(start)]
+        pos = self.skip(start + 1)
+        while self.line[pos] != "]":
+            at = self.skip(pos + 1) if self.line[pos] == "," else pos
+            value, pos = self.value(at)
+            pos = self.skip(pos)
+            out.append(value)
+            marks.append(self.mark(at))
+        self.source.marks[id(out)] = list(marks)
+        return out, pos + 1
