@@ -2,8 +2,8 @@
 
 A document without an id gets one made from its text (``"sha:<12 hex>"``), so that quotes and spans still match
 and equal texts count as one; ``metadata["id_source"]`` says where an id came from when it was not given as one:
-``"text"`` (made from the text), ``"string"`` (a bare string without white space is taken as an id *and* as the
-text) or ``"metadata.<key>"``.
+``"text"`` (made from the text), ``"string"`` (a bare ASCII string without white space is taken as an id *and* as
+the text) or ``"metadata.<key>"``.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from pytest_auepora.errors import OutputShapeError, did_you_mean
 
 from .shapes import describe, fields_of, first_of, short_repr
 
-__all__ = ["ACCEPTED_DOCUMENTS", "notes_on", "to_document", "to_retrieved"]
+__all__ = ["ACCEPTED_DOCUMENTS", "notes_on", "to_document", "to_retrieved", "with_ids"]
 
 ACCEPTED_DOCUMENTS = (
     "RetrievedDocument, Document, a mapping or object with id (doc_id, chunk_id, _id) and/or text (page_content, "
     "content) and optionally score and metadata, a string, or a (document, score) pair"
 )
 
-ID_KEYS = ("chunk_id", "id", "_id", "node_id", "id_", "uuid", "doc_id", "document_id", "corpus_id")
-PARENT_KEYS = ("document_id", "doc_id", "source")
+ID_KEYS = ("chunk_id", "id", "_id", "node_id", "id_", "uuid", "doc_id", "document_id", "corpus_id", "doc")
+PARENT_KEYS = ("document_id", "doc_id", "doc", "source")
 TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "body", "snippet", "document")
 SCORE_KEYS = ("score", "relevance_score", "similarity", "similarity_score", "_score")
 NESTED_KEYS = ("doc", "document", "node", "chunk")
@@ -51,7 +51,7 @@ def to_retrieved(raw: Any) -> list[RetrievedDocument]:
         raw = [raw]
     if _is_lazy(raw):
         raise OutputShapeError(
-            f"the documents came as {describe(raw)}, which has not run yet; return a list: list(documents)"
+            f"the documents came as {describe(raw)}, which has not run yet; accepted: a list, list(documents)"
         )
     if isinstance(raw, (Mapping, bytes, Document, RetrievedDocument, Response)) or not isinstance(raw, Iterable):
         raise OutputShapeError(
@@ -77,6 +77,27 @@ def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:
     if retrieved and all(s == "string" for s in sources):
         notes.append("documents are bare strings without white space; taken as ids")
     return notes
+
+
+def with_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[RetrievedDocument] | None:
+    """Put *ids* that came in a list of their own on *retrieved*; None where the two do not fit together.
+
+    They fit when there are no documents at all, or as many as ids and none that has one of its own.
+    """
+    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Sequence) or not all(map(_is_given, ids)):
+        return None
+    if not retrieved:
+        return [RetrievedDocument(Document(str(i)), 0.0, rank) for rank, i in enumerate(ids, 1)]
+    if len(ids) != len(retrieved) or any(
+        r.doc.metadata.get("id_source") not in ("text", "string") for r in retrieved
+    ):
+        return None
+    pairs = zip(ids, retrieved, strict=True)
+    return [RetrievedDocument(_renamed(r.doc, str(i)), r.score, r.rank) for i, r in pairs]
+
+
+def _renamed(doc: Document, doc_id: str) -> Document:
+    return Document(doc_id, doc.text, {k: v for k, v in doc.metadata.items() if k != "id_source"})
 
 
 def _is_lazy(raw: Any) -> bool:
@@ -155,14 +176,14 @@ def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocume
 
 def _given_id(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str | None:
     """Find the id and, beside it, the document that a chunk belongs to."""
-    given = [k for k in ID_KEYS if fields.get(k) not in (None, "")]
+    given = [k for k in ID_KEYS if _is_given(fields.get(k))]
     if len(given) > 1 and given[0] == "chunk_id" and not isinstance(fields["chunk_id"], str):
         given = [*given[1:], "chunk_id"]  # a bare number counts chunks inside a document: no id by itself
     doc_id = str(fields[given[0]]) if given else None
-    if doc_id is None and (key := next((k for k in _METADATA_ID_KEYS if metadata.get(k) not in (None, "")), None)):
+    if doc_id is None and (key := next((k for k in _METADATA_ID_KEYS if _is_given(metadata.get(k))), None)):
         doc_id, metadata["id_source"] = str(metadata[key]), f"metadata.{key}"
     if metadata.get("document_id") is None:
-        parents = [str(v) for k in PARENT_KEYS if (v := fields.get(k, metadata.get(k))) not in (None, "")]
+        parents = [str(v) for k in PARENT_KEYS if _is_given(v := fields.get(k, metadata.get(k)))]
         parents = [p for p in parents if p != doc_id]
         if parents:
             metadata["document_id"] = parents[0]
@@ -181,6 +202,10 @@ def _metadata(raw: Any, fields: Mapping[str, Any], used: set[str | None]) -> dic
 
 def _id_of(text: str) -> str:
     return "sha:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and not (isinstance(value, str) and not value)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,8 +1,9 @@
 """Whatever a RAG system returned → `SystemOutputs`.
 
 The answer is looked for under `ANSWER_KEYS`, the documents under `DOCUMENT_KEYS`, in this order; ``timings``
-are seconds; ``refused``, ``citations`` and ``metadata`` go to ``response.metadata``; every other key to ``extra``.
-What a report should say about the shape stands in ``extra["auepora_notes"]``, a list of sentences.
+are seconds; ids that come in a list of their own (`ID_LIST_KEYS`) go to the documents; ``refused``, ``citations``
+and ``metadata`` go to ``response.metadata``; every other key to ``extra``.  What a report should say about the
+shape stands in ``extra["auepora_notes"]``, a list of sentences.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import OutputShapeError, did_you_mean
 
-from .documents import notes_on, to_retrieved
+from .documents import notes_on, to_retrieved, with_ids
 from .shapes import describe, fields_of, first_of
 
 __all__ = ["ANSWER_KEYS", "DOCUMENT_KEYS", "NOTES", "to_outputs", "to_response"]
@@ -50,6 +51,17 @@ DOCUMENT_KEYS = (
     "sources",
     "hits",
 )
+ID_LIST_KEYS = (
+    "doc_ids",
+    "document_ids",
+    "chunk_ids",
+    "context_ids",
+    "retrieved_ids",
+    "retrieved_doc_ids",
+    "retrieved_context_ids",
+    "source_ids",
+    "ids",
+)
 NOTES = "auepora_notes"
 """The key of ``SystemOutputs.extra`` that holds what a report should say about the outputs' shape."""
 
@@ -58,8 +70,9 @@ ACCEPTED = (
     "(answer, response, result, output, text) and optionally documents (documents, contexts, source_documents, "
     "retrieved, …), timings, refused, citations, metadata"
 )
+_TEXT_KEYS = ("text", "content", "answer", "response")
 _ABOUT_ANSWER = ("refused", "citations")
-_KNOWN = (*ANSWER_KEYS, *DOCUMENT_KEYS, "timings", "metadata", "structured", "extra", *_ABOUT_ANSWER)
+_KNOWN = (*ANSWER_KEYS, *DOCUMENT_KEYS, *ID_LIST_KEYS, "timings", "metadata", "structured", "extra", *_ABOUT_ANSWER)
 
 
 def to_outputs(raw: Any) -> SystemOutputs:
@@ -88,16 +101,16 @@ def to_response(raw: Any) -> Response:
     """
     if isinstance(raw, Response):
         if not isinstance(raw.text, str):
-            raise OutputShapeError(f"the text of the Response is {describe(raw.text)}, not a string")
+            raise OutputShapeError(f"the text of the Response is {describe(raw.text)}, not a string\n{ACCEPTED}")
         return Response(raw.text, raw.structured, dict(raw.metadata))
     if isinstance(raw, str):
         return Response(str(raw))
     if not isinstance(raw, (Document, RetrievedDocument)) and not _is_stream(raw):
-        fields = fields_of(raw, ("text", "content", "answer", "response"))
-        key = first_of(fields, ("text", "content", "answer", "response")) if fields else None
-        if fields and key and isinstance(fields[key], str):
-            return Response(fields[key], metadata=_mapping(fields.get("metadata")))
-    raise OutputShapeError(f"the answer is {describe(raw)}, not a text{_hint(raw)}; {ACCEPTED}")
+        fields = fields_of(raw, (*_TEXT_KEYS, "metadata")) or {}
+        key = first_of(fields, _TEXT_KEYS)
+        if key and isinstance(fields[key], str):
+            return Response(str(fields[key]), metadata=_mapping(fields.get("metadata")))
+    raise OutputShapeError(f"the answer is {describe(raw)}, not a text{_hint(raw)}\n{ACCEPTED}")
 
 
 def _checked(raw: SystemOutputs) -> SystemOutputs:
@@ -120,9 +133,8 @@ def _build(answer: Any, documents: Any) -> SystemOutputs:
 def _split(raw: tuple[Any, ...]) -> tuple[Any, Any]:
     """Tell the answer from the documents in a pair."""
     if len(raw) == 2:
-        first, second = raw
-        for answer, documents in ((first, second), (second, first)):
-            if _is_answer(answer) and (documents is None or isinstance(documents, (list, tuple))):
+        for answer, documents in (raw, raw[::-1]):
+            if _is_answer(answer) and not _is_answer(documents):
                 return answer, documents
     raise _refuse(raw)
 
@@ -130,7 +142,10 @@ def _split(raw: tuple[Any, ...]) -> tuple[Any, Any]:
 def _is_answer(value: Any) -> bool:
     if isinstance(value, (str, Response)):
         return True
-    return not isinstance(value, (list, tuple)) and fields_of(value, ("text", "content")) is not None
+    if isinstance(value, (Document, RetrievedDocument)) or _is_stream(value):
+        return False
+    fields = fields_of(value, _TEXT_KEYS) or {}
+    return any(isinstance(fields.get(key), str) for key in _TEXT_KEYS)
 
 
 def _from_fields(raw: Any, fields: dict[str, Any]) -> SystemOutputs:
@@ -141,13 +156,19 @@ def _from_fields(raw: Any, fields: dict[str, Any]) -> SystemOutputs:
     try:
         out = _build(fields[answer_key], fields.get(documents_key) if documents_key else None)
     except OutputShapeError as exc:
-        raise OutputShapeError(f"in {describe(raw)}: {exc}") from None
+        raise OutputShapeError(f"in what the RAG returned, {describe(raw)}: {exc}") from None
+    ids_key = first_of(fields, ID_LIST_KEYS)
+    if ids_key and (named := with_ids(out.retrieved, fields[ids_key])) is not None:
+        out.retrieved = named
+        out.extra.pop(NOTES, None)
+    else:
+        ids_key = None
     out.timings, dropped = _timings(fields.get("timings"))
     about = {**_mapping(fields.get("metadata")), **{k: fields[k] for k in _ABOUT_ANSWER if k in fields}}
     out.response.metadata.update(about)
     if isinstance(structured := fields.get("structured"), dict):
         out.response.structured = structured
-    used = {answer_key, documents_key, "timings", "metadata", "structured", "extra", *_ABOUT_ANSWER}
+    used = {answer_key, documents_key, ids_key, "timings", "metadata", "structured", "extra", *_ABOUT_ANSWER}
     out.extra = {**{k: v for k, v in fields.items() if k not in used}, **_mapping(fields.get("extra")), **out.extra}
     _add_notes(out, dropped)
     return out
@@ -198,7 +219,7 @@ def _refuse(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputShapeErr
         words = [f"{k!r}{m}" for k in fields if k not in known and (m := did_you_mean(k, known, most=1))]
         near = f"; {', '.join(words)}" if words else ""
     said = "the RAG returned an answer of None" if fields and _has_none(fields) else "the RAG returned no answer"
-    return OutputShapeError(f"{said}; it gave {describe(raw)}{near}{hint}; {ACCEPTED}")
+    return OutputShapeError(f"{said}; it gave {describe(raw)}{near}{hint}\n{ACCEPTED}")
 
 
 def _has_none(fields: Mapping[str, Any]) -> bool:
@@ -224,5 +245,5 @@ def _hint(raw: Any) -> str:
             "; documents alone are no answer: return (answer, documents), with '' as the answer of a retriever alone"
         )
     if isinstance(raw, tuple):
-        return "; which one is the answer? One must be a string, the other a list of documents"
+        return "; which one is the answer? One of two must be a text, the other a list of documents"
     return ""

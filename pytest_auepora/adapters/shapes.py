@@ -20,11 +20,8 @@ _short.maxdict = 6
 
 
 def short_repr(obj: Any, limit: int = 200) -> str:
-    """Return ``repr(obj)`` on one line of at most *limit* characters; a repr that raises is no obstacle."""
-    try:
-        text = " ".join(_short.repr(obj).split())
-    except Exception as exc:
-        text = f"<{type(obj).__name__} whose repr raises {type(exc).__name__}>"
+    """Return ``repr(obj)`` on one line of at most *limit* characters, also when the repr raises."""
+    text = " ".join(_short.repr(obj).split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

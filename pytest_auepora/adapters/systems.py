@@ -57,7 +57,7 @@ class System:
         try:
             outputs = to_outputs(raw)
         except OutputShapeError as exc:
-            raise OutputShapeError(f"{self.name}, asked {sample.query!r}: {exc}") from None
+            raise OutputShapeError(f"{self.name} on {sample.sample_id!r}: {exc}") from None
         outputs.timings.setdefault("end_to_end", seconds)
         return outputs
 
@@ -101,7 +101,7 @@ def as_system(obj: Any) -> System:
         if adapter.matches(obj):
             return adapter.adapt(obj)
     if mistake := _mistake(obj):
-        raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {mistake}; {ACCEPTED}")
+        raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {mistake}\n{ACCEPTED}")
     if callable(run := getattr(obj, "run", None)):
         return _of_callable(obj, run, ("sample", "top_k"), needed="sample")
     if (pair := pair_of(obj)) is not None:
@@ -109,7 +109,7 @@ def as_system(obj: Any) -> System:
         return System(_name(*parts), pair.is_async, pair.invoke, _provenance(*parts))
     if callable(obj):
         return _of_callable(obj, obj, ("query", "sample", "top_k"), needed="query")
-    raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {ACCEPTED}")
+    raise SystemShapeError(f"the rag fixture gave {describe(obj)}\n{ACCEPTED}")
 
 
 def _of_callable(obj: Any, fn: Callable[..., Any], roles: tuple[str, ...], *, needed: str) -> System:

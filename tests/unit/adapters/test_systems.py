@@ -1,0 +1,499 @@
+"""Whatever a fixture returned as a RAG system."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pytest_auepora.adapters import systems
+from pytest_auepora.adapters.systems import System, as_system, register_adapter, type_names
+from pytest_auepora.core.rag_interface import Generator, RAGSystem, Retriever, SimpleRAGSystem
+from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.errors import AueporaError, OutputShapeError, SystemShapeError
+
+SAMPLE = EvaluationSample("case-1", "why?")
+
+
+def ask(system: System, top_k: int = 3) -> SystemOutputs:
+    """Call as the plugin does."""
+    raw = system.invoke(SAMPLE, top_k)
+    if inspect.isawaitable(raw):
+
+        async def settle() -> Any:
+            return await raw
+
+        raw = asyncio.run(settle())
+    return system.as_outputs(raw, 1.5, SAMPLE)
+
+
+# -- callables
+
+
+def by_query(query: str) -> str:
+    return f"{query} 3"
+
+
+def by_any_name(x: str) -> str:
+    return f"{x} 3"
+
+
+def by_query_and_top_k(query: str, top_k: int) -> str:
+    return f"{query} {top_k}"
+
+
+def by_keyword_k(question: str, *, k: int = 1) -> str:
+    return f"{question} {k}"
+
+
+def by_swapped_names(limit: int, prompt: str) -> str:
+    return f"{prompt} {limit}"
+
+
+def by_sample_name(sample: Any) -> str:
+    return f"{sample.query} 3"
+
+
+def by_annotation(s: EvaluationSample, k: int = 1) -> str:
+    return f"{s.query} {k}"
+
+
+def by_defaults(q: str, temperature: float = 0.5, top_k: int = 1, *rest: Any, **options: Any) -> str:
+    assert (temperature, rest, options) == (0.5, (), {})
+    return f"{q} {top_k}"
+
+
+def by_position_only(q: str, /, k: int = 1) -> str:
+    return f"{q} {k}"
+
+
+def by_anything(*args: Any, **kwargs: Any) -> str:
+    assert not kwargs
+    return f"{args[0]} 3"
+
+
+def by_both(query: str, sample: EvaluationSample, top_k: int) -> str:
+    assert sample.query == query
+    return f"{query} {top_k}"
+
+
+@functools.wraps(by_keyword_k)
+def wrapped(*args: Any, **kwargs: Any) -> str:
+    return by_keyword_k(*args, **kwargs)
+
+
+async def acoroutine(query: str, top_k: int) -> str:
+    await asyncio.sleep(0)
+    return f"{query} {top_k}"
+
+
+def returns_coroutine(query: str, top_k: int) -> Any:
+    return acoroutine(query, top_k)
+
+
+class Bot:
+    def ask(self, question: str, k: int = 1) -> str:
+        return f"{question} {k}"
+
+    async def aask(self, question: str, k: int = 1) -> str:
+        return f"{question} {k}"
+
+    @staticmethod
+    def static(question: str) -> str:
+        return f"{question} 3"
+
+    @classmethod
+    def of_class(cls, question: str) -> str:
+        return f"{question} 3"
+
+
+class Callable1:
+    def __call__(self, query: str, top_k: int = 1) -> str:
+        return f"{query} {top_k}"
+
+
+class AsyncCallable:
+    async def __call__(self, query: str, top_k: int = 1) -> str:
+        return f"{query} {top_k}"
+
+
+class Runs:
+    def run(self, sample: EvaluationSample, *, top_k: int = 5) -> Any:
+        return f"{sample.query} {top_k}"
+
+
+class RunsWithoutNames(RAGSystem):
+    def run(self, s, *, top_k=5):  # type: ignore[no-untyped-def]
+        return f"{s.query} {top_k}"
+
+
+class RunsAsync:
+    async def run(self, sample: EvaluationSample, *, top_k: int = 5) -> Any:
+        return f"{sample.query} {top_k}"
+
+
+class RunsOnText:
+    def run(self, query: str) -> str:
+        return f"{query} 3"
+
+
+class RunsOnAnnotatedText:
+    def run(self, x: str) -> str:
+        return f"{x} 3"
+
+
+ASYNC = (acoroutine, AsyncCallable, Bot.aask, RunsAsync)
+
+
+@pytest.mark.parametrize(
+    ("obj", "name", "is_async"),
+    [
+        (by_query, "by_query", False),
+        (by_any_name, "by_any_name", False),
+        (by_query_and_top_k, "by_query_and_top_k", False),
+        (by_keyword_k, "by_keyword_k", False),
+        (by_swapped_names, "by_swapped_names", False),
+        (by_sample_name, "by_sample_name", False),
+        (by_annotation, "by_annotation", False),
+        (by_defaults, "by_defaults", False),
+        (by_position_only, "by_position_only", False),
+        (by_anything, "by_anything", False),
+        (by_both, "by_both", False),
+        (wrapped, "by_keyword_k", False),
+        (functools.partial(by_query_and_top_k, top_k=3), "by_query_and_top_k", False),
+        (functools.partial(functools.partial(acoroutine), top_k=3), "acoroutine", True),
+        (lambda q: f"{q} 3", "<lambda>", False),
+        (lambda sample, k: f"{sample.query} {k}", "<lambda>", False),
+        (acoroutine, "acoroutine", True),
+        (returns_coroutine, "returns_coroutine", False),
+        (Bot().ask, "Bot.ask", False),
+        (Bot().aask, "Bot.aask", True),
+        (Bot.static, "Bot.static", False),
+        (Bot.of_class, "Bot.of_class", False),
+        (Callable1(), "Callable1", False),
+        (AsyncCallable(), "AsyncCallable", True),
+        (Runs(), "Runs", False),
+        (RunsWithoutNames(), "RunsWithoutNames", False),
+        (RunsAsync(), "RunsAsync", True),
+        (RunsOnText(), "RunsOnText", False),
+        (RunsOnAnnotatedText(), "RunsOnAnnotatedText", False),
+    ],
+)
+def test_each_form_of_a_callable(obj: Any, name: str, is_async: bool) -> None:
+    system = as_system(obj)
+    assert (system.name, system.is_async) == (name, is_async)
+    out = ask(system)
+    assert out.response.text == "why? 3"
+    assert out.timings == {"end_to_end": 1.5}
+
+
+def test_a_builtin_is_called_with_the_query() -> None:
+    assert ask(as_system("{} 3".format)).response.text == "why? 3"
+
+
+@pytest.mark.parametrize(
+    ("fn", "message"),
+    [
+        (lambda: "x", "takes no query"),
+        (lambda q, collection: "x", "needs 'collection', which no call brings"),
+        (lambda q, *, model, tenant: "x", "needs 'model', 'tenant'"),
+        (lambda *, top_k: "x", "takes no query"),
+        (lambda **options: "x", "takes no query"),
+    ],
+)
+def test_a_callable_that_no_call_can_satisfy_is_refused_at_once(fn: Callable[..., Any], message: str) -> None:
+    with pytest.raises(SystemShapeError) as caught:
+        as_system(fn)
+    assert message in str(caught.value)
+
+
+def test_a_system_passes_through() -> None:
+    system = as_system(by_query)
+    assert as_system(system) is system
+
+
+# -- a retriever and a generator
+
+
+class Finder(Retriever):
+    auepora_provenance = {"index": "v1"}  # noqa: RUF012
+
+    def retrieve(self, query: str, *, top_k: int = 5) -> list[RetrievedDocument]:
+        return [RetrievedDocument(Document(f"d{i}", f"{query} {i}"), 1 / i, i) for i in range(1, top_k + 1)]
+
+
+class Writer(Generator):
+    def generate(self, query: str, context_docs: list[Document]) -> Response:
+        return Response(" | ".join(d.text for d in context_docs), metadata={"refused": False})
+
+
+class AsyncFinder:
+    async def retrieve(self, query: str, k: int) -> list[dict[str, str]]:
+        await asyncio.sleep(0)
+        return [{"id": f"d{i}", "text": f"{query} {i}"} for i in range(1, k + 1)]
+
+
+class AsyncWriter:
+    async def generate(self, question: str, docs: list[Any]) -> str:
+        await asyncio.sleep(0)
+        return " | ".join(d.text if isinstance(d, Document) else d["text"] for d in docs)
+
+
+class Both:
+    def retrieve(self, query: str, top_k: int) -> list[Any]:
+        return Finder().retrieve(query, top_k=top_k)
+
+    def generate(self, query: str, docs: list[Document]) -> str:
+        return Writer().generate(query, docs).text
+
+
+def find(query: str, k: int) -> list[dict[str, str]]:
+    return [{"id": f"d{i}", "text": f"{query} {i}"} for i in range(1, k + 1)]
+
+
+def write(question: str, chunks: list[dict[str, str]]) -> str:
+    return " | ".join(c["text"] for c in chunks)
+
+
+def by_position(a: str, b: list[dict[str, str]]) -> str:
+    return write(a, b)
+
+
+def afind(query: str, k: int) -> Any:
+    return AsyncFinder().retrieve(query, k)
+
+
+@pytest.mark.parametrize(
+    ("obj", "name", "is_async"),
+    [
+        ((Finder(), Writer()), "Finder + Writer", False),
+        ([Finder(), Writer()], "Finder + Writer", False),
+        ((Writer(), Finder()), "Finder + Writer", False),
+        ({"retriever": Finder(), "generator": Writer()}, "Finder + Writer", False),
+        ({"generate": write, "retrieve": find}, "find + write", False),
+        ((find, write), "find + write", False),
+        ((find, Writer()), "find + Writer", False),
+        ((AsyncFinder(), Writer()), "AsyncFinder + Writer", True),
+        ((Finder(), AsyncWriter()), "Finder + AsyncWriter", True),
+        ((AsyncFinder(), AsyncWriter()), "AsyncFinder + AsyncWriter", True),
+        ((afind, AsyncWriter().generate), "afind + AsyncWriter.generate", True),
+        ((afind, write), "afind + write", False),
+        ((find, lambda docs, q: write(q, docs)), "find + <lambda>", False),
+        ((find, by_position), "find + by_position", False),
+        (Both(), "Both", False),
+        (SimpleRAGSystem(Finder(), Writer()), "SimpleRAGSystem", False),
+    ],
+)
+def test_each_form_of_a_pair(obj: Any, name: str, is_async: bool) -> None:
+    system = as_system(obj)
+    assert (system.name, system.is_async) == (name, is_async)
+    out = ask(system, 2)
+    assert [(r.doc.doc_id, r.rank) for r in out.retrieved] == [("d1", 1), ("d2", 2)]
+    assert out.response.text == "why? 1 | why? 2"
+    assert set(out.timings) == {"retrieval", "generation", "end_to_end"}
+    assert math.isclose(out.timings["end_to_end"], out.timings["retrieval"] + out.timings["generation"], abs_tol=1e-3)
+    assert "auepora_notes" not in out.extra
+
+
+def test_a_generator_gets_what_its_retriever_returned() -> None:
+    texts = ["first text", "second text"]
+    out = ask(as_system((lambda q: texts, lambda q, docs: docs[1])))
+    assert out.response.text == "second text"
+    assert [r.doc.text for r in out.retrieved] == texts
+
+
+def test_a_generator_may_say_more_than_the_answer() -> None:
+    def generate(query: str, docs: Any) -> dict[str, Any]:
+        return {"answer": "x", "citations": ["d1"], "timings": {"generation": 9.0}, "tokens": 5}
+
+    out = ask(as_system((find, generate)))
+    assert out.response.metadata == {"citations": ["d1"]}
+    assert out.timings["generation"] == 9.0
+    assert out.extra == {"tokens": 5}
+
+
+@pytest.mark.parametrize("fails", ["retrieve", "generate"])
+@pytest.mark.parametrize("kind", ["sync", "async", "hidden"])
+def test_an_exception_of_a_part_comes_through(fails: str, kind: str) -> None:
+    def plain(name: str) -> Any:
+        if name == fails:
+            raise LookupError(name)
+        return find("q", 1) if name == "retrieve" else "answer"
+
+    async def coro(name: str) -> Any:
+        return plain(name)
+
+    part: Callable[[str], Any] = plain if kind == "sync" else coro
+
+    async def aretrieve(query: str) -> Any:
+        return await part("retrieve")
+
+    async def agenerate(query: str, docs: Any) -> Any:
+        return await part("generate")
+
+    pair = (aretrieve, agenerate)
+    if kind != "async":
+        pair = (lambda query: part("retrieve"), lambda query, docs: part("generate"))
+    with pytest.raises(LookupError, match=fails):
+        ask(as_system(pair))
+
+
+def test_documents_of_a_wrong_shape_are_blamed_on_the_retriever() -> None:
+    with pytest.raises(OutputShapeError, match=r"^from the retriever: document 1 has neither an id nor a text"):
+        ask(as_system((lambda q: [{}], write)))
+
+
+# -- what is none
+
+
+async def never_awaited() -> None:
+    pass
+
+
+class Only:
+    def retrieve(self, query: str) -> list[Any]:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("obj", "messages"),
+    [
+        (None, ["NoneType: None", "is there a return missing?"]),
+        (Bot, ["the class itself: return an instance, Bot(…)"]),
+        (Bot(), ["Bot"]),
+        (3, ["int: 3"]),
+        ("why?", ["str: 'why?'", "return the function that answers, not its answer"]),
+        ((c for c in "ab"), ["a generator is no system"]),
+        (math, ["module", "return one of its functions"]),
+        ({"retriever": find}, ["a mapping needs the keys 'retriever' and 'generator'"]),
+        ({}, ["dict without any key", "a mapping needs the keys"]),
+        ((find,), ["a pair is (retriever, generator)"]),
+        ((find, 3), ["the generator is int: 3, without .generate and not callable"]),
+        ((Finder, Writer()), ["the retriever is", "the class itself: make an instance"]),
+        (Only(), ["it has .retrieve but no .generate", "'' as the answer of a retriever alone"]),
+        (Writer(), ["it has .generate but no .retrieve"]),
+        ((find, lambda q: "x"), ["takes no documents"]),
+    ],
+)
+def test_what_is_no_system_is_an_error_that_shows_it(obj: Any, messages: list[str]) -> None:
+    with pytest.raises(SystemShapeError) as caught:
+        as_system(obj)
+    assert isinstance(caught.value, AueporaError)
+    for message in messages:
+        assert message in str(caught.value)
+
+
+def test_what_nobody_awaited_is_named_and_closed() -> None:
+    with pytest.raises(SystemShapeError, match="your rag fixture is async and nobody awaited it"):
+        as_system(never_awaited())  # a warning that it was never awaited would fail this test
+
+
+def test_what_is_accepted_is_listed() -> None:
+    with pytest.raises(SystemShapeError, match=r"(?s)accepted: a RAGSystem.*f\(sample, top_k\)"):
+        as_system(3)
+
+
+# -- outputs
+
+
+def test_the_systems_own_end_to_end_time_is_kept() -> None:
+    system = as_system(lambda q: {"answer": "x", "timings": {"end_to_end": 0.25}})
+    assert ask(system).timings == {"end_to_end": 0.25}
+
+
+class Silent:
+    def __call__(self, query: str) -> None:
+        pass
+
+
+def test_a_wrong_answer_names_the_system_and_the_sample() -> None:
+    with pytest.raises(OutputShapeError, match=r"^Silent on 'case-1': the RAG returned no answer"):
+        ask(as_system(Silent()))
+
+
+# -- provenance and names
+
+
+class Told:
+    auepora_name = "the bot"
+
+    def auepora_provenance(self) -> dict[str, str]:
+        return {"model": "m"}
+
+    def ask(self, query: str) -> str:
+        return query
+
+    def __call__(self, query: str) -> str:
+        return query
+
+
+def test_provenance_is_what_the_object_says() -> None:
+    told = Told()
+    assert as_system(told).provenance == {"model": "m"}
+    assert as_system(told).name == "the bot"
+    assert as_system(told.ask).provenance == {"model": "m"}
+    assert as_system(functools.partial(told.ask)).provenance == {"model": "m"}
+    assert as_system((Finder(), Writer())).provenance == {"index": "v1"}
+    assert as_system(by_query).provenance == {}
+
+
+def test_provenance_that_is_no_mapping_is_refused() -> None:
+    told: Any = Told()
+    told.auepora_provenance = "v1"
+    with pytest.raises(SystemShapeError, match=r"auepora_provenance of .*Told gave str: 'v1', not a mapping"):
+        as_system(told)
+
+    async def late() -> dict[str, str]:
+        return {}
+
+    told.auepora_provenance = late
+    with pytest.raises(SystemShapeError, match="gave coroutine"):
+        as_system(told)
+
+
+# -- frameworks
+
+
+class Chain:
+    """Stands for a framework's object: callable, but not with a query."""
+
+    def __call__(self, inputs: dict[str, str], config: Any) -> str:
+        raise AssertionError("the adapter comes first")
+
+    def invoke(self, inputs: dict[str, str]) -> str:
+        return inputs["input"] + " 3"
+
+
+class Derived(Chain):
+    pass
+
+
+class ChainAdapter:
+    def matches(self, obj: Any) -> bool:
+        return f"{__name__}.Chain" in type_names(obj)
+
+    def adapt(self, obj: Any) -> System:
+        return System("chain", False, lambda sample, top_k: obj.invoke({"input": sample.query}))
+
+
+@pytest.fixture
+def adapters(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    registered: list[Any] = []
+    monkeypatch.setattr(systems, "_ADAPTERS", registered)
+    return registered  # type: ignore[return-value]
+
+
+def test_a_registered_adapter_is_asked_first(adapters: list[Any]) -> None:
+    with pytest.raises(SystemShapeError):
+        as_system(Chain())
+    adapter = ChainAdapter()
+    register_adapter(adapter)
+    register_adapter(adapter)
+    assert adapters == [adapter]
+    assert ask(as_system(Derived())).response.text == "why? 3"
+    assert as_system(by_query).name == "by_query"
