@@ -86,9 +86,9 @@ class QuantileLatency(Latency):
     oracle = 'numpy.quantile(method="inverted_cdf"), exact'
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 < self.quantile <= 1:
             raise MetricError(f"quantile must be above 0 and at most 1, got {self.quantile}")
-        super().__post_init__()
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Return the quantile of all values; over none 0.0 with ``num_samples`` 0."""

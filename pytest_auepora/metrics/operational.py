@@ -76,9 +76,10 @@ class TimeoutRate(Operational):
     oracle = "counted"
 
     def __post_init__(self) -> None:
-        if self.soft_deadline_ms is not None and not 0 < self.soft_deadline_ms < math.inf:
-            raise MetricError(f"soft_deadline_ms must be above 0, got {self.soft_deadline_ms}")
         super().__post_init__()
+        deadline: object = self.soft_deadline_ms
+        if deadline is not None and not (isinstance(deadline, (int, float)) and 0 < deadline < math.inf):
+            raise MetricError(f"soft_deadline_ms must be a number above 0, got {deadline!r}")
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """1 for a late call, else 0; n/a without a deadline or a timing."""

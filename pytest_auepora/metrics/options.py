@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -48,14 +47,21 @@ class Configured(Metric):
 
     def __post_init__(self) -> None:
         for option in fields(self):
-            self._check(option.name, getattr(self, option.name), option.metadata)
+            self._check(option, getattr(self, option.name))
         self.name = self.spelling()
 
-    def _check(self, name: str, value: Any, about: Mapping[str, Any]) -> None:
-        if (words := about.get("words")) is not None and value not in words:
+    def _check(self, option: Field[Any], value: Any) -> None:
+        name = option.name
+        if (words := option.metadata.get("words")) is not None and value not in words:
             raise MetricError(
                 f"{name} must be one of {', '.join(words)}, got {value!r}{did_you_mean(str(value), words)}"
             )
+        if isinstance(option.default, bool) and not isinstance(value, bool):
+            raise MetricError(f"{name} must be true or false, got {value!r}")
+        if isinstance(option.default, float) and (isinstance(value, bool) or not isinstance(value, (int, float))):
+            raise MetricError(f"{name} must be a number, got {value!r}")
+        if name == "timing_key" and not isinstance(value, str):
+            raise MetricError(f"{name} must be a text, got {value!r}")
         if name in ("k", "n", "top_k") and value is not None:
             if not isinstance(value, int) or isinstance(value, bool):
                 raise MetricError(f"{name} must be a whole number, got {value!r}")

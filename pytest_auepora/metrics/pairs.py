@@ -51,9 +51,18 @@ def take_after(metric: Metric, base: Metric, *names: str) -> None:
     vars(metric).update((name, getattr(base, name)) for name in names)
 
 
-def words(given: Sequence[str] | str) -> tuple[str, ...]:
-    """Read an option that is a list of words; in a name they are separated by ``|``."""
-    return tuple(given.split("|") if isinstance(given, str) else given)
+def words(given: Any) -> tuple[str, ...]:
+    """Read an option that is a list of words; in a name they are separated by ``|``.
+
+    Raises:
+        MetricError: it is no list of texts, or one of them is empty.
+    """
+    parts = given.split("|") if isinstance(given, str) else given
+    if not isinstance(parts, (Sequence, set, frozenset)) or not parts:
+        raise MetricError(f"a list of words is needed, got {given!r}")
+    if not all(isinstance(part, str) and part.strip() for part in parts):
+        raise MetricError(f"a list of words is needed, got {given!r}")
+    return tuple(sorted(parts) if isinstance(parts, (set, frozenset)) else parts)
 
 
 @dataclass(eq=False, repr=False)

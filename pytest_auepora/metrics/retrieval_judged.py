@@ -129,9 +129,9 @@ class RBP(OverJudgments):
     oracle = "ranx rbp, 1e-12"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 < self.p < 1:
             raise MetricError(f"p must lie between 0 and 1, got {self.p}")
-        super().__post_init__()
 
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
         """N/a without a relevant document."""

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
-from ..errors import MetricError
 from .options import Configured, choice
 from .pairs import OverPairs, Pair, as_metric, measured_by, pairs_of, take_after, unpacked, words
 from .refusal import REFUSAL_PATTERNS, Behaviour, expected_behaviour, is_refusal
@@ -41,8 +40,6 @@ class Refusals(Configured):
 
     def __post_init__(self) -> None:
         self.refusal_patterns = words(self.refusal_patterns)
-        if not self.refusal_patterns or not all(p.strip() for p in self.refusal_patterns):
-            raise MetricError(f"refusal_patterns must be phrases, got {self.refusal_patterns!r}")
         super().__post_init__()
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
