@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from example_suite.corpus import build_corpus, load_topics
-from example_suite.example_plan import build_plan
+from example_suite.example_plan import build_plan, load_dataset
 from example_suite.simple_rag import REFUSAL, SWITCH, Bm25Retriever, Breakage, Lexicon, SentenceGenerator, build_rag
 from pytest_auepora.core.run import Score
 from pytest_auepora.core.scoring import aggregate, score_case
@@ -218,6 +219,25 @@ def test_a_typo_variant_keeps_the_labels_and_differs_in_the_query() -> None:
             assert abs(len(case.sample.query) - len(base.query)) <= 4
 
 
+def test_the_committed_baseline_is_of_these_very_cases() -> None:
+    path = GOLDEN.parent / "__baselines__" / "python_reference.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert {k: v["hash"] for k, v in stored["cases"].items()} == {c.id: c.content_hash for c in suite().cases}
+
+
+def test_retrieval_scores_what_the_baseline_says_whatever_python_this_is() -> None:
+    path = GOLDEN.parent / "__baselines__" / "python_reference.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))["cases"]
+    metrics = [Registry().get(name) for name in ("recall@5", "mrr@5", "ndcg@5")]
+    fallen = {}
+    for case in suite().cases:
+        for name, score in score_case(metrics, case.sample, outputs(Breakage.NONE)[case.id]).items():
+            before = stored[case.id]["scores"][name]
+            if (before is None) != (score.value is None) or (score.value or 0.0) < (before or 0.0) - 0.5:
+                fallen[case.id, name] = (before, score.value)
+    assert fallen == {}
+
+
 def test_the_thresholds_hold_with_room_to_spare() -> None:
     found = means(Breakage.NONE)
     gates = {g.metric: g.bound.limit for g in suite().gates if not g.slice and g.metric in found}
@@ -281,7 +301,9 @@ def test_the_switch_reads_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_plan_covers_retrieval_generation_and_the_system() -> None:
     targets = {target.name.split("_")[0] for target in build_plan().grouped_by_target()}
     assert {"RETRIEVAL", "GENERATION", "NEGATIVE", "LATENCY"} <= targets
-    build_plan().validate_dataset([EvaluationSample("x", "q", relevant_docs=[], reference_answer=None)] * 0)
+    build_plan().validate_dataset(list(load_dataset()))
+    with pytest.raises(ValueError, match="relevant_docs"):
+        build_plan().validate_dataset([EvaluationSample("x", "q")])
 
 
 def test_the_plan_runs_as_a_script_from_anywhere_and_agrees_with_the_suite(tmp_path: Path) -> None:
