@@ -194,6 +194,7 @@ def test_each_form_of_a_callable(obj: Any, name: str, is_async: bool) -> None:
 
 def test_a_builtin_is_called_with_the_query() -> None:
     assert ask(as_system("{} 3".format)).response.text == "why? 3"
+    assert ask(as_system(max)).response.text == "y", "max has no signature to read"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,9 @@ import asyncio
 import contextlib
 import contextvars
 import gc
+import os
+import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -276,6 +279,40 @@ def test_dropped_coroutines_are_cancelled_and_clean_up() -> None:
         assert time.perf_counter() - start < LONG / 2, "it is cancelled, not waited for"
 
 
+def test_a_function_given_up_in_its_thread_may_still_return_a_coroutine() -> None:
+    release, over = threading.Event(), threading.Event()
+
+    async def nobody_awaits_me() -> None:
+        pass
+
+    def slow_to_return_it() -> Any:
+        release.wait(LONG)
+        over.set()
+        return nobody_awaits_me()
+
+    with Caller(timeout=0.05) as caller:
+        assert caller.call(1, slow_to_return_it).timed_out
+        release.set()
+        assert over.wait(LONG)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
+def test_ctrl_c_reaches_an_owner_that_waits_and_cancels_what_it_waits_for() -> None:
+    cancelled = threading.Event()
+
+    async def hang() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            cancelled.set()
+
+    with Caller() as caller:
+        with pytest.raises(KeyboardInterrupt):
+            caller.call(1, hang)
+        assert cancelled.wait(LONG / 2)
+
+
 def test_closing_ends_asynchronous_generators() -> None:
     ended = threading.Event()
 
@@ -371,6 +408,29 @@ def test_alone_and_unlimited_a_call_runs_in_its_owners_task() -> None:
         caller = Caller()
         assert (await caller.acall(1, task, [(2, task)])).value is asyncio.current_task()
         assert caller.started == 1
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(("concurrency", "timeout"), [(1, None), (2, None), (2, 0.05)])
+def test_a_function_that_does_not_await_is_called_in_the_loop(concurrency: int, timeout: float | None) -> None:
+    calls: list[int] = []
+
+    def plain() -> int:
+        calls.append(threading.get_ident())
+        if len(calls) == 1:
+            raise ConnectionError
+        return calls[-1]
+
+    def blocking() -> None:
+        time.sleep(0.1)
+
+    async def main() -> None:
+        retry = RetryPolicy((ConnectionError,), backoff=0)
+        with Caller(concurrency, timeout=timeout, retry=retry) as caller:
+            result = await caller.acall(1, plain)
+            assert (result.value, result.attempts, result.concurrency) == (threading.get_ident(), 2, 1)
+            assert (await caller.acall(2, blocking)).timed_out is (timeout is not None)
 
     asyncio.run(main())
 
