@@ -70,6 +70,8 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "information_integration": ("generation_recall:InformationIntegration", {}),
     "k_precision": ("generation_evidence:KPrecision", {}),
     "unsupported_numbers": ("generation_evidence:UnsupportedNumbers", {}),
+    "bertscore": ("generation_semantic:BertScoreMetric", {}),
+    "embedding_similarity": ("generation_semantic:EmbeddingSimilarity", {}),
     "json_schema_valid": ("generation_structure:JsonSchemaValid", {}),
     # robustness
     "refusal_correctness": ("robustness:RefusalCorrectness", {}),

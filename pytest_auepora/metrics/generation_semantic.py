@@ -1,0 +1,157 @@
+"""Answers compared by meaning: BERTScore, and the cosine of sentence embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar
+
+from ..core.metrics_base import Measurement, NotApplicable
+from ..core.types import EvaluationSample, SystemOutputs
+from ..errors import MetricError
+from .bertscore import BertEncoder, BertMatch, layers_of, match, model_fingerprint, versions
+from .comparands import answer_text, comparison_target, targets
+from .embedding import Embedder, EmbedFn, load_model
+from .options import UNSPELLED, Configured, choice
+
+__all__ = ["BertScoreMetric", "EmbeddingSimilarity"]
+
+Seen = Measurement | NotApplicable
+
+
+class _Semantic(Configured):
+    """Scores in batches: all texts of the cases that can be scored are encoded together."""
+
+    compare_to: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.target = comparison_target(self.compare_to)
+
+    def required_fields(self) -> list[str]:
+        return ["reference_answer"] if self.compare_to == "reference" else []
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
+        return self.measure_many([sample], [outputs])[0]
+
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
+        wanted = [targets(s, self.compare_to) for s in samples]
+        answers = [answer_text(o) for o in outputs]
+        pairs = [
+            (w, a) for w, a in zip(wanted, answers, strict=True) if not isinstance(w, NotApplicable) and a.strip()
+        ]
+        scored = iter(self._score(pairs) if pairs else ())
+        empty = Measurement(0.0, details={"note": "the answer is empty"})
+        return [
+            w if isinstance(w, NotApplicable) else next(scored) if a.strip() else empty
+            for w, a in zip(wanted, answers, strict=True)
+        ]
+
+    def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
+        """Score answers, each against its texts."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False, repr=False)
+class BertScoreMetric(_Semantic):
+    """BERTScore of the answer, best over the references; without idf weights and baseline rescaling.
+
+    Scores compare only where model, layer and versions are equal: all are part of the fingerprint.  Needs the
+    extra ``bertscore``.
+
+    Args:
+        model_type: a model name that transformers knows, or a folder.
+        num_layers: which layer's vectors; None is bert-score's choice for the model.
+        compare_to: ``reference`` or ``query``.
+        score_type: ``F1``, ``precision`` or ``recall``.
+        device: where the model runs; a GPU if there is one, by default.
+    """
+
+    model_type: str = "microsoft/deberta-xlarge-mnli"
+    num_layers: int | None = None
+    compare_to: str = choice("reference", "query")
+    score_type: str = choice("F1", "precision", "recall")
+    device: str | None = field(default=None, metadata=UNSPELLED)
+
+    stem: ClassVar[str] = "bertscore"
+    formula: ClassVar[str] = (
+        "P, R: mean over tokens of the highest cosine with a token of the other text; F1 = 2PR/(P+R)"
+    )
+    source: ClassVar[str] = "Zhang et al. 2020 (arXiv:1904.09675)"
+    oracle: ClassVar[str] = "bert-score, 1e-4"
+
+    def __post_init__(self) -> None:
+        aliases = {"f1": "F1", "f": "F1", "p": "precision", "r": "recall"}
+        self.score_type = aliases.get(str(self.score_type).lower(), str(self.score_type).lower())
+        super().__post_init__()
+        if self.num_layers is not None and (type(self.num_layers) is not int or self.num_layers < 0):
+            raise MetricError(f"num_layers must be a whole number of at least 0, got {self.num_layers!r}")
+        self._encoder = BertEncoder(self.model_type, self.num_layers, self.device)
+
+    def params(self) -> dict[str, Any]:
+        said = {**super().params(), "model_type": model_fingerprint(self.model_type)}
+        if stamp := versions():
+            said["num_layers"] = layers_of(self.model_type) if self.num_layers is None else self.num_layers
+            said["hash"] = f"{said['model_type']}_L{said['num_layers']}_no-idf_{stamp}"
+        return said
+
+    def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
+        references = [text for texts, _ in pairs for text in texts]
+        vectors = self._encoder.vectors([*references, *(a for _, a in pairs)], keep=references)
+        return [
+            self._measurement(max((match(vectors[t], vectors[a]) for t in texts), key=lambda m: m.f1))
+            for texts, a in pairs
+        ]
+
+    def _measurement(self, best: BertMatch) -> Measurement:
+        value = {"F1": best.f1, "precision": best.precision, "recall": best.recall}[self.score_type]
+        return Measurement(min(max(value, 0.0), 1.0), details=best._asdict())
+
+
+@dataclass(eq=False, repr=False)
+class EmbeddingSimilarity(_Semantic):
+    """Cosine of the embeddings of answer and reference, best over the references.
+
+    Args:
+        embed_fn: a function from texts to vectors, plain or async; it is called with batches.
+        model: where there is no function, a local model: ``wordllama``, ``minilm-int8``, or a folder or cached
+            name for sentence-transformers.
+        compare_to: ``reference`` or ``query``.
+        batch_size: texts in one call.
+    """
+
+    embed_fn: EmbedFn | None = field(default=None, metadata=UNSPELLED)
+    model: str = "wordllama"
+    compare_to: str = choice("reference", "query")
+    batch_size: int = field(default=64, metadata=UNSPELLED)
+
+    stem: ClassVar[str] = "embedding_similarity"
+    lone: ClassVar[str] = "model"
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    formula: ClassVar[str] = "max over references of cos(embedding of the answer, embedding of the reference)"
+    source: ClassVar[str] = "Reimers and Gurevych 2019 (arXiv:1908.10084)"
+    oracle: ClassVar[str] = "cosines computed by the model's own package, 1e-6"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.embed_fn, str):  # embedding_similarity[minilm-int8]
+            self.model, self.embed_fn = self.embed_fn, None
+        if self.embed_fn is not None and not callable(self.embed_fn):
+            raise MetricError(f"embed_fn must be a function from texts to vectors, got {self.embed_fn!r}")
+        if type(self.batch_size) is not int or self.batch_size < 1:
+            raise MetricError(f"batch_size must be a whole number of at least 1, got {self.batch_size!r}")
+        if self.embed_fn is not None:
+            self.model = getattr(self.embed_fn, "__qualname__", type(self.embed_fn).__qualname__)
+        super().__post_init__()
+        fn = self.embed_fn
+        load = partial(load_model, self.model) if fn is None else lambda: fn
+        self._embedder = Embedder(load, batch_size=self.batch_size)
+
+    def params(self) -> dict[str, Any]:
+        return {**super().params(), "model": model_fingerprint(self.model)}
+
+    def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
+        texts = [text for wanted, answer in pairs for text in (*wanted, answer)]
+        vectors = self._embedder.vectors(texts)
+        cosines = [max(float(vectors[a] @ vectors[t]) for t in wanted) for wanted, a in pairs]
+        return [Measurement(min(max(c, -1.0), 1.0)) for c in cosines]
