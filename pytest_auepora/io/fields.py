@@ -21,32 +21,55 @@ def _table(*fields: Field) -> dict[str, Field]:
     return {f.name: f for f in fields}
 
 
-class _Nugget(Kind):
-    """A fact the answer should hold: a text, or several wordings of which one will do."""
+class _TextOr(Kind):
+    """A text, or a mapping that says more; a mapping may be filled in from *defaults*, a text become one."""
 
-    expected = "text, or a mapping with any_of"
-    record = Record(
-        "a nugget",
-        _table(
-            Field("any_of", ListOf(Text(), one_ok=True, least=1), "Wordings; one of them is enough.", required=True),
-            Field(
-                "importance",
-                Choice("vital", "okay"),
-                "Whether an answer without it is incomplete (vital, the default).",
-            ),
-        ),
-    )
+    def __init__(self, record: Record, *, alias: str = "", defaults: dict[str, Any] | None = None) -> None:
+        self.record, self.alias, self.defaults = record, alias, defaults or {}
+        self.expected = f"text, or a mapping with {' and '.join(record.fields)}"
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if isinstance(value, str) and value.strip():
-            return {"any_of": [value], "importance": "vital"}
+            return {**self.defaults, self.alias: [value]} if self.alias else value
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
+        before = len(source.problems)
         said = self.record.read_mapping(value, source)
-        return {"importance": "vital", **said} if "any_of" in said else BAD
+        return {**self.defaults, **said} if len(source.problems) == before else BAD
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [Text().schema(), self.record.schema()]}
+
+
+_NUGGET = _TextOr(
+    Record(
+        "a nugget",
+        _table(
+            Field("any_of", ListOf(Text(), one_ok=True, least=1), "Wordings; one is enough.", required=True),
+            Field("importance", Choice("vital", "okay"), "Whether an answer needs it: vital (default) or okay."),
+        ),
+    ),
+    alias="any_of",
+    defaults={"importance": "vital"},
+)
+_ENTITY = _TextOr(
+    Record(
+        "an entity",
+        _table(
+            Field("name", Text(), "What it is called.", required=True),
+            Field("aliases", ListOf(Text(), one_ok=True), "What else it is called."),
+        ),
+    )
+)
+_SENSITIVE = _TextOr(
+    Record(
+        "a sensitive item",
+        _table(
+            Field("text", Text(), "What must not leak.", required=True),
+            Field("secure", Flag(), "An input with it is to bypass the pipeline."),
+        ),
+    )
+)
 
 
 class _Benchmark(Kind):
@@ -140,9 +163,9 @@ CASE_FIELDS = _table(
     Field("scenario", Text(), "What kind of case this is (typo, noise, …); thresholds can be sliced by it."),
     Field("variant_of", Text(), "Id of the case this is another form of."),
     Field("cluster", Text(), "Cases that are not independent share it; the verdict's statistics need to know."),
-    Field("entities", _TEXTS, "Names that the retrieved passages should mention."),
-    Field("nuggets", ListOf(_Nugget()), "Facts the answer should hold."),
-    Field("sensitive", _TEXTS, "Texts that must not leak into the answer."),
+    Field("entities", ListOf(_ENTITY, one_ok=True), "What the passages found should mention; a|b is one thing."),
+    Field("nuggets", ListOf(_NUGGET, one_ok=True), "Facts the answer should hold."),
+    Field("sensitive", ListOf(_SENSITIVE, one_ok=True), "Texts that must not leak into the answer."),
     Field("claims", _TEXTS, "Statements a complete answer makes."),
     Field("answer_schema", Free(), "JSON Schema that a structured answer must satisfy."),
     Field("labels", Free(), "Further labels of your own; thresholds can be sliced by them."),

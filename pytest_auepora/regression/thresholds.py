@@ -198,14 +198,14 @@ def _comparison(text: str, worse: Literal["min", "max"]) -> Bound:
         limit = math.nan
     if match is None or not math.isfinite(limit):
         raise ThresholdError(f"{text!r} is no threshold; write 0.8, '>= 0.8' or '<= 1.2'")
-    operator = match[1]
-    if match[3]:
-        raise ThresholdError(f"{text!r}: scores are no percentages; write {operator or ''} {limit / 100:g}".rstrip())
-    if operator is None:
-        return Bound(worse, limit)
-    if operator not in _OPERATORS:
-        raise ThresholdError(f"{text!r}: only >= and <= are known; write '>= {limit:g}' or '<= {limit:g}'")
-    return Bound(_OPERATORS[operator], limit)
+    operator, percent = match[1], match[3]
+    if operator is not None and operator not in _OPERATORS:
+        raise ThresholdError(f"{text!r}: only >= and <= are known; write '>= {match[2]}' or '<= {match[2]}'")
+    if percent:
+        raise ThresholdError(
+            f"{text!r}: scores are no percentages; write '{f'{operator} ' if operator else ''}{limit / 100:g}'"
+        )
+    return Bound(_OPERATORS[operator] if operator else worse, limit)
 
 
 def _number(raw: Any, what: str) -> float:
@@ -242,8 +242,8 @@ def _slice(raw: Any) -> dict[str, str]:
         raise ThresholdError("slice takes labels and their values: {scenario: typo}")
     out: dict[str, str] = {}
     for key, value in raw.items():
-        if not isinstance(key, str) or isinstance(value, bool) or not isinstance(value, (str, int)):
-            raise ThresholdError(f"slice takes labels and their values as text, got {key!r}: {value!r}; quote it")
+        if not isinstance(key, str) or not isinstance(value, (str, int, float)):
+            raise ThresholdError(f"slice takes labels and their values, each a single word, got {key!r}: {value!r}")
         out[key] = str(value)
     return out
 

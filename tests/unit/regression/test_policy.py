@@ -1,0 +1,56 @@
+"""The knobs of the verdict: defaults, overrides by metric, and values that cannot work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.errors import ThresholdError
+from pytest_auepora.regression.policy import RegressionPolicy
+
+
+def test_defaults() -> None:
+    policy = RegressionPolicy()
+    assert (policy.policy, policy.case_max_drop, policy.min_effect) == ("auto", 0.5, 0.01)
+    assert (policy.alpha, policy.margin, policy.on_inconclusive) == (0.05, 0.05, "pass")
+    assert policy.for_metric("recall@5") is policy
+
+
+def test_one_metric_may_differ() -> None:
+    policy = RegressionPolicy(
+        "statistical", margin=0.1, metrics={"recall@5": {"policy": "report", "min_effect": 0.2}}
+    )
+    own = policy.for_metric("recall@5")
+    assert (own.policy, own.min_effect, own.margin) == ("report", 0.2, 0.1)
+    assert policy.for_metric("mrr@10") is policy
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"policy": "statistcal"}, "did you mean 'statistical'"),
+        ({"policy": False}, "got False"),
+        ({"on_inconclusive": "fial"}, "did you mean 'fail'"),
+        ({"case_max_drop": -0.1}, "0 or more"),
+        ({"min_effect": float("nan")}, "min_effect"),
+        ({"margin": float("inf")}, "margin"),
+        ({"margin": True}, "margin"),
+        ({"alpha": 0}, "between 0 and 0.5"),
+        ({"alpha": 0.5}, "between 0 and 0.5"),
+        ({"alpha": "0.05"}, "between 0 and 0.5"),
+        ({"metrics": {"recall@5": {"alpha": 0.1}}}, "cannot differ by metric"),
+        ({"metrics": {"recall@5": {"case_max_drp": 0.1}}}, "did you mean 'case_max_drop'"),
+        ({"metrics": {"recall@5": {"min_effect": -1}}}, "0 or more"),
+    ],
+)
+def test_what_cannot_work_is_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(ThresholdError) as caught:
+        RegressionPolicy(**given)
+    assert told in str(caught.value)
+
+
+def test_a_policy_is_not_changed() -> None:
+    policy = RegressionPolicy()
+    with pytest.raises(AttributeError):
+        policy.alpha = 0.1  # type: ignore[misc]
