@@ -1,0 +1,79 @@
+"""Which cases call for a refusal, and which answers are one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
+from pytest_auepora.errors import MetricError
+from pytest_auepora.metrics.refusal import expected_behaviour, is_refusal
+
+from .rankings import graded, wants
+
+
+@pytest.mark.parametrize(
+    ("sample", "expected"),
+    [
+        (EvaluationSample("s", "q"), "answer"),
+        (wants("a"), "answer"),
+        (wants(), "refuse"),
+        (wants(*graded(a=0, b=0)), "refuse"),
+        (wants(*graded(a=0, b=1)), "answer"),
+        (wants("a", labels={"scenario": "unanswerable"}), "refuse"),
+        (wants("a", labels={"scenario": "typo"}), "answer"),
+        (wants(labels={"expect": "answer"}), "answer"),
+        (wants("a", labels={"expect": "refuse"}), "refuse"),
+        (wants(labels={"expect": "clarify"}), "clarify"),
+        (wants(labels={"scenario": "unanswerable", "expect": "clarify"}), "clarify"),
+    ],
+)
+def test_what_a_case_calls_for(sample: EvaluationSample, expected: str) -> None:
+    assert expected_behaviour(sample) == expected
+
+
+def test_an_unknown_expectation_is_an_error() -> None:
+    with pytest.raises(
+        MetricError, match=r"expect must be answer, refuse or clarify, got 'refused' \(did you mean 'ref"
+    ):
+        expected_behaviour(wants(labels={"expect": "refused"}))
+
+
+def outputs(text: Any, **metadata: Any) -> SystemOutputs:
+    return SystemOutputs([], Response(text, metadata=metadata))
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("I don't know.", True),
+        ("Sorry, I DON\u2019T KNOW that", True),
+        ("I don\u02bct\n know", True),
+        ("\uff29 \uff44\uff4f\uff4e'\uff54 \uff4b\uff4e\uff4f\uff57", True),
+        ("There is not enough information to say.", True),
+        ("Within 30 days.", False),
+        ("", None),
+        (" \n ", None),
+        (None, None),
+        ("42", False),
+        ("知りません", False),
+    ],
+)
+def test_phrases_are_looked_for_in_the_folded_text(text: str | None, refused: bool | None) -> None:
+    assert is_refusal(outputs(text)) is refused
+
+
+def test_who_decides() -> None:
+    """A person before the system before the text."""
+    assert is_refusal(outputs("I don't know", refused=False)) is False
+    assert is_refusal(outputs("Within 30 days", refused=True)) is True
+    assert is_refusal(outputs("Within 30 days", refused=True), label=False) is False
+    assert is_refusal(outputs("", refused=True)) is True
+    assert is_refusal(outputs("", refused=None)) is None
+    assert is_refusal(outputs(""), label=True) is True
+
+
+def test_own_patterns() -> None:
+    assert is_refusal(outputs("Das weiß ich nicht."), ["WEISS ICH NICHT"]) is True
+    assert is_refusal(outputs("I don't know"), ["weiß ich nicht"]) is False
