@@ -155,7 +155,7 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
     result = measure_case(case, system, call, metrics, where=where, convert=session.convert)
     variant = _variant(request, case.id)
     provenance = session.provenance(suite, system)
-    infos = session.run(suite, variant, provenance).metrics
+    infos = session.infos(suite)
     baseline, _ = session.baseline(suite, variant)
     comparison = None
     if baseline is not None and not session.accepting:

@@ -18,7 +18,7 @@ import pytest
 
 from ..errors import GoldenFileError
 from ..io.golden import GoldenCase, GoldenSuite
-from .compat import fixture_definitions
+from .compat import fixture_definitions, has_pytest_asyncio
 from .items import run_case, run_case_async
 from .keys import CASE, SESSION, SUITE
 
@@ -71,7 +71,7 @@ class GoldenFile(pytest.Module):
             return None
         if "anyio_backend" in probe.fixturenames:
             return pytest.mark.anyio
-        if self.config.pluginmanager.hasplugin("asyncio"):
+        if has_pytest_asyncio(self.config):
             scope = self.config.getini("asyncio_default_fixture_loop_scope") or definition.scope
             return pytest.mark.asyncio(loop_scope=scope)
         return None
@@ -107,7 +107,6 @@ def template(path: Path, fixture: str, is_async: bool) -> types.FunctionType:
     source = f"{prefix}def case(request, {fixture}): {wait}run(request.node, {fixture})"
     scope: dict[str, Any] = {
         "run": run_case_async if is_async else run_case,
-        "__tracebackhide__": True,
         "__file__": str(path),
     }
     exec(compile(source, str(path), "exec"), scope)

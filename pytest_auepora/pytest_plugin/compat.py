@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["fixture_definitions", "variant_of"]
+__all__ = ["fixture_definitions", "has_pytest_asyncio", "variant_of"]
 
 
 def fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[pytest.FixtureDef[Any]]]:
@@ -26,3 +26,8 @@ def variant_of(item: pytest.Item) -> str:
     """Return the parameter id of an item (``"bm25"``), or an empty string."""
     callspec = getattr(item, "callspec", None)
     return str(callspec.id) if callspec is not None else ""
+
+
+def has_pytest_asyncio(config: pytest.Config) -> bool:
+    """Whether pytest-asyncio is active, under whichever name it was loaded."""
+    return any(map(config.pluginmanager.hasplugin, ("asyncio", "pytest_asyncio", "pytest_asyncio.plugin")))

@@ -72,7 +72,7 @@ def finish(item: pytest.Item, session: AueporaSession, rag: Any, call: CallResul
     metrics = session.metrics(suite)
     result = measure_case(case, system, call, metrics, where=_where(session, item), convert=session.convert)
     baseline, _ = session.baseline(suite, variant)
-    infos = session.run(suite, variant, provenance).metrics
+    infos = session.infos(suite)
     comparison: CaseComparison | None = None
     if baseline is not None:
         incomparable = session.incomparable(suite, variant, provenance)

@@ -69,7 +69,8 @@ class Judge:
         except BaseException:
             self._judge_all()
             raise
-        if not self.config.option.collectonly and not self.config.getoption("setupplan", False):
+        option = self.config.option
+        if not (option.collectonly or getattr(option, "setuponly", False)):  # --setup-plan sets it as well
             self.complete = not session.shouldstop and not session.shouldfail
             self._judge_all()
             self._publish(session)

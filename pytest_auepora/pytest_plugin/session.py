@@ -13,7 +13,7 @@ from ..adapters.systems import System, as_system
 from ..core.calls import Caller
 from ..core.metrics_base import Metric
 from ..core.retry import RetryPolicy
-from ..core.run import CaseResult, Run
+from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import BaselineError
 from ..evaluation.suite import blank_run, find_baseline, suite_metrics
@@ -68,6 +68,7 @@ class AueporaSession:
         self.queue: Queue | None = None
         self._suites: dict[Path, GoldenSuite] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}
+        self._infos: dict[Path, dict[str, MetricInfo]] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
         self._incomparable: dict[tuple[Path, str], Mapping[str, str]] = {}
         self._systems: dict[int, tuple[Any, System]] = {}
@@ -129,6 +130,12 @@ class AueporaSession:
         if (metrics := self._metrics.get(suite.path)) is None:
             metrics = self._metrics[suite.path] = suite_metrics(suite, self.registry)
         return metrics
+
+    def infos(self, suite: GoldenSuite) -> dict[str, MetricInfo]:
+        """Return what describes the metrics of *suite*, by name."""
+        if (infos := self._infos.get(suite.path)) is None:
+            infos = self._infos[suite.path] = blank_run(suite, self.metrics(suite)).metrics
+        return infos
 
     def baseline(self, suite: GoldenSuite, variant: str) -> tuple[Baseline | None, str]:
         """Return the baseline of *suite*, or None and why: absent, or unreadable."""

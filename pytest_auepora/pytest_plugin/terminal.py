@@ -10,6 +10,7 @@ import pytest
 
 from ..core.run import CaseResult, MetricInfo
 from ..regression.compare import CaseComparison
+from .keys import SESSION
 from .wire import unpack
 
 if TYPE_CHECKING:
@@ -45,19 +46,16 @@ class Terminal:
 
     def pytest_report_header(self) -> list[str]:
         """Say that golden files are collected, and with what settings."""
-        from .keys import SESSION
+        from ..reporting.summary import header_lines
 
         session = self.config.stash[SESSION]
-        parts = [f"golden files: {' '.join(self.config.getini('auepora_files'))}"]
-        if session.concurrency:
-            parts.append(f"concurrency {session.concurrency}")
-        if session.timeout:
-            parts.append(f"timeout {session.timeout:g} s")
-        if session.intents:
-            parts.append(f"accepting {', '.join(sorted(session.intents))} into the baseline")
-        if session.prune:
-            parts.append("pruning the baseline")
-        return [f"auepora: {', '.join(parts)}"]
+        return header_lines(
+            files=self.config.getini("auepora_files"),
+            concurrency=session.concurrency,
+            timeout=session.timeout,
+            accepting=", ".join([*sorted(session.intents), *(["pruning"] if session.prune else [])]),
+            baseline=str(session.override or ""),
+        )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
@@ -71,31 +69,28 @@ class Terminal:
             return None
         from ..reporting.summary import case_word
 
-        run = self.judge.runs.get((parcels[0].path, parcels[0].variant))
-        word = case_word(parcels[0].result, run.metrics if run is not None else {})
+        session = self.config.stash[SESSION]
+        word = case_word(parcels[0].result, session.infos(session.suite(session.root / parcels[0].path)))
         return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the verdict of every run."""
-        if not self.judge.judged:
+        judged = self.judge.judged
+        if not judged:
             return
-        from ..reporting.summary import closing_lines
-
-        terminalreporter.section("auepora", sep="=", bold=True)
-        width = self.config.get_terminal_writer().fullwidth
-        for line in closing_lines(
-            [(j.run, j.verdict) for j in self.judge.judged], width=width, ascii_only=is_ascii()
-        ):
-            for cell in line:
-                terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
-            terminalreporter.line("")
-        for judged in self.judge.judged:
-            if judged.accepted is not None:
-                self._accepted(terminalreporter, judged)
-
-    def _accepted(self, terminalreporter: Any, judged: Any) -> None:
         from ..reporting.accepted import accepted_lines
+        from ..reporting.summary import headline, headline_style, summary_lines
 
-        for line in accepted_lines(judged.accepted, self.config.rootpath):
-            terminalreporter.line(line)
+        runs, verdicts = [j.run for j in judged], [j.verdict for j in judged]
+        terminalreporter.section("auepora", sep="=", bold=True)
+        if len(judged) > 1:
+            terminalreporter.line(headline(verdicts, runs), **dict.fromkeys(headline_style(verdicts), True))
+        width = self.config.get_terminal_writer().fullwidth
+        for one in judged:
+            for line in summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii()):
+                for cell in line:
+                    terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
+                terminalreporter.line("")
+            for text in accepted_lines(one.accepted, self.config.rootpath) if one.accepted is not None else ():
+                terminalreporter.line(text)

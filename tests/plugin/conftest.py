@@ -17,9 +17,9 @@ for _module in ("numpy", "yaml", "nltk.stem.porter", "rouge_score.rouge_scorer",
 for _found in pkgutil.walk_packages(pytest_auepora.__path__, "pytest_auepora."):
     importlib.import_module(_found.name)
 
-RAG = '''
-import pytest
+ENTRY = "pytest_auepora.pytest_plugin.entry"
 
+RAG = '''
 DOCS = {
     "refunds": "A refund can be asked for within 30 days of purchase.",
     "shipping": "Parcels leave the warehouse within two working days.",
@@ -93,7 +93,7 @@ class Project:
         (self.path / "shop.py").write_text(RAG, encoding="utf-8")
         (self.path / "conftest.py").write_text(CONFTEST, encoding="utf-8")
         (self.path / "shop.golden.yaml").write_text(GOLDEN, encoding="utf-8")
-        pytester.makeini("[pytest]\naddopts = --strict-markers\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function")
+        pytester.makeini("[pytest]\naddopts = --strict-markers\nfilterwarnings = error")
 
     @property
     def golden(self) -> Path:
@@ -123,14 +123,17 @@ class Project:
             f"import asyncio\nimport pytest\nfrom shop import DOCS, answer, search\n\n\n@{decorator}(scope={scope!r})\n{source}\n",
         )
 
-    def run(self, *args: str, auepora: bool = True) -> pytest.RunResult:
-        """Run pytest in this process."""
-        first = ["--auepora"] if auepora else []
-        return self.pytester.runpytest_inprocess(*first, "-p", "no:cacheprovider", *args)
+    def run(self, *args: str, auepora: bool = True, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
+        """Run pytest in this process with no plugin but ours and *plugins*: looking for others takes most of the time."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+            loaded = [part for name in (ENTRY, *plugins) for part in ("-p", name)]
+            first = ["--auepora"] if auepora else []
+            return self.pytester.runpytest_inprocess(*loaded, *first, "-p", "no:cacheprovider", *args)
 
     def run_apart(self, *args: str, timeout: float = 120) -> pytest.RunResult:
         """Run pytest in a process of its own, with its cache."""
-        return self.pytester.runpytest_subprocess("--auepora", *args, timeout=timeout)
+        return self.pytester.runpytest_subprocess("--auepora", "-p", "no:asyncio", *args, timeout=timeout)
 
     def accept(self, *args: str) -> None:
         """Make what the system does now the baseline."""

@@ -35,7 +35,7 @@ def test_an_answer_of_another_shape_shows_what_came_and_what_is_accepted(project
     result = project.run("-k", "warehouse")
     assert result.ret == 1
     assert told in output(result)
-    assert "SystemOutputs" in output(result)
+    assert "accepted" in output(result)
 
 
 @pytest.mark.parametrize(
@@ -89,18 +89,19 @@ def test_a_fixture_that_raises_is_an_errored_case(project: Project) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "place", "told"),
     [
-        ("  - id: warehouse", "  - id: refund-window", ":14:9", "refund-window"),
+        ("  - id: warehouse", "  - id: refund-window", ":13:9", "refund-window"),
         ("metrics: [recall@1,", "metrics: [recal@1,", ":2:11", "did you mean 'recall@1'"),
         ("metrics: [recall@1,", "metrics: [recall@0,", ":2:11", "at least 1"),
         ("  recall@3: 0.9", "  recall@7: 0.9", ":4:3", "recall@7"),
-        ("  recall@3: 0.9", "  recall@3: .nan", ":4:13", "NaN"),
+        ("  recall@3: 0.9", "  recall@3: .nan", ":4:13", "finite number"),
         ("  recall@3: 0.9", "  recall@3: 90", ":4:13", "0.9"),
-        ("    relevant_docs: [shipping]", "    relevant_doc: [shipping]", ":16:5", "did you mean 'relevant_docs'"),
-        ("    query: When do parcels leave the warehouse?", "    query: a\n    query: b", ":16:5", "query"),
-        ("  - id: warehouse", "  - id: warehouse\n    variant_of: refund-windo", ":15:17", "did you mean 'refund-window'"),
-        ("  - id: warehouse", "  - id: a::b", ":14:9", "::"),
-        ("  - id: warehouse", "  - id: no", ":14:9", "quote"),
-        ("    relevant_docs: [shipping]", "\trelevant_docs: [shipping]", ":16", "tab"),
+        ("    relevant_docs: [shipping]", "    relevant_doc: [shipping]", ":15:5", "did you mean 'relevant_docs'"),
+        ("    query: When do parcels leave the warehouse?", "    query: a\n    query: b", ":15:5", "given twice"),
+        ("  - id: warehouse", "  - id: warehouse\n    variant_of: refund-windo", ":14:17", "did you mean 'refund-window'"),
+        ("  recall@3: 0.9", "  mrr: {min: 0.5, slice: {scenario: typo}}", ":4:3", "no case has scenario: typo"),
+        ("  - id: warehouse", "  - id: a::b", ":13:9", "::"),
+        ("  - id: warehouse", "  - id: no", ":13:9", "quote"),
+        ("    relevant_docs: [shipping]", "\trelevant_docs: [shipping]", ":15", "tab"),
     ],
 )
 def test_a_wrong_golden_file_is_located(project: Project, old: str, new: str, place: str, told: str) -> None:

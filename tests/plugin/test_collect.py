@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -32,7 +33,6 @@ def test_keyword_selection(project: Project) -> None:
 
 def test_tags_are_registered_markers(project: Project) -> None:
     project.run("-m", "smoke").assert_outcomes(passed=1, deselected=4)
-    assert "@pytest.mark.smoke" in str(project.run("--markers").stdout) or True
     project.edit("tags: [smoke]", "tags: [smoke, slow-one]")
     project.run("-m", "slow-one").assert_outcomes(passed=1, deselected=4)
 
@@ -49,7 +49,7 @@ def test_last_failed_runs_the_failed_case_alone(project: Project) -> None:
 
 
 def test_exit_first_stops_and_does_not_judge_the_suite(project: Project) -> None:
-    project.edit("thresholds: {token_f1: 0.5}", "thresholds: {token_f1: '> 1'}".replace("> 1", ">= 1"))
+    project.break_retriever()
     result = project.run("-x")
     assert result.ret == 1
     text = str(result.stdout)
@@ -103,9 +103,8 @@ def test_skip_and_xfail_of_the_golden_file(project: Project) -> None:
 def test_fixtures_of_a_directory_override(project: Project) -> None:
     project.write("sub/conftest.py", "import pytest\n@pytest.fixture\ndef rag():\n    return lambda q: 'nothing'")
     project.golden.rename(project.path / "sub" / "shop.golden.yaml")
-    result = project.run("shop.golden.yaml" if False else "sub", "-k", "warehouse")
-    assert result.ret == 0
-    assert "mrr" in str(result.stdout)
+    result = project.run("sub", "-k", "salary")
+    assert re.search(r"refusal_correctness +0\.000", str(result.stdout))
 
 
 def test_autouse_and_function_scoped_fixtures_run_for_each_case(project: Project) -> None:
@@ -144,7 +143,7 @@ def test_an_async_fixture_under_pytest_asyncio(project: Project) -> None:
         "    yield ask\n",
     )
     project.pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = session")
-    result = project.run("-p", "asyncio")
+    result = project.run(plugins=("pytest_asyncio.plugin",))
     assert result.ret == 0, str(result.stdout)
 
 
@@ -156,7 +155,7 @@ def test_an_async_fixture_under_anyio(project: Project) -> None:
         "@pytest.fixture(scope='session')\nasync def rag(anyio_backend):\n"
         "    async def ask(query):\n        return answer(query)\n    yield ask\n",
     )
-    result = project.run("-p", "no:asyncio")
+    result = project.run(plugins=("anyio.pytest_plugin",))
     assert result.ret == 0, str(result.stdout)
 
 
@@ -179,6 +178,6 @@ def test_reruns_count_the_last_result(project: Project) -> None:
         "    if 'warehouse' in query and calls.count(query) < 2: 1 / 0",
         "shop.py",
     )
-    result = project.run("--reruns", "1")
+    result = project.run("--reruns", "1", plugins=("pytest_rerunfailures",))
     assert result.ret == 0, str(result.stdout)
     assert result.parseoutcomes()["rerun"] == 1

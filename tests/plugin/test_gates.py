@@ -17,7 +17,6 @@ from .conftest import Project, gates
         ("{p95_latency: {max: 60}}", []),
         ("{p95_latency: {max: 0.000000001}}", ["p95_latency"]),
         ("{pass_rate: 1.0}", []),
-        ("{mrr: {min: 0.5, slice: {scenario: typo}}}", ["mrr{scenario=typo}"]),
         ("{mrr: {min: 0.5, slice: {tag: smoke}}}", []),
         ("{pass_rate(token_f1): 0.9}", []),
     ],

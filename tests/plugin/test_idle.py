@@ -12,7 +12,7 @@ import pytest
 
 class Dump:
     def pytest_sessionfinish(self):
-        print("MODULES", *sorted(sys.modules))
+        print("\\nMODULES", *sorted(sys.modules))
 
 raise SystemExit(pytest.main(["-q", "test_x.py", *sys.argv[1:]], plugins=[Dump()]))
 """

@@ -47,7 +47,7 @@ def test_without_the_flag_nothing_is_collected(project: Project) -> None:
 
 
 def test_the_ini_key_switches_it_on(project: Project) -> None:
-    project.pytester.makeini("[pytest]\nauepora = true\nasyncio_default_fixture_loop_scope = function")
+    project.pytester.makeini("[pytest]\nauepora = true")
     assert project.run(auepora=False).ret == 0
 
 
