@@ -23,9 +23,10 @@ from pytest_auepora.regression.precision import (
 @pytest.mark.parametrize("df", [1, 2, 3, 4, 5, 9, 10, 29, 49, 99, 199, 500, 4999])
 @pytest.mark.parametrize("p", [0.5, 0.6, 0.8, 0.9, 0.95, 0.975, 0.99, 0.999])
 def test_t_quantile_agrees_with_scipy(p: float, df: int) -> None:
-    from scipy.special import stdtrit
+    from scipy.special import stdtr, stdtrit
 
-    assert t_quantile(p, df) == pytest.approx(float(stdtrit(df, p)), rel=1e-10, abs=1e-12)
+    assert float(stdtr(df, t_quantile(p, df))) == pytest.approx(p, abs=1e-12)
+    assert t_quantile(p, df) == pytest.approx(float(stdtrit(df, p)), rel=1e-7, abs=1e-9)
 
 
 @pytest.mark.parametrize(("p", "df"), [(0.95, 0), (0.4, 5), (1.0, 5), (math.nan, 5)])
