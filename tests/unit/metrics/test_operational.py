@@ -1,0 +1,94 @@
+"""Errors, deadlines, retries and resources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.run import Score
+from pytest_auepora.core.scoring import aggregate, score_case
+from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
+from pytest_auepora.errors import MetricError
+from pytest_auepora.metrics.operational import CpuPercent, ErrorRatePer1k, MemoryMb, Retries, TimeoutRate
+
+from .rankings import score
+from .samples import reason
+
+CASE = EvaluationSample("s", "q")
+
+
+def gave(seconds: float | None = None, **extra: Any) -> SystemOutputs:
+    return SystemOutputs([], Response("a"), {} if seconds is None else {"end_to_end": seconds}, extra)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"), [(None, 0.0), (200, 0.0), (302, 0.0), (400, 1000.0), (404, 1000.0), (503, 1000.0)]
+)
+def test_errors_by_status(status: int | None, expected: float) -> None:
+    assert score(ErrorRatePer1k(), CASE, gave(status=status)) == expected
+
+
+def test_client_aborts_do_not_count() -> None:
+    assert reason(ErrorRatePer1k(), CASE, gave(status=499)) == "aborted by the client"
+    assert reason(ErrorRatePer1k(), CASE, gave(status=500, aborted=True)) == "aborted by the client"
+
+
+def test_errors_per_thousand() -> None:
+    outputs = [gave(status=s) for s in (200, 500, 499, 200, None)]
+    result = ErrorRatePer1k().compute([CASE] * 5, outputs)
+    assert (result.value, result.details) == (250.0, {"num_samples": 4, "num_skipped": 1})
+
+
+def test_calls_that_raised_are_in_the_gated_rate() -> None:
+    metric = ErrorRatePer1k()
+    scores = [score_case([metric], CASE, gave(status=200))[metric.name]] * 3 + [Score.failed("boom")]
+    assert aggregate(metric, scores).gated == 250.0
+
+
+@pytest.mark.parametrize("status", ["500", 42, 600, 3.5])
+def test_a_status_that_is_none(status: Any) -> None:
+    with pytest.raises(MetricError, match="status must be an HTTP status"):
+        ErrorRatePer1k().measure(CASE, gave(status=status))
+
+
+def test_soft_deadlines() -> None:
+    assert score(TimeoutRate(500), CASE, gave(0.5)) == 0.0
+    assert score(TimeoutRate(500), CASE, gave(0.6)) == 1.0
+    assert score(TimeoutRate(), CASE, gave(0.6, soft_deadline_ms=500)) == 1.0
+    assert score(TimeoutRate(), EvaluationSample("s", "q", labels={"soft_deadline_ms": 700}), gave(0.6)) == 0.0
+    assert score(TimeoutRate(), EvaluationSample("s", "q", metadata={"soft_deadline_ms": 500}), gave(0.6)) == 1.0
+    assert (
+        score(TimeoutRate(10, timing_key="retrieval"), CASE, SystemOutputs([], Response(""), {"retrieval": 1.0}))
+        == 1.0
+    )
+    assert reason(TimeoutRate(), CASE, gave(0.6)) == "no soft_deadline_ms"
+    assert reason(TimeoutRate(500), CASE, gave()) == "no timing 'end_to_end'"
+
+
+def test_retries_and_their_reasons() -> None:
+    outputs = [
+        gave(retry={"attempts": 3, "reasons": ["429", "503"]}),
+        gave(retry={"attempts": 2, "last_reason": "429"}),
+        gave(retry={"attempts": 1, "last_reason": "stale"}),
+        gave(retry={"attempts": 0}),
+        gave(),
+    ]
+    result = Retries().compute([CASE] * 5, outputs)
+    assert result.value == 3 / 4
+    assert result.details == {
+        "num_samples": 4, "num_skipped": 1, "total": 3, "reasons": {"429": 2, "503": 1},
+    }  # fmt: skip
+    assert list(result.details["reasons"]) == ["429", "503"]
+    assert reason(Retries(), CASE, gave(retry={"last_reason": "x"})) == "attempts were not counted"
+
+
+def test_resources() -> None:
+    outputs = gave(resources={"cpu_percent": 87.5, "memory_mb": 12})
+    assert (score(CpuPercent(), CASE, outputs), score(MemoryMb(), CASE, outputs)) == (87.5, 12.0)
+    assert reason(CpuPercent(), CASE, gave()) == "no sample of resources"
+
+
+@pytest.mark.parametrize("metric", [ErrorRatePer1k(), TimeoutRate(), Retries(), CpuPercent(), MemoryMb()])
+def test_lower_is_better_and_nothing_is_baselined(metric: Retries) -> None:
+    assert (metric.direction, metric.baselined, metric.deterministic) == ("lower", False, False)
