@@ -11,7 +11,7 @@ from typing import Any
 from ..core.run import CaseResult, MetricInfo
 from ..regression.compare import CaseComparison
 from .diagnosis import Wanted, blamed_metrics, component, cutoff, diagnose, quoted, wanted
-from .layout import Cell, Line, printable, render, text_width
+from .layout import Cell, Line, printable, render, text_width, uncommanded
 from .numbers import metric_value, plural, seconds
 from .page import Page
 from .worddiff import word_diff
@@ -90,7 +90,7 @@ def place_lines(page: Page, result: CaseResult) -> None:
 def _error(page: Page, error: str) -> None:
     frames = printable(error[-6000:], ascii_only=page.ascii_only, keep_lines=True).splitlines()
     if len(frames) > 1:
-        page.lines += [[Cell(f"  {frame}", ("light",))] for frame in frames[1:][-MOST_FRAMES:]]
+        page.lines += [[Cell(f"  {uncommanded(frame)}", ("light",))] for frame in frames[1:][-MOST_FRAMES:]]
 
 
 def _problems(page: Page, result: CaseResult) -> None:

@@ -15,11 +15,26 @@ from typing import NamedTuple
 
 from .marks import TO_ASCII
 
-__all__ = ["Cell", "Column", "Line", "clip", "plain", "printable", "render", "styled", "table", "text_width", "wrap"]
+__all__ = [
+    "Cell",
+    "Column",
+    "Line",
+    "clip",
+    "plain",
+    "printable",
+    "render",
+    "styled",
+    "table",
+    "text_width",
+    "uncommanded",
+    "wrap",
+]
 
 _GAP = "  "
 _INVISIBLE = ("Mn", "Me", "Cf")
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_COMMAND = re.compile(r"^(\s*):+(?=:)")
+_OLD_COMMAND = re.compile(r"##+(?=\[|vso\[)")  # read by CI runners wherever it stands in a line
 _ESCAPES = {
     "bold": 1, "light": 2, "red": 31, "green": 32, "yellow": 33, "blue": 34, "purple": 35, "cyan": 36,
 }  # fmt: skip
@@ -55,11 +70,13 @@ def printable(text: str, *, ascii_only: bool = False, keep_lines: bool = False) 
     r"""Return *text* with nothing in it that could move the cursor, colour the rest or reverse the reading order.
 
     White space becomes single blanks, unless *keep_lines*: then line feeds stay and tabs become four blanks.
-    Other control characters are shown as escapes (``\x1b``).  With *ascii_only* the marks of `marks` get
-    their plain counterparts; letters of other scripts stay as they are.
+    Other control characters are shown as escapes (``\x1b``), and commands to a CI runner are broken.  With
+    *ascii_only* the marks of `marks` get their plain counterparts; letters of other scripts stay as they are.
     """
     if ascii_only:
         text = text.translate(TO_ASCII)
+    if "##" in text:
+        text = _OLD_COMMAND.sub("#", text)
     if not keep_lines:
         text = " ".join(text.split())
         return text if text.isprintable() else _UNSAFE.sub(_escaped, text)
@@ -126,7 +143,12 @@ def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> li
             head = head[:at]
         lines.append(head.rstrip())
         rest = rest[len(head) :].lstrip()
-    return lines
+    return [uncommanded(line) for line in lines]
+
+
+def uncommanded(line: str) -> str:
+    """Return *line* without the beginning by which a CI runner would take it for a command (``::error``)."""
+    return _COMMAND.sub(r"\1", line) if "::" in line else line
 
 
 def table(

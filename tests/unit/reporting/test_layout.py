@@ -142,3 +142,15 @@ def test_every_mark_has_an_ascii_counterpart() -> None:
     assert marks(False) is UNICODE
     assert all(mark.isascii() for mark in ASCII)
     assert len(set(ASCII[:5])) == 5
+
+
+@pytest.mark.parametrize("text", ["::error::x", "  ::add-mask::x", ":::error::x", "a ##[group]b", "x ###vso[task]y"])
+def test_no_line_is_a_command_to_a_ci_runner(text: str) -> None:
+    for line in (wrap(printable(text), 40)[0], wrap(f"{'y' * 40}{printable(text)}", 40)[-1]):
+        assert not line.lstrip().startswith("::")
+        assert "##[" not in line
+        assert "##vso[" not in line
+
+
+def test_ordinary_colons_stay() -> None:
+    assert wrap(printable("std::vector ## heading"), 40) == ["std::vector ## heading"]

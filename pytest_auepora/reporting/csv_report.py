@@ -1,0 +1,87 @@
+"""One row per query for spreadsheets: the columns of the evaluation-metrics specification, then everything else."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+
+from ..core.run import CaseResult, MetricInfo, Run
+from ..regression.verdict import Verdict
+from .numbers import number
+
+__all__ = ["COLUMNS", "csv_report", "spelled"]
+
+COLUMNS = (
+    "id", "p_at_5", "p_at_10", "ndcg_10", "mrr_10", "cov_entities", "p50_ms", "p95_ms", "errors", "retries",
+    "privacy_leak",
+)  # fmt: skip
+"""The specified columns; ``suite``, ``variant``, ``state`` and a column per metric follow."""
+
+_METRIC_OF = {
+    "p_at_5": "precision@5",
+    "p_at_10": "precision@10",
+    "ndcg_10": "ndcg@10",
+    "mrr_10": "mrr@10",
+    "cov_entities": "coverage_entities",
+    "retries": "retries",
+}
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa: ARG001 - as all reports
+    """Return the rows of all cases of *runs* as CSV with a header.
+
+    An empty cell is a number that was not measured; it is never 0.  ``errors`` is 1 for a case that errored.
+    ``p50_ms`` and ``p95_ms`` of a query that ran once are both its latency.  ``privacy_leak`` is the share of what is
+    sensitive that came through.  Ids that a spreadsheet would take for a formula get an apostrophe in front.
+    *verdicts* add nothing here.
+    """
+    names = list(dict.fromkeys(n for run in runs for n in run.metrics))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*COLUMNS, "suite", "variant", "state", *names])
+    for run in runs:
+        for case in run.cases.values():
+            values = [_text(case.case_id), *(_cell(case, run, c) for c in COLUMNS[1:])]
+            values += [_text(run.suite), _text(run.variant), case.state]
+            writer.writerow([*values, *(_value(case, n) for n in names)])
+    return out.getvalue()
+
+
+def _text(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _value(case: CaseResult, name: str) -> str:
+    score = case.scores.get(name)
+    return "" if score is None or score.value is None else number(score.value, 4)
+
+
+def _cell(case: CaseResult, run: Run, column: str) -> str:
+    if column in ("p50_ms", "p95_ms"):
+        return _milliseconds(case)
+    if column == "errors":
+        return "" if case.state == "skipped" else str(int(case.state == "error"))
+    if column == "privacy_leak":
+        return _leak(case, run)
+    name = spelled(run.metrics, _METRIC_OF[column])
+    return "" if name is None else _value(case, name)
+
+
+def spelled(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
+    """Return the metric called *name*, with or without options in brackets; the plain one first."""
+    if name in metrics:
+        return name
+    return next((n for n in metrics if n.startswith(f"{name}[")), None)
+
+
+def _milliseconds(case: CaseResult) -> str:
+    seconds = (case.outputs.get("timings") or {}).get("end_to_end")
+    return "" if seconds is None else number(seconds * 1000, 1)
+
+
+def _leak(case: CaseResult, run: Run) -> str:
+    name = spelled(run.metrics, "redaction_efficacy") or spelled(run.metrics, "block_efficacy")
+    score = case.scores.get(name) if name is not None else None
+    return "" if score is None or score.value is None else number(1 - score.value, 4)

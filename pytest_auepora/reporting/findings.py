@@ -1,0 +1,106 @@
+"""What is wrong with the judged runs, one finding each, worst first: for annotations of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ..core.run import CaseResult, Run
+from ..regression.gates import GateKind, GateOutcome
+from ..regression.verdict import Verdict
+from .diagnosis import diagnose, listed
+from .tally import FAILING, Kind, cases_of
+
+__all__ = ["Finding", "Severity", "findings"]
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at.  ``key`` names it across runs; *line* is 1-based, 0 where there is none.
+
+    ``kind`` is that of a case (``newly failing``, …) or of a gate (``threshold``, ``regression``, ``coverage``,
+    ``baseline``).
+    """
+
+    severity: Severity
+    kind: str
+    title: str
+    message: str
+    path: str
+    line: int
+    key: str
+
+    @property
+    def of_gate(self) -> bool:
+        """Whether it is about a whole suite, not a case."""
+        return self.kind in get_args(GateKind)
+
+
+def findings(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> list[Finding]:
+    """Return the findings of all runs.
+
+    Failed gates come first, as one of them may stand for many cases; then cases that errored, those of the same
+    error together; then failing cases, newly failing before others and the largest drop first; inconclusive gates
+    last.
+    """
+    pairs = list(zip(runs, verdicts, strict=True))
+    out = [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
+    out += [f for run, verdict in pairs for f in _errors(run, verdict)]
+    for kind in FAILING:
+        if kind != "errored":
+            out += [f for run, verdict in pairs for f in _failures(run, verdict, kind)]
+    out += [f for run, verdict in pairs for f in _gates(run, verdict, "inconclusive")]
+    return out
+
+
+def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
+    for gate in verdict.gates:
+        if gate.state == state:
+            yield _gate(run, gate)
+
+
+def _gate(run: Run, gate: GateOutcome) -> Finding:
+    told = [gate.message]
+    if gate.culprits and gate.kind != "coverage":
+        told.append(f"Cases that cost most: {', '.join(gate.culprits[:5])}")
+    if gate.owner:
+        told.append(f"Owner: {gate.owner}")
+    return Finding(
+        "error" if gate.state == "failed" else "warning",
+        gate.kind,
+        f"{run.title}: {gate.title}",
+        "\n".join(told),
+        run.path,
+        gate.line,
+        f"{run.title}|{gate.kind}|{gate.title}",
+    )
+
+
+def _errors(run: Run, verdict: Verdict) -> Iterator[Finding]:
+    by: dict[str, list[CaseResult]] = {}
+    for case in cases_of(run, verdict).get("errored", ()):
+        by.setdefault(str(diagnose(case, None, run.metrics)), []).append(case)
+    for why, cases in by.items():
+        path, line = _place(cases[0], run)
+        ids = [c.case_id for c in cases]
+        who = ids[0] if len(ids) == 1 else f"{len(ids)} cases errored ({listed(ids)})"
+        yield Finding("error", "errored", f"{run.title}: {who}", why, path, line, f"{run.title}|errored|{ids[0]}")
+
+
+def _failures(run: Run, verdict: Verdict, kind: Kind) -> Iterator[Finding]:
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    cases = cases_of(run, verdict).get(kind, [])
+    for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
+        why = diagnose(case, compared.get(case.case_id), run.metrics)
+        path, line = _place(case, run)
+        message = "\n".join([str(why), *case.problems])
+        title = f"{run.title}: {case.case_id} {kind}"
+        yield Finding("error", kind, title, message, path, line, f"{run.title}|case|{case.case_id}")
+
+
+def _place(case: CaseResult, run: Run) -> tuple[str, int]:
+    path, _, line = case.where.rpartition(":")
+    return (path, int(line)) if path and line.isdigit() else (case.where or run.path, 0)

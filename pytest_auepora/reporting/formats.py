@@ -1,0 +1,59 @@
+"""Which report formats there are, and what ``--auepora-report md:report.md`` means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from ..core.run import Run
+from ..errors import AueporaError, did_you_mean
+from ..regression.verdict import Verdict
+
+__all__ = ["FORMATS", "Target", "read_target", "report_text"]
+
+FORMATS: Mapping[str, str] = {
+    "md": "markdown:markdown_report",
+    "json": "json_report:json_report",
+    "csv": "csv_report:csv_report",
+    "summary": "summary_json:summary_json",
+    "gitlab": "gitlab:code_quality",
+}
+"""Format → where its function is: ``(runs, verdicts) -> text``.  Loaded when asked for."""
+
+_BY_SUFFIX = {".md": "md", ".markdown": "md", ".json": "json", ".csv": "csv"}
+
+
+class Target(NamedTuple):
+    """A report that was asked for: its format, and the file to write."""
+
+    kind: str
+    path: Path
+
+
+def read_target(text: str) -> Target:
+    """Read ``csv:scores.csv``; the format may be left out where the file's suffix says it.
+
+    Raises:
+        AueporaError: the format is unknown or cannot be told, or there is no file.
+    """
+    kind, colon, path = text.partition(":")
+    if not colon or len(kind) == 1:  # a lone letter is a drive of Windows
+        kind, path = _BY_SUFFIX.get(Path(text).suffix.lower(), ""), text
+        if not kind:
+            raise AueporaError(
+                f"{text!r} does not say its format; write FORMAT:FILE with one of {', '.join(FORMATS)}"
+            )
+    if kind not in FORMATS:
+        raise AueporaError(f"no report format {kind!r}{did_you_mean(kind, FORMATS)}; there is {', '.join(FORMATS)}")
+    if not path:
+        raise AueporaError(f"{text!r} names no file; write {kind}:FILE")
+    return Target(kind, Path(path))
+
+
+def report_text(kind: str, runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
+    """Return the report of *kind*, one of `FORMATS`."""
+    module, name = FORMATS[kind].split(":")
+    made: str = getattr(import_module(f"{__package__}.{module}"), name)(runs, verdicts)
+    return made

@@ -1,0 +1,131 @@
+"""The whole result as JSON: every run with every case, and its verdict.  Written and read back.
+
+What is in it is described by `report_schema`.  Other reports can be made from it alone, without a run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, TypeVar
+
+from ..core.run import Run
+from ..core.scoring import Aggregate
+from ..errors import AueporaError
+from ..regression.baseline import BaselineCase
+from ..regression.compare import CaseComparison, Comparison, ScoreChange
+from ..regression.gates import GateOutcome
+from ..regression.verdict import Verdict
+from .tally import headline, tally
+
+__all__ = ["FORMAT", "json_report", "read_json_report"]
+
+FORMAT = 1
+"""Raised when a reader of the former format would misread the new one; keys may be added without."""
+
+T = TypeVar("T")
+
+
+def json_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
+    """Return the report as JSON text; the same runs give the same bytes.
+
+    Numbers are unrounded.  What JSON cannot say (infinity, NaN) is null: an open end of a metric's range, a value
+    that was not measured.
+    """
+    raw = {
+        "format": FORMAT,
+        "outcome": _overall(verdicts),
+        "headline": headline(verdicts, runs),
+        "suites": [_suite(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)],
+    }
+    try:
+        return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+    except ValueError:
+        return json.dumps(_finite(raw), indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+
+
+def read_json_report(text: str) -> tuple[list[Run], list[Verdict]]:
+    """Read what `json_report` wrote.
+
+    Raises:
+        AueporaError: the text is no such report, or one of a newer format.
+    """
+    try:
+        raw = json.loads(text)
+        if not isinstance(raw, dict) or "format" not in raw:
+            raise AueporaError("not an auepora report: there is no 'format' key")
+        if raw["format"] != FORMAT:
+            raise AueporaError(f"report format {raw['format']!r}, this version reads {FORMAT}")
+        suites = raw["suites"]
+        return [_run(s["run"]) for s in suites], [_verdict(s["verdict"]) for s in suites]
+    except json.JSONDecodeError as exc:
+        raise AueporaError(f"not an auepora report: {exc}") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as exc:
+        raise AueporaError(f"not an auepora report: {type(exc).__name__}: {exc}") from None
+
+
+def _overall(verdicts: Sequence[Verdict]) -> str:
+    outcomes = {verdict.outcome for verdict in verdicts}
+    return next((o for o in ("failed", "inconclusive", "not judged") if o in outcomes), "passed")
+
+
+def _suite(run: Run, verdict: Verdict) -> dict[str, Any]:
+    ran = run.to_dict()
+    for info in ran["metrics"].values():
+        info["range"] = [end if math.isfinite(end) else None for end in info["range"]]
+    return {
+        "title": run.title,
+        "outcome": verdict.outcome,
+        "counts": dict(tally(run, verdict)),
+        "run": ran,
+        "verdict": {**asdict(verdict), "outcome": verdict.outcome},
+    }
+
+
+def _finite(value: Any) -> Any:
+    """Return *value* with null for what JSON has no number for."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(k): _finite(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(v) for v in value]
+    return value
+
+
+def _run(raw: dict[str, Any]) -> Run:
+    for info in raw.get("metrics", {}).values():
+        low, high = info["range"]
+        info["range"] = (-math.inf if low is None else low, math.inf if high is None else high)
+    return Run.from_dict(raw)
+
+
+def _verdict(raw: Mapping[str, Any]) -> Verdict:
+    out = _made(Verdict, raw)
+    out.gates = [_made(GateOutcome, {**g, "culprits": tuple(g.get("culprits", ()))}) for g in raw.get("gates", ())]
+    out.aggregates = {name: _made(Aggregate, a) for name, a in raw.get("aggregates", {}).items()}
+    out.comparison = None if raw.get("comparison") is None else _comparison(raw["comparison"])
+    return out
+
+
+def _comparison(raw: Mapping[str, Any]) -> Comparison:
+    out = _made(Comparison, raw)
+    out.cases = {case_id: _case(case) for case_id, case in raw.get("cases", {}).items()}
+    out.lost_metrics = tuple(raw.get("lost_metrics", ()))
+    out.provenance = {key: (before, after) for key, (before, after) in raw.get("provenance", {}).items()}
+    return out
+
+
+def _case(raw: Mapping[str, Any]) -> CaseComparison:
+    out = _made(CaseComparison, raw)
+    out.changes = {name: _made(ScoreChange, change) for name, change in raw.get("changes", {}).items()}
+    out.before = None if raw.get("before") is None else _made(BaselineCase, raw["before"])
+    return out
+
+
+def _made(kind: type[T], raw: Mapping[str, Any]) -> T:
+    """Make a dataclass of the keys it knows; those of newer versions are ignored."""
+    known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{k: v for k, v in raw.items() if k in known})

@@ -1,0 +1,210 @@
+"""The report as Markdown: for a pull request, a step summary, an issue.
+
+Everything a user or a system wrote is escaped: it can neither format the report, nor leave its place, nor notify
+anybody.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..core.run import CaseResult, Run
+from ..regression.verdict import Verdict
+from .diagnosis import diagnose, listed
+from .failure import failure_text
+from .layout import printable
+from .marks import UNICODE
+from .metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
+from .numbers import metric_value, plural
+from .tally import FAILING, Kind, cases_of, headline, long_note
+
+__all__ = ["COMMENT_LIMIT", "MARKER", "escape", "escape_html", "markdown_report"]
+
+COMMENT_LIMIT = 65_536
+"""Characters GitHub accepts in a comment."""
+
+MARKER = "<!-- auepora report -->"
+"""The first line, by which a script finds its own comment again."""
+
+_SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE)
+_NOTIFIES = re.compile(r"(?<![\w/])([@#])(?=\w)")
+_ICONS = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "not judged": "⚪"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much to tell: failing cases with their text, ids in lists, whether to list every case."""
+
+    texts: int
+    listed: int
+    everything: bool
+
+
+_LEVELS = (
+    _Detail(100, 1000, True),
+    _Detail(40, 1000, True),
+    _Detail(40, 200, False),
+    _Detail(10, 100, False),
+    _Detail(3, 20, False),
+    _Detail(0, 10, False),
+    _Detail(0, 0, False),
+)
+
+
+def markdown_report(runs: Sequence[Run], verdicts: Sequence[Verdict], *, limit: int = COMMENT_LIMIT) -> str:
+    """Return the report, at most *limit* characters.
+
+    The headline and the tables of metrics come first.  Failing cases are collapsible and hold the same text as the
+    terminal; when there is no room for all, fewer of them do, and the report says so.
+    """
+    for detail in _LEVELS:
+        text = "\n".join(_report(runs, verdicts, detail)) + "\n"
+        if len(text) <= limit:
+            return text
+    return _cut(text, limit)
+
+
+def escape(text: str) -> str:
+    """Return user text for a line of Markdown, in which it reads as written and means nothing."""
+    text = _SPECIAL.sub(r"\\\g<0>", _quiet(printable(text)))
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def escape_html(text: str) -> str:
+    """Return user text for a place where Markdown is not read: ``<summary>``, ``<pre>``."""
+    return html.escape(_quiet(text), quote=False)
+
+
+def _quiet(text: str) -> str:
+    """Part ``@somebody`` and ``#123`` by a character without width, so that nobody is notified, nothing is linked."""
+    return _NOTIFIES.sub("\\1\u200b", text)
+
+
+def _report(runs: Sequence[Run], verdicts: Sequence[Verdict], detail: _Detail) -> Iterator[str]:
+    outcomes = [verdict.outcome for verdict in verdicts]
+    overall = next((o for o in ("failed", "inconclusive", "not judged") if o in outcomes), "passed")
+    yield MARKER
+    yield f"## {_ICONS[overall]} auepora: {overall}"
+    yield ""
+    yield f"**{escape(headline(verdicts, runs))}**"
+    for run, verdict in zip(runs, verdicts, strict=True):
+        yield ""
+        yield from _suite(run, verdict, detail, alone=len(runs) == 1)
+
+
+def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Iterator[str]:
+    owner = f" \u00b7 owner {escape(run.owner)}" if run.owner else ""
+    yield f"### {_ICONS[verdict.outcome]} {escape(run.title)}{owner}"
+    if not alone:
+        yield f"{escape(headline([verdict], [run]))}"
+    rows = metric_rows(run, verdict)
+    yield ""
+    yield from _table(rows)
+    yield from _notes(run, verdict, rows)
+    yield from _gates(run, verdict)
+    for kind, cases in cases_of(run, verdict).items():
+        if kind in FAILING:
+            yield from _failing(kind, cases, run, verdict, detail)
+        elif kind == "fixed":
+            yield ""
+            yield f"**Fixed:** {escape(listed([c.case_id for c in cases], max(detail.listed, 1)))}"
+    if detail.everything:
+        yield from _all_cases(run)
+
+
+def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
+    if not rows:
+        return
+    compared = any(row.baseline_text or row.change_text for row in rows)
+    yield f"| metric | value | n |{' baseline | change |' if compared else ''} gate |"
+    yield f"| --- | ---: | ---: |{' ---: | ---: |' if compared else ''} --- |"
+    for row in rows:
+        change = row.change_text
+        if row.regression is not None and row.regression.state in ("failed", "inconclusive"):
+            change = f"**{change}** {state_mark(row.regression.state, UNICODE)}"
+        middle = f" {row.baseline_text} | {change} |" if compared else ""
+        yield f"| {escape(row.name)} | {row.value_text} | {row.n_text} |{middle} {escape(row.gate_text(UNICODE))} |"
+
+
+def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
+    notes = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *verdict.notes, long_note(verdict)]
+    if verdict.comparison is not None and verdict.comparison.provenance:
+        moved = [f"{k} {listed([a])} \u2192 {listed([b])}" for k, (a, b) in verdict.comparison.provenance.items()]
+        notes.append(f"changed since the baseline: {', '.join(moved)}")
+    told = [note for note in notes if note]
+    if told:
+        yield ""
+        for note in told:
+            yield f"<sub>{escape(note)}</sub><br>"
+
+
+def _gates(run: Run, verdict: Verdict) -> Iterator[str]:
+    for state in ("failed", "inconclusive"):
+        gates = [g for g in verdict.gates if g.state == state]
+        if not gates:
+            continue
+        yield ""
+        yield f"**{plural(len(gates), 'gate')} {state}**"
+        yield ""
+        for gate in gates:
+            told = gate.message if gate.title in gate.message else f"{gate.title}: {gate.message}"
+            beside = [f"owner {gate.owner}"] if gate.owner and gate.owner != run.owner else []
+            if gate.culprits and gate.kind != "coverage":
+                beside.append(f"costs most: {', '.join(gate.culprits[:3])}")
+            yield " \u00b7 ".join([f"- {state_mark(state, UNICODE)} {escape(told)}", *map(escape, beside)])
+
+
+def _failing(kind: Kind, cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
+    """Tell cases of one kind: some collapsible with their text, some as a line, the others as a number."""
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    groups: dict[str, list[CaseResult]] = {}
+    for case in cases:  # cases that errored alike share a place: an outage is one thing, not forty
+        why = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
+        groups.setdefault(why if kind == "errored" else case.case_id, []).append(case)
+    yield ""
+    yield f"**{len(cases):,} {kind}**"
+    yield ""
+    for i, (case, *others) in enumerate(groups.values()):
+        why = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
+        who = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
+        if i < detail.texts:
+            text = failure_text(case, compared.get(case.case_id), run.metrics, width=100)
+            yield f"<details><summary><b>{_inline(who)}</b> {_inline(why)}</summary>"
+            yield f"\n<pre>{escape_html(text)}</pre>\n</details>\n"
+        elif i < detail.listed:
+            yield f"- **{escape(who)}** {escape(why)}"
+        else:
+            yield f"- \u2026 and {len(groups) - i:,} more"
+            return
+
+
+def _inline(text: str) -> str:
+    return escape_html(printable(text))
+
+
+def _all_cases(run: Run) -> Iterator[str]:
+    names = [n for n, info in run.metrics.items() if info.target != "LATENCY" and _has_number(run, n)]
+    yield ""
+    yield f"<details><summary>All {plural(len(run.cases), 'case')}</summary>"
+    yield ""
+    yield f"| {' | '.join(['case', 'state', *map(escape, names)])} |"
+    yield f"| --- | --- |{' ---: |' * len(names)}"
+    for case in run.cases.values():
+        values = [metric_value(s.value, run.metrics[n]) if (s := case.scores.get(n)) else "" for n in names]
+        yield f"| {' | '.join([escape(case.case_id), case.state, *values])} |"
+    yield ""
+    yield "</details>"
+
+
+def _has_number(run: Run, name: str) -> bool:
+    return any((s := c.scores.get(name)) is not None and s.value is not None for c in run.cases.values())
+
+
+def _cut(text: str, limit: int) -> str:
+    """Keep as many whole lines as fit; at the lowest level of detail no line opens what another closes."""
+    note = "\n\n\u2026 shortened: the report is longer than fits here\n"
+    head = text[: max(limit - len(note), 0)]
+    return (head[: head.rfind("\n")] + note)[:limit]

@@ -1,0 +1,207 @@
+"""The JSON Schema of `json_report`: what a program that reads the report may rely on."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from ..core.run import CaseState, ScoreState
+from ..regression.compare import Flip
+from ..regression.gates import GateKind, GateState
+from ..regression.verdict import Outcome
+from .json_report import FORMAT
+
+__all__ = ["report_schema"]
+
+_TEXT = {"type": "string"}
+_COUNT = {"type": "integer", "minimum": 0}
+_NUMBER = {"type": ["number", "null"]}
+_TEXTS = {"type": "array", "items": _TEXT}
+_ANY_OBJECT = {"type": "object"}
+
+
+def report_schema() -> dict[str, Any]:
+    """Return the schema (draft 2020-12).  Keys not named here may appear; those required always do."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "auepora report",
+        **_object(
+            {
+                "format": {"const": FORMAT},
+                "outcome": _one_of(Outcome, "the gravest outcome of the suites"),
+                "headline": {**_TEXT, "description": "the sentence every report starts with"},
+                "suites": {"type": "array", "items": _suite()},
+            }
+        ),
+    }
+
+
+def _object(properties: dict[str, Any], *, optional: tuple[str, ...] = (), description: str = "") -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in optional],
+    }
+    return {**out, "description": description} if description else out
+
+
+def _one_of(literal: Any, description: str = "") -> dict[str, Any]:
+    return {"enum": list(get_args(literal)), **({"description": description} if description else {})}
+
+
+def _by_name(values: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": values}
+
+
+def _suite() -> dict[str, Any]:
+    return _object(
+        {
+            "title": {**_TEXT, "description": "suite, with the configuration in brackets"},
+            "outcome": _one_of(Outcome),
+            "counts": {**_by_name(_COUNT), "description": "cases by what became of them"},
+            "run": _run(),
+            "verdict": _verdict(),
+        }
+    )
+
+
+def _run() -> dict[str, Any]:
+    return _object(
+        {
+            "suite": _TEXT,
+            "path": {**_TEXT, "description": "the golden file"},
+            "variant": {**_TEXT, "description": "configuration of a parametrized system, or empty"},
+            "cases": _by_name(_case()),
+            "metrics": _by_name(_metric()),
+            "expected_ids": {**_TEXTS, "description": "all cases of the suite, whether they ran or not"},
+            "provenance": _ANY_OBJECT,
+            "owner": _TEXT,
+        }
+    )
+
+
+def _metric() -> dict[str, Any]:
+    return _object(
+        {
+            "name": _TEXT,
+            "version": {"type": "integer"},
+            "params": _ANY_OBJECT,
+            "target": {**_TEXT, "description": "target category of the Auepora framework"},
+            "direction": {"enum": ["higher", "lower"], "description": "which is better"},
+            "range": {
+                "type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2,
+                "description": "lowest and highest value; null where there is no bound",
+            },
+            "deterministic": {"type": "boolean"},
+            "baselined": {"type": "boolean"},
+        }
+    )  # fmt: skip
+
+
+def _case() -> dict[str, Any]:
+    return _object(
+        {
+            "case_id": _TEXT,
+            "state": _one_of(CaseState),
+            "scores": _by_name(_score()),
+            "problems": {**_TEXTS, "description": "why it failed"},
+            "error": {**_TEXT, "description": "the exception, first line first, or empty"},
+            "query": _TEXT,
+            "where": {**_TEXT, "description": "file:line of the case"},
+            "content_hash": _TEXT,
+            "cluster": _TEXT,
+            "labels": _ANY_OBJECT,
+            "expected": _ANY_OBJECT,
+            "outputs": {
+                **_ANY_OBJECT,
+                "description": "answer, retrieved (id, score, grade, text), timings in seconds",
+            },
+            "ranks": {**_by_name({"type": ["integer", "null"]}), "description": "1-based rank of relevant labels"},
+            "seconds": {"type": "number"},
+            "concurrency": _COUNT,
+            "extra": _ANY_OBJECT,
+        }
+    )
+
+
+def _score() -> dict[str, Any]:
+    return _object(
+        {
+            "state": _one_of(ScoreState),
+            "value": {**_NUMBER, "description": "null unless the state is number"},
+            "reason": {**_TEXT, "description": "why there is no number"},
+            "data": {"description": "what the metric aggregates, where a number is not enough"},
+            "details": _ANY_OBJECT,
+        }
+    )
+
+
+def _verdict() -> dict[str, Any]:
+    return _object(
+        {
+            "outcome": _one_of(Outcome),
+            "title": _TEXT,
+            "gates": {"type": "array", "items": _gate()},
+            "aggregates": _by_name(_aggregate()),
+            "comparison": {"anyOf": [{"type": "null"}, _comparison()], "description": "null without a baseline"},
+            "baseline_note": {**_TEXT, "description": "why there is no baseline"},
+            "notes": _TEXTS,
+            "failed_cases": _COUNT,
+        }
+    )
+
+
+def _gate() -> dict[str, Any]:
+    return _object(
+        {
+            "title": _TEXT,
+            "kind": _one_of(GateKind),
+            "state": _one_of(GateState),
+            "message": _TEXT,
+            "metric": _TEXT,
+            "value": _NUMBER,
+            "bound": _TEXT,
+            "n": _COUNT,
+            "total": _COUNT,
+            "owner": _TEXT,
+            "line": {**_COUNT, "description": "line of the golden file, or 0"},
+            "culprits": {**_TEXTS, "description": "cases that cost most, worst first"},
+        }
+    )
+
+
+def _aggregate() -> dict[str, Any]:
+    return _object(
+        {
+            "name": _TEXT,
+            "value": {**_NUMBER, "description": "over the n measured cases; null when there are none"},
+            "gated": {**_NUMBER, "description": "the same with errored cases at the metric's worst value"},
+            "n": _COUNT,
+            "n_error": _COUNT,
+            "n_na": _COUNT,
+            "total": _COUNT,
+            "details": _ANY_OBJECT,
+        }
+    )
+
+
+def _comparison() -> dict[str, Any]:
+    change = _object({"before": _NUMBER, "after": _NUMBER, "gain": _NUMBER, "errored": {"type": "boolean"}})
+    before = _object({"hash": _TEXT, "state": _TEXT, "scores": _by_name(_NUMBER), "ranks": _ANY_OBJECT})
+    case = _object(
+        {
+            "case_id": _TEXT,
+            "flip": _one_of(Flip, "what became of pass or fail"),
+            "changes": {**_by_name(change), "description": "gain is negative for a drop, in either direction"},
+            "lost": _by_name(_TEXT),
+            "before": {"anyOf": [{"type": "null"}, before]},
+        }
+    )
+    return _object(
+        {
+            "cases": _by_name(case),
+            "vanished": _by_name({"type": ["string", "null"]}),
+            "incomparable": {**_by_name(_TEXT), "description": "metrics, with what changed about them"},
+            "lost_metrics": _TEXTS,
+            "provenance": _by_name({"type": "array", "minItems": 2, "maxItems": 2}),
+        }
+    )

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from pytest_auepora.core.run import Run
+from pytest_auepora.reporting.csv_report import COLUMNS, csv_report, spelled
+
+from .builders import Case, infos_of, run_of
+
+NAMES = [
+    "precision@5",
+    "precision@10",
+    "ndcg@10",
+    "mrr@10",
+    "retries",
+    "redaction_efficacy",
+    "token_f1",
+    "mean_latency",
+]
+
+
+def rows(*runs: Run) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(csv_report(runs, []))))
+
+
+def test_the_specified_columns_come_first() -> None:
+    header = csv_report([run_of([Case("a")], NAMES)], []).splitlines()[0]
+    assert header.startswith(
+        "id,p_at_5,p_at_10,ndcg_10,mrr_10,cov_entities,p50_ms,p95_ms,errors,retries,privacy_leak,"
+        "suite,variant,state,precision@5,"
+    )
+    assert csv_report([], []).splitlines() == [",".join([*COLUMNS, "suite", "variant", "state"])]
+
+
+def test_a_row_per_query() -> None:
+    run = run_of(
+        [Case("a", got=["refunds.md"], seconds=0.25), Case("b", got=["x", "refunds.md"])], NAMES, variant="bm25"
+    )
+    first, second = rows(run)
+    assert (first["id"], first["p_at_5"], first["p_at_10"], first["mrr_10"]) == ("a", "0.2000", "0.1000", "1.0000")
+    assert (first["p50_ms"], first["p95_ms"]) == ("250.0", "250.0")
+    assert (second["mrr_10"], second["ndcg_10"]) == ("0.5000", "0.6309")
+    assert (second["suite"], second["variant"], second["state"]) == ("billing", "bm25", "passed")
+    assert second["token_f1"] == "1.0000"
+
+
+def test_what_was_not_measured_is_empty_and_not_zero() -> None:
+    run = run_of([Case("a", relevant=None), Case("b", error="E: x"), Case("c", skipped=True)], NAMES)
+    plain, errored, skipped = rows(run)
+    assert plain["p_at_5"] == plain["cov_entities"] == plain["privacy_leak"] == plain["retries"] == ""
+    assert (plain["errors"], errored["errors"], skipped["errors"]) == ("0", "1", "")
+    assert errored["p50_ms"] == errored["mrr_10"] == skipped["p50_ms"] == ""
+
+
+def test_a_leak_is_what_redaction_left() -> None:
+    labels = {"sensitive": ["secret4711", "hidden0815"]}
+    run = run_of([Case("a", answer="It is secret4711.", labels=labels)], ["redaction_efficacy"])
+    assert rows(run)[0]["privacy_leak"] == "0.5000"
+
+
+def test_metrics_with_options_count_as_what_they_are() -> None:
+    names = ["precision@5[denominator=returned]"]
+    assert rows(run_of([Case("a", got=["refunds.md"])], names))[0]["p_at_5"] == "1.0000"
+    infos = infos_of(["precision@5[denominator=returned]", "precision@5"])
+    assert spelled(infos, "precision@5") == "precision@5"
+    assert spelled(infos, "precision@50") is None
+
+
+def test_several_runs_share_the_columns() -> None:
+    found = rows(run_of([Case("a")], ["mrr@10"]), run_of([Case("a")], ["token_f1"], variant="dense"))
+    assert [(r["variant"], r["mrr@10"], r["token_f1"]) for r in found] == [
+        ("", "0.5000", ""),
+        ("dense", "", "1.0000"),
+    ]
+
+
+def test_no_cell_is_a_formula_and_any_text_survives() -> None:
+    ids: Sequence[str] = ['=cmd|"/c calc"!A1', "+1", "-1", "@x", 'a,"b"\nc', "plain"]
+    found = rows(run_of([Case(i) for i in ids], ["mrr@10"]))
+    assert [r["id"] for r in found] == ["'" + ids[0], "'+1", "'-1", "'@x", ids[4], "plain"]

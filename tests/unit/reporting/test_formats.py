@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.errors import AueporaError
+from pytest_auepora.reporting.formats import FORMATS, read_target, report_text
+
+from .builders import Case, run_of, verdict_of
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "path"),
+    [
+        ("md:out/report.md", "md", "out/report.md"),
+        ("csv:scores.txt", "csv", "scores.txt"),
+        ("summary:s.json", "summary", "s.json"),
+        ("report.md", "md", "report.md"),
+        ("a/b.JSON", "json", "a/b.JSON"),
+        ("C:\\reports\\a.csv", "csv", "C:\\reports\\a.csv"),
+        ("md:C:\\a.md", "md", "C:\\a.md"),
+    ],
+)
+def test_targets(text: str, kind: str, path: str) -> None:
+    assert read_target(text) == (kind, Path(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("jsn:report.json", "no report format 'jsn' \\(did you mean 'json'\\?\\); there is md, json"),
+        ("report.txt", "'report.txt' does not say its format"),
+        ("", "does not say its format"),
+        ("md:", "'md:' names no file"),
+    ],
+)
+def test_targets_that_cannot_be_read(text: str, message: str) -> None:
+    with pytest.raises(AueporaError, match=message):
+        read_target(text)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_writes_something_that_ends_in_a_line(kind: str) -> None:
+    run = run_of([Case("a"), Case("b", error="E: x")])
+    text = report_text(kind, [run], [verdict_of(run)])
+    assert text.strip()
+    assert text.endswith("\n")

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_auepora.core.run import Run
+from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.layout import printable
+from pytest_auepora.reporting.markdown import COMMENT_LIMIT, MARKER, escape, escape_html, markdown_report
+
+from .builders import Case, baseline_of, run_of, verdict_of
+
+CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], thresholds={"token_f1": 0.5}) for i in range(12)]
+EVIL = "</pre></details><script>alert(1)</script> | a `b` **c** [d](http://e.f) ![g](h) @someone #12 $x$ _y_ <!-- z"
+
+
+def report(run: Run, verdict: Verdict, **options: int) -> str:
+    return markdown_report([run], [verdict], **options)
+
+
+def red() -> tuple[Run, Verdict]:
+    baseline = baseline_of(run_of(CASES))
+    now = [c.with_(got=["x", "y"], thresholds={"recall@5": 0.5}) for c in CASES[:3]]
+    now += [c.with_(error="ConnectionError: refused") for c in CASES[3:6]]
+    run = run_of([*now, *CASES[6:]], baseline=baseline)
+    return run, verdict_of(run, {"recall@5": 0.8}, baseline=baseline)
+
+
+class Page(HTMLParser):
+    """Checks that tags are closed in order, and collects them with the text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.seen.add(tag)
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_headline_and_the_table_come_first() -> None:
+    lines = report(*red()).splitlines()
+    assert lines[:4] == [MARKER, "## ❌ auepora: failed", "", lines[3]]
+    assert lines[3].startswith("**3 newly failing, 3 errored, 6 unchanged; ")
+    assert lines[5] == "### ❌ billing · owner search-team"
+    assert lines[7] == "| metric | value | n | baseline | change | gate |"
+    assert lines[9].startswith("| recall@5 | 0.667 | 9/12 | 1.000 | **-0.500** ✗ | ✗ 0.500 >= 0.8 |")
+
+
+def test_a_green_report_is_short() -> None:
+    run = run_of(CASES)
+    text = report(run, verdict_of(run, {"recall@5": 0.8}, baseline=baseline_of(run)))
+    assert "## ✅ auepora: passed" in text
+    assert "**12 unchanged**" in text
+    assert "<pre>" not in text
+    assert "<summary>All 12 cases</summary>" in text
+
+
+def test_without_a_baseline_there_are_no_empty_columns() -> None:
+    run = run_of(CASES)
+    assert "| metric | value | n | gate |" in report(run, verdict_of(run))
+
+
+def test_each_failing_case_unfolds_to_what_the_terminal_shows() -> None:
+    text = report(*red())
+    assert "<details><summary><b>case-00</b> retrieval: refunds.md fell out, was at rank 1" in text
+    assert "golden/billing.golden.yaml:12  case-00" in text
+    assert "<b>3 cases (case-03, case-04, case-05)</b> error: ConnectionError: refused" in text
+
+
+def test_failed_gates_name_what_cost_most() -> None:
+    text = report(*red())
+    line = next(line for line in text.splitlines() if line.startswith("- ✗ recall@5 0.5000 is not >= 0.8"))
+    assert "· costs most: case-00" in line
+    assert "owner" not in line  # the suite's own owner stands in the heading
+
+
+def test_several_suites() -> None:
+    first, second = red(), red()
+    second[0].variant = "dense"
+    text = markdown_report([first[0], second[0]], [first[1], second[1]])
+    assert "### ❌ billing ·" in text
+    assert "### ❌ billing\\[dense\\] ·" in text
+    assert text.count("**6 newly failing, 6 errored, 12 unchanged; ") == 1
+    assert markdown_report([], []).splitlines()[3] == "**nothing was measured**"
+
+
+@pytest.mark.parametrize("limit", [COMMENT_LIMIT, 20_000, 5_000, 1_000, 200])
+def test_it_always_fits(limit: int) -> None:
+    cases = [
+        Case(f"case-{i}", query="q " * 500, answer="word " * 900, reference="other", thresholds={"token_f1": 1.0})
+        for i in range(400)
+    ]
+    run = run_of(cases, ["recall@5", "token_f1"])
+    text = report(run, verdict_of(run), limit=limit)
+    assert len(text) <= limit
+    assert text.startswith(MARKER)
+    if limit >= 5_000:
+        assert Page(text).open == []
+        assert "| token_f1 |" in text
+        assert "400 failed" in text
+        assert re.search(r"… and \d+ more", text)
+
+
+def test_as_much_as_fits_is_told() -> None:
+    run, verdict = red()
+    whole = report(run, verdict)
+    assert "All 12 cases" in whole
+    less = report(run, verdict, limit=len(whole) - 1)
+    assert "All 12 cases" not in less
+    assert "<pre>" in less
+
+
+def test_nothing_users_or_systems_wrote_leaves_its_place() -> None:
+    case = Case(
+        EVIL, query=EVIL, answer=EVIL, relevant=["a|b"], got=[EVIL, "a|b"], reference=EVIL, thresholds={"recall@5": 2}
+    )
+    run = run_of([case, case.with_(id="down", error=f"E: {EVIL}")], suite=EVIL, variant=EVIL, owner=EVIL)
+    text = report(run, verdict_of(run, {"mrr@10": 1.0}, note=EVIL))
+    page = Page(text)
+    assert page.open == []
+    assert page.seen <= {"details", "summary", "b", "pre", "sub", "br"}
+    assert text.count("<!--") == 1
+    assert not re.search(r"(?<![\w/])[@#](?=[a-z0-9])", re.sub(r"<!-- auepora report -->|#+ ", "", text))
+
+
+def test_every_row_of_a_table_has_as_many_cells_as_its_heading() -> None:
+    run = run_of([Case("a|b\n|c")], ["refusal_correctness[refusal_patterns=a|b]", "recall@5"])
+    lines = [line for line in report(run, verdict_of(run)).splitlines() if line.startswith("|")]
+    cells = [len(re.findall(r"(?<!\\)\|", line)) for line in lines]
+    assert cells
+    at = lines.index("| --- | --- | ---: |")
+    assert set(cells[: at - 1]) == {cells[0]}
+    assert set(cells[at - 1 :]) == {4}
+
+
+@settings(max_examples=200)
+@given(
+    st.text(alphabet=st.characters(codec="utf-8"), max_size=40)
+    | st.text(alphabet="\\`*_[]|~$<&>!#@:w.ab ()-", max_size=40)
+)
+def test_escaped_text_reads_as_written(text: str) -> None:
+    markdown_it = pytest.importorskip("markdown_it", reason="the Markdown parser markdown-it-py is not installed")
+    parser = markdown_it.MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    tokens = parser.parse(f"- ✗ {escape(text)} .\n")
+    inline = next((t for t in tokens if t.type == "inline"), None)
+    assert inline is not None
+    assert {child.type for child in inline.children} <= {"text", "text_special"}
+    shown = "".join(child.content for child in inline.children).replace("\u200b", "")
+    assert shown == f"✗ {printable(text)} .".replace("\u200b", "")
+
+
+@given(st.text(max_size=40))
+def test_escaped_html_is_text(text: str) -> None:
+    page = Page(f"<pre>{escape_html(printable(text))}</pre>")
+    assert page.seen == {"pre"}
