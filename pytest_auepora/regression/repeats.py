@@ -19,7 +19,7 @@ class RepeatPlan:
     are ``total`` answers each.  Repeating only the suspicious cases would bias them towards the mean.
 
     Raises:
-        ValueError: no repeats, a second stage smaller than the first, or a trigger that is no probability.
+        ValueError: no repeats, a second stage smaller than the first, or a trigger that anything would set off.
     """
 
     baseline: int = 5
@@ -30,8 +30,8 @@ class RepeatPlan:
     def __post_init__(self) -> None:
         if self.baseline < 1 or not 1 <= self.first <= self.total:
             raise ValueError(f"needs baseline >= 1 and 1 <= first <= total, not {self}")
-        if not 0.0 < self.trigger < 1.0:
-            raise ValueError(f"trigger must lie between 0 and 1, not {self.trigger}")
+        if not 0.0 < self.trigger < 0.5:
+            raise ValueError(f"trigger must lie between 0 and 0.5, where nothing differs, not {self.trigger}")
 
     @property
     def extra(self) -> int:
@@ -45,7 +45,7 @@ class RepeatPlan:
 
 def _looks_bad(metric: MetricVerdict, trigger: float) -> bool:
     """Whether the metric, taken alone, dropped more clearly than chance would in a share *trigger* of runs."""
-    return metric.n_cases > 0 and metric.p_raw < trigger
+    return metric.p_raw < trigger
 
 
 def confirm(first: FamilyVerdict, second: FamilyVerdict | None, *, trigger: float = 0.2) -> FamilyVerdict:
