@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
-from ..core.run import Run
+from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
 from ..errors import AueporaError
 from ..regression.baseline import BaselineCase
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def json_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
-    """Return the report as JSON text; the same runs give the same bytes.
+    """Return the report as JSON text in one line; the same runs give the same bytes.
 
     Numbers are unrounded.  What JSON cannot say (infinity, NaN) is null: an open end of a metric's range, a value
     that was not measured.
@@ -41,9 +41,10 @@ def json_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
         "suites": [_suite(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)],
     }
     try:
-        return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+        text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain)
     except ValueError:
-        return json.dumps(_finite(raw), indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+        text = json.dumps(_finite(raw), ensure_ascii=False, allow_nan=False)
+    return text + "\n"
 
 
 def read_json_report(text: str) -> tuple[list[Run], list[Verdict]]:
@@ -72,27 +73,36 @@ def _overall(verdicts: Sequence[Verdict]) -> str:
 
 
 def _suite(run: Run, verdict: Verdict) -> dict[str, Any]:
-    ran = run.to_dict()
-    for info in ran["metrics"].values():
-        info["range"] = [end if math.isfinite(end) else None for end in info["range"]]
     return {
         "title": run.title,
         "outcome": verdict.outcome,
-        "counts": dict(tally(run, verdict)),
-        "run": ran,
-        "verdict": {**asdict(verdict), "outcome": verdict.outcome},
+        "counts": tally(run, verdict),
+        "run": run,
+        "verdict": {"outcome": verdict.outcome, **_plain(verdict)},
     }
 
 
+def _plain(value: Any) -> Any:
+    """Return one level of *value* as JSON knows it; text for what it does not know."""
+    if not is_dataclass(value):
+        return str(value)
+    out = {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, MetricInfo):
+        out["range"] = [end if math.isfinite(end) else None for end in value.range]
+    return out
+
+
 def _finite(value: Any) -> Any:
-    """Return *value* with null for what JSON has no number for."""
+    """Return *value* as plain data, with null for what JSON has no number for."""
+    if value is None or isinstance(value, (str, int)):
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(k): _finite(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_finite(v) for v in value]
-    return value
+    return _finite(_plain(value))
 
 
 def _run(raw: dict[str, Any]) -> Run:

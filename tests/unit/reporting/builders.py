@@ -90,7 +90,7 @@ def result_of(case: Case, names: Sequence[str] = METRICS, path: str = "golden/bi
         return result
     if case.error:
         result.state, result.error = "error", case.error
-        result.scores = failed_scores(metrics.values(), case.error.splitlines()[0])
+        result.scores = failed_scores(metrics.values(), sample, case.error.splitlines()[0])
         return result
     result.scores = score_case(metrics.values(), sample, outputs)
     result.ranks = ranks_of_relevant(sample, outputs)
