@@ -37,11 +37,7 @@ class OutputSplitter:
         """Take in the current streams and root handlers."""
         for name in _STREAMS:
             stream = getattr(sys, name)
-            if (
-                stream is not None
-                and not isinstance(stream, _Proxy)
-                and "write" not in getattr(stream, "__dict__", ())
-            ):
+            if stream is not None and not isinstance(stream, _Proxy) and "write" not in getattr(stream, "__dict__", ()):
                 self._take_in(name, stream)
         for handler in logging.getLogger().handlers:
             if keep_with_call not in handler.filters:

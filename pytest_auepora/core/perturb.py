@@ -180,8 +180,6 @@ def variants(
             seen.add(query)
             labels: dict[str, Any] = {**sample.labels, "variant_of": sample.sample_id, "scenario": operation}
             made.append(
-                replace(
-                    sample, sample_id=f"{sample.sample_id}-{operation}-{len(seen) - 1}", query=query, labels=labels
-                )
+                replace(sample, sample_id=f"{sample.sample_id}-{operation}-{len(seen) - 1}", query=query, labels=labels)
             )
     return made

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .metrics_base import Metric
+from .metrics_base import Metric, NotApplicable
 from .run import Score
-from .types import EvaluationSample, SystemOutputs
+from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
 __all__ = ["Aggregate", "aggregate", "failed_scores", "score_case"]
 
@@ -24,9 +24,26 @@ def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: Sys
     return out
 
 
-def failed_scores(metrics: Iterable[Metric], reason: str) -> dict[str, Score]:
-    """Return the scores of a case whose call failed: an error under every metric."""
-    return {metric.name: Score.failed(reason) for metric in metrics}
+def failed_scores(metrics: Iterable[Metric], sample: EvaluationSample, reason: str) -> dict[str, Score]:
+    """Return the scores of a case whose call failed: an error under every metric that would have applied.
+
+    A metric that has nothing to say about *sample* whatever the answer stays n/a, so that the failed call
+    does not enter a mean it never belonged to.
+    """
+    return {metric.name: _inapplicable(metric, sample) or Score.failed(reason) for metric in metrics}
+
+
+def _inapplicable(metric: Metric, sample: EvaluationSample) -> Score | None:
+    """Ask *metric* about an answer that gives every metric something to look at; costly ones are not asked."""
+    if not metric.deterministic:
+        return None
+    some = Document("-", "-")
+    outputs = SystemOutputs([RetrievedDocument(some, 0.0, 1)], Response("-"), {"end_to_end": 0.0})
+    try:
+        seen = metric.measure(sample, outputs)
+    except Exception:
+        return None
+    return Score.of(seen) if isinstance(seen, NotApplicable) else None
 
 
 @dataclass(slots=True)

@@ -91,7 +91,7 @@ def errored_result(
     result = blank_result(case, where=where)
     result.state = "error"
     result.error = describe_error(error)
-    result.scores = failed_scores(metrics.values(), result.error.splitlines()[0])
+    result.scores = failed_scores(metrics.values(), case.sample, result.error.splitlines()[0])
     if call is not None:
         result.seconds, result.concurrency = call.seconds, call.concurrency
     return result

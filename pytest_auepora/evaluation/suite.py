@@ -93,9 +93,7 @@ class Evaluation:
             raise UnknownNameError("metric of this run", name, [*self.metrics, *_RATES])
         found = self.verdict.aggregates[name]
         reasons = sorted({s.reason for c in self.run.cases.values() if (s := c.scores.get(name)) and s.reason})
-        return ComparableScore(
-            name, found.gated, "; ".join(reasons[:2]), self.run, None, self.run.metrics[name], found
-        )
+        return ComparableScore(name, found.gated, "; ".join(reasons[:2]), self.run, None, self.run.metrics[name], found)
 
     def assert_no_regression(self) -> None:
         """Raise AssertionError if a case or a metric got worse than the baseline.
@@ -136,9 +134,7 @@ def _listed(title: str, lines: list[str], most: int = 20) -> str:
     return "\n".join([title, *(f"  {line}" for line in [*lines[:most], *more])])
 
 
-def find_baseline(
-    suite: GoldenSuite, variant: str = "", override: Path | None = None
-) -> tuple[Baseline | None, str]:
+def find_baseline(suite: GoldenSuite, variant: str = "", override: Path | None = None) -> tuple[Baseline | None, str]:
     """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`."""
     path = baseline_path(suite.path, suite.name, variant, override)
     found = load_baseline(path, suite.name, variant)
@@ -186,7 +182,7 @@ def evaluate(
     found, note = find_baseline(suite, variant, Path(baseline) if baseline is not None else None)
     own = caller or Caller(concurrency, timeout=timeout)
     try:
-        _measure_all(run, suite, system, metrics, found, own, convert)
+        _measure_all(run, suite, system, metrics, found, caller=own, convert=convert)
     finally:
         if caller is None:
             own.close()
@@ -199,6 +195,7 @@ def _measure_all(
     system: System,
     metrics: Mapping[str, Metric],
     baseline: Baseline | None,
+    *,
     caller: Caller,
     convert: Convert | None,
 ) -> None:

@@ -22,16 +22,16 @@ from .compat import fixture_definitions, has_pytest_asyncio
 from .items import run_case, run_case_async
 from .keys import CASE, SESSION, SUITE
 
-__all__ = ["GoldenFile", "is_golden"]
+__all__ = ["SUFFIXES", "GoldenFile", "is_golden"]
 
-_SUFFIXES = (".yaml", ".yml", ".jsonl")
+SUFFIXES = (".yaml", ".yml", ".jsonl")
 
 
 def is_golden(path: Path, config: pytest.Config, parent: pytest.Collector) -> bool:
     """Whether *path* matches ``auepora_files`` or is named on the command line; nothing else is opened."""
     if any(path.match(glob) for glob in config.getini("auepora_files")):
         return True
-    return path.suffix in _SUFFIXES and parent.session.isinitpath(path)
+    return path.suffix in SUFFIXES and parent.session.isinitpath(path)
 
 
 class GoldenFile(pytest.Module):
@@ -77,9 +77,7 @@ class GoldenFile(pytest.Module):
         return None
 
 
-def make_function(
-    case: GoldenCase, *, suite: GoldenSuite, mark: pytest.MarkDecorator | None
-) -> types.FunctionType:
+def make_function(case: GoldenCase, *, suite: GoldenSuite, mark: pytest.MarkDecorator | None) -> types.FunctionType:
     """Return the test function of *case*, marked with its tags, ``skip`` and ``xfail``."""
     base = template(suite.path, suite.fixture, mark is not None)
     # one compilation per file: line tables are relative, so moving the first line moves the function

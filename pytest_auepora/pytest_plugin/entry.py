@@ -6,7 +6,6 @@ Nothing of the package is imported here until ``--auepora`` is given or a test a
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--auepora", action="store_true", help="collect golden files, run their cases, judge the result")
     add(
         _UPDATE, nargs="?", const="all", metavar="WORDS",
-        help="accept results into the baseline; WORDS (comma-separated): all (default), new, improved. Implies --auepora",
+        help="accept results into the baseline (implies --auepora); WORDS: all (default), new, improved",
     )  # fmt: skip
     add("--auepora-prune", action="store_true", help="drop baseline cases the golden files no longer have (full runs)")
     add("--auepora-require-baseline", action="store_true", help="fail where a suite has no baseline (for CI)")
@@ -85,11 +84,11 @@ def pytest_assertrepr_compare(op: str, left: Any, right: Any) -> list[str] | Non
 
 
 @pytest.fixture
-def auepora(request: pytest.FixtureRequest) -> Iterator[Auepora]:
+def auepora(request: pytest.FixtureRequest) -> Auepora:
     """Evaluate golden files inside a test: ``run = auepora.evaluate("golden/billing.golden.yaml")``."""
     from .api import Auepora
 
-    yield Auepora(request)
+    return Auepora(request)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from ..io.golden import GoldenSuite
 from ..regression.accept import Accepted, accept
 from ..regression.gates import GateOutcome
 from ..regression.verdict import Verdict, judge
+from .collect import SUFFIXES
 from .keys import SESSION
 from .wire import Parcel, unpack
 
@@ -82,9 +83,7 @@ class Judge:
         for _, run in sorted(self.runs.items()):
             self.judged.append(self._judge(run))
         for judged in self.judged:
-            self.config.hook.pytest_auepora_run_finished(
-                run=judged.run, verdict=judged.verdict, config=self.config
-            )
+            self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
 
     def _judge(self, run: Run) -> Judged:
         session = self.config.stash[SESSION]
@@ -116,13 +115,17 @@ class Judge:
     def _take_crash(self, nodeid: str) -> None:
         """A worker that died lost one case: count it as errored, by the name its node id gives it."""
         path, _, name = nodeid.partition("::")
+        if not path.endswith(SUFFIXES):
+            return  # a test of the user's own
         session = self.config.stash[SESSION]
-        for (known, variant), run in self.runs.items():
-            if known != path or (variant and not name.endswith(f"[{variant}]")):
+        suite = session.suite(self.config.rootpath / path)
+        for case in suite.cases:
+            variant = name.removeprefix(case.id)
+            if variant and (variant == name or variant[0] != "["):
                 continue
-            suite = session.suite(self.config.rootpath / path)
-            case = suite.case(name.removesuffix(f"[{variant}]") if variant else name)
-            if case is not None and case.id not in run.cases:
+            key = path, variant[1:-1]
+            run = self.runs.setdefault(key, session.run(suite, key[1], {}))
+            if case.id not in run.cases:
                 error = RuntimeError("the worker process running this case died")
                 where = f"{path}:{case.line}"
                 run.add([errored_result(case, error, session.metrics(suite), where=where)])
@@ -133,7 +136,7 @@ class Judge:
         The terminal, the counts, junit, ``--lf`` and the exit code then all know it.
         """
         reports = [_report(j, g) for j in self.judged for g in j.verdict.gates if g.state in ("passed", "failed")]
-        reports += self._nothing_measured(session)
+        reports += self._nothing_measured()
         session.testscollected += len(reports)  # keeps the progress figure at 100 %
         hook = self.config.hook
         for report in reports:
@@ -141,10 +144,10 @@ class Judge:
             hook.pytest_runtest_logreport(report=report)
             hook.pytest_runtest_logfinish(nodeid=report.nodeid, location=report.location)
 
-    def _nothing_measured(self, session: pytest.Session) -> list[pytest.TestReport]:
+    def _nothing_measured(self) -> list[pytest.TestReport]:
         """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
         option = self.config.option
-        chosen = option.keyword or option.markexpr or getattr(option, "lf", False)
+        chosen = option.keyword or option.markexpr or getattr(option, "lf", False)  # absent without the cache plugin
         asked = option.auepora or option.auepora_update
         if self.runs or chosen or not asked or self.crashed or not self.complete:
             return []
@@ -171,4 +174,3 @@ def _synthetic(nodeid: str, location: tuple[str, int, str], state: str, message:
         nodeid=nodeid, location=location, keywords={location[2]: 1}, outcome="failed" if failed else "passed",
         longrepr=message if failed else None, when="call", duration=0.0, start=0.0, stop=0.0,
     )  # fmt: skip
-

@@ -58,7 +58,9 @@ class Terminal:
         )
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+    def pytest_report_teststatus(
+        self, report: pytest.TestReport | pytest.CollectReport
+    ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
         """Show the key scores of a passed case under ``-v``."""
         if not isinstance(report, pytest.TestReport) or report.when != "call" or not report.passed:
             return None

@@ -16,7 +16,16 @@ from urllib.parse import quote
 from ..core.run import CaseResult, MetricInfo
 from ..errors import BaselineError
 
-__all__ = ["FORMAT", "RESOLUTION", "Baseline", "BaselineCase", "baseline_path", "load_baseline", "metric_key", "parse_baseline"]
+__all__ = [
+    "FORMAT",
+    "RESOLUTION",
+    "Baseline",
+    "BaselineCase",
+    "baseline_path",
+    "load_baseline",
+    "metric_key",
+    "parse_baseline",
+]
 
 FORMAT = 1
 RESOLUTION = 5.1e-5

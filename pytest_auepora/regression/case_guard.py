@@ -56,13 +56,16 @@ def guard_case(comparison: CaseComparison, metrics: Mapping[str, MetricInfo], po
         if change.errored or -change.gain <= own.case_max_drop + 1e-9:
             continue
         out.append(
-            f"{name} fell from {change.before:.2f} to {change.after:.2f} since the baseline "
-            f"(one case may fall by {own.case_max_drop:g})"
+            f"{name} fell from {change.before:.2f} to {change.after:.2f} since the baseline, "
+            f"limit {own.case_max_drop:g}"
         )
     return out
 
 
 def _short(value: float, bound: Bound) -> str:
-    """Format so that 0.4996 against 0.5 does not read as '0.50, wanted >= 0.5'."""
-    text = f"{value:.2f}"
-    return text if Bound(bound.op, bound.limit).holds(float(text)) == bound.holds(value) else f"{value:.6g}"
+    """Format with as many digits as it takes not to read '0.50, wanted >= 0.5'."""
+    for digits in range(2, 17):
+        text = f"{value:.{digits}f}"
+        if bound.holds(float(text)) == bound.holds(value):
+            return text
+    return repr(value)

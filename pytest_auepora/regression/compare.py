@@ -10,7 +10,16 @@ from typing import Any, Literal
 from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import RESOLUTION, Baseline, BaselineCase, metric_key
 
-__all__ = ["CaseComparison", "Comparison", "Flip", "MetricChange", "ScoreChange", "compare", "compare_case", "incomparable_metrics"]
+__all__ = [
+    "CaseComparison",
+    "Comparison",
+    "Flip",
+    "MetricChange",
+    "ScoreChange",
+    "compare",
+    "compare_case",
+    "incomparable_metrics",
+]
 
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
 
@@ -135,7 +144,7 @@ def compare_case(
     out = CaseComparison(result.case_id, _flip(before.state, result.state), before=before)
     for name, old in before.scores.items():
         score = result.scores.get(name)
-        if old is None or score is None or name in incomparable:
+        if old is None or score is None or name not in metrics or name in incomparable:
             continue
         info = metrics[name]
         if score.state == "n/a":
@@ -172,9 +181,7 @@ def incomparable_metrics(run: Run, baseline: Baseline) -> dict[str, str]:
     """Return the metrics of *run* that the baseline measured differently, each with what changed."""
     out: dict[str, str] = {}
     moved = [
-        f"{k} {a} → {b}"
-        for k, (a, b) in _changed(baseline.provenance, run.provenance).items()
-        if k in _RETRIEVAL_KEYS
+        f"{k} {a} → {b}" for k, (a, b) in _changed(baseline.provenance, run.provenance).items() if k in _RETRIEVAL_KEYS
     ]
     for name, info in run.metrics.items():
         if (old := baseline.metrics.get(name)) is None:

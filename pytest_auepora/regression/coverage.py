@@ -11,18 +11,14 @@ __all__ = ["coverage_outcomes"]
 _PRUNE = "accept with --auepora-prune"
 
 
-def coverage_outcomes(
-    run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool
-) -> list[GateOutcome]:
+def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool) -> list[GateOutcome]:
     """Return a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
     if comparison is None:
         return []
     out: list[GateOutcome] = []
     if comparison.vanished and not pruning:
         told = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
-        out.append(
-            _lost(run, "cases", f"{_list(told)} in the baseline, no longer in the golden file; {_PRUNE}", told)
-        )
+        out.append(_lost(run, "cases", f"{_list(told)} in the baseline, no longer in the golden file; {_PRUNE}", told))
     if comparison.lost_metrics and not pruning and not accepting:
         metrics = list(comparison.lost_metrics)
         out.append(_lost(run, "metrics", f"{_list(metrics)} in the baseline, no longer computed; {_PRUNE}", []))

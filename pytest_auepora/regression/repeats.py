@@ -120,9 +120,7 @@ class VarianceSplit:
         )
 
 
-def split_variance(
-    baseline: Mapping[str, Sequence[float]], candidate: Mapping[str, Sequence[float]]
-) -> VarianceSplit:
+def split_variance(baseline: Mapping[str, Sequence[float]], candidate: Mapping[str, Sequence[float]]) -> VarianceSplit:
     """Split the variance of paired differences: between = max(0, s_d² - within(base)/R_b - within(cand)/R_c).
 
     The variance within is pooled over the repeated cases of a side; a side never repeated is taken to be as

@@ -30,7 +30,7 @@ def reason(outcome: Outcome, e: Evidence) -> str:
 def warning(e: Evidence) -> str:
     """Say so when the cases are too few to see a drop of the margin; otherwise return an empty string."""
     margin = e.metric.margin
-    if e.mde is None or not margin or e.mde <= margin:
+    if e.mde is None or margin <= TIE or e.mde <= margin:
         return ""
     enough = cases_for_effect(e.estimate.n_cases, e.mde, margin)
     return (

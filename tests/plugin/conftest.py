@@ -11,7 +11,15 @@ import pytest
 
 import pytest_auepora
 
-for _module in ("numpy", "yaml", "nltk.stem.porter", "rouge_score.rouge_scorer", "sacrebleu", "portalocker", "scipy.special"):
+for _module in (
+    "numpy",
+    "yaml",
+    "nltk.stem.porter",
+    "rouge_score.rouge_scorer",
+    "sacrebleu",
+    "portalocker",
+    "scipy.special",
+):
     # pytester forgets what a run inside this process imported; C extensions do not survive a second import
     importlib.import_module(_module)
 for _found in pkgutil.walk_packages(pytest_auepora.__path__, "pytest_auepora."):
@@ -19,7 +27,7 @@ for _found in pkgutil.walk_packages(pytest_auepora.__path__, "pytest_auepora."):
 
 ENTRY = "pytest_auepora.pytest_plugin.entry"
 
-RAG = '''
+RAG = """
 DOCS = {
     "refunds": "A refund can be asked for within 30 days of purchase.",
     "shipping": "Parcels leave the warehouse within two working days.",
@@ -42,9 +50,9 @@ def answer(query, docs=DOCS):
     found = search(query, docs)
     text = docs[found[0]] if found else "I don't know."
     return text, [{"id": k, "text": docs[k], "score": 1.0 / (i + 1)} for i, k in enumerate(found)]
-'''
+"""
 
-CONFTEST = '''
+CONFTEST = """
 import pytest
 from shop import DOCS, answer
 
@@ -52,7 +60,7 @@ from shop import DOCS, answer
 @pytest.fixture(scope="session")
 def rag():
     return answer
-'''
+"""
 
 GOLDEN = """\
 suite: shop
@@ -120,11 +128,12 @@ class Project:
         """Replace the conftest's ``rag`` fixture by the body *source*."""
         self.write(
             "conftest.py",
-            f"import asyncio\nimport pytest\nfrom shop import DOCS, answer, search\n\n\n@{decorator}(scope={scope!r})\n{source}\n",
+            "import asyncio\nimport pytest\nfrom shop import DOCS, answer, search\n\n\n"
+            f"@{decorator}(scope={scope!r})\n{source}\n",
         )
 
     def run(self, *args: str, auepora: bool = True, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
-        """Run pytest in this process with no plugin but ours and *plugins*: looking for others takes most of the time."""
+        """Run pytest in this process with no plugin but ours and *plugins*: finding others is slow."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
             loaded = [part for name in (ENTRY, *plugins) for part in ("-p", name)]

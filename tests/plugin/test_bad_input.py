@@ -30,7 +30,9 @@ def test_no_rag_fixture(project: Project) -> None:
         ("lambda q: (q, [{'score': 1.0}])", "id"),
     ],
 )
-def test_an_answer_of_another_shape_shows_what_came_and_what_is_accepted(project: Project, body: str, told: str) -> None:
+def test_an_answer_of_another_shape_shows_what_came_and_what_is_accepted(
+    project: Project, body: str, told: str
+) -> None:
     project.rag(f"def rag():\n    return {body}")
     result = project.run("-k", "warehouse")
     assert result.ret == 1
@@ -40,7 +42,12 @@ def test_an_answer_of_another_shape_shows_what_came_and_what_is_accepted(project
 
 @pytest.mark.parametrize(
     ("body", "told"),
-    [("None", "return"), ("42", "int"), ("'a string'", "str"), ("type('Bot', (), {'run': lambda self, s, top_k=5: 'x'})", "class")],
+    [
+        ("None", "return"),
+        ("42", "int"),
+        ("'a string'", "str"),
+        ("type('Bot', (), {'run': lambda self, s, top_k=5: 'x'})", "class"),
+    ],
 )
 def test_a_fixture_that_is_no_system(project: Project, body: str, told: str) -> None:
     project.rag(f"def rag():\n    return {body}")
@@ -51,7 +58,11 @@ def test_a_fixture_that_is_no_system(project: Project, body: str, told: str) -> 
 
 
 def test_a_system_that_raises_fails_its_case_alone_and_shows_the_users_frame(project: Project) -> None:
-    project.edit("def answer(query, docs=DOCS):", "def answer(query, docs=DOCS):\n    if 'warehouse' in query: raise ConnectionError('index is down')", "shop.py")
+    project.edit(
+        "def answer(query, docs=DOCS):",
+        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: raise ConnectionError('index is down')",
+        "shop.py",
+    )
     result = project.run()
     text = output(result)
     assert "ConnectionError: index is down" in text
@@ -61,7 +72,11 @@ def test_a_system_that_raises_fails_its_case_alone_and_shows_the_users_frame(pro
 
 
 def test_a_system_that_hangs_is_given_up(project: Project) -> None:
-    project.edit("def answer(query, docs=DOCS):", "import time\n\n\ndef answer(query, docs=DOCS):\n    if 'warehouse' in query: time.sleep(60)", "shop.py")
+    project.edit(
+        "def answer(query, docs=DOCS):",
+        "import time\n\n\ndef answer(query, docs=DOCS):\n    if 'warehouse' in query: time.sleep(60)",
+        "shop.py",
+    )
     result = project.run_apart("--auepora-timeout", "0.5", timeout=30)
     assert result.ret == 1
     assert "no answer within 0.5 s" in output(result)
@@ -97,7 +112,12 @@ def test_a_fixture_that_raises_is_an_errored_case(project: Project) -> None:
         ("  recall@3: 0.9", "  recall@3: 90", ":4:13", "0.9"),
         ("    relevant_docs: [shipping]", "    relevant_doc: [shipping]", ":15:5", "did you mean 'relevant_docs'"),
         ("    query: When do parcels leave the warehouse?", "    query: a\n    query: b", ":15:5", "given twice"),
-        ("  - id: warehouse", "  - id: warehouse\n    variant_of: refund-windo", ":14:17", "did you mean 'refund-window'"),
+        (
+            "  - id: warehouse",
+            "  - id: warehouse\n    variant_of: refund-windo",
+            ":14:17",
+            "did you mean 'refund-window'",
+        ),
         ("  recall@3: 0.9", "  mrr: {min: 0.5, slice: {scenario: typo}}", ":4:3", "no case has scenario: typo"),
         ("  - id: warehouse", "  - id: a::b", ":13:9", "::"),
         ("  - id: warehouse", "  - id: no", ":13:9", "quote"),

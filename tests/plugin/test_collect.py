@@ -38,7 +38,11 @@ def test_tags_are_registered_markers(project: Project) -> None:
 
 
 def test_last_failed_runs_the_failed_case_alone(project: Project) -> None:
-    project.edit("def answer(query, docs=DOCS):", "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0", "shop.py")
+    project.edit(
+        "def answer(query, docs=DOCS):",
+        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0",
+        "shop.py",
+    )
     first = project.run_apart()
     assert first.ret == 1
     second = project.run_apart("--lf")
@@ -111,7 +115,8 @@ def test_autouse_and_function_scoped_fixtures_run_for_each_case(project: Project
     text = (project.path / "conftest.py").read_text()
     project.write(
         "conftest.py",
-        text + "\n\n@pytest.fixture(autouse=True)\ndef note(request):\n    print('before', request.node.name)\n    yield\n",
+        text
+        + "\n\n@pytest.fixture(autouse=True)\ndef note(request):\n    print('before', request.node.name)\n    yield\n",
     )
     result = project.run("-s")
     assert str(result.stdout).count("before ") == 5
@@ -124,7 +129,10 @@ def test_another_fixture_name(project: Project) -> None:
 
 
 def test_an_async_function_is_a_system(project: Project) -> None:
-    project.rag("def rag():\n    async def ask(query):\n        await asyncio.sleep(0)\n        return answer(query)\n    return ask")
+    project.rag(
+        "def rag():\n    async def ask(query):\n        await asyncio.sleep(0)\n        return answer(query)\n"
+        "    return ask"
+    )
     assert project.run().ret == 0
 
 

@@ -32,7 +32,11 @@ def test_a_threshold_over_nothing_measured_is_never_green(project: Project) -> N
     project.edit("token_f1, refusal_correctness", "token_f1, evidence_overlap, bleu, refusal_correctness")
     text = project.golden.read_text()
     project.golden.write_text(
-        "\n".join(line for line in text.replace("  recall@3: 0.9", "  bleu: 0.0").splitlines() if "reference_answer" not in line)
+        "\n".join(
+            line
+            for line in text.replace("  recall@3: 0.9", "  bleu: 0.0").splitlines()
+            if "reference_answer" not in line
+        )
     )
     result = project.run()
     assert gates(result) == ["bleu"]
@@ -40,7 +44,11 @@ def test_a_threshold_over_nothing_measured_is_never_green(project: Project) -> N
 
 
 def test_errors_count_as_the_worst_value_and_fail_the_error_gate(project: Project) -> None:
-    project.edit("def answer(query, docs=DOCS):", "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0", "shop.py")
+    project.edit(
+        "def answer(query, docs=DOCS):",
+        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0",
+        "shop.py",
+    )
     result = project.run()
     assert gates(result) == ["recall@3", "error_rate"]
     assert "errored and count as the worst value" in str(result.stdout)
@@ -48,7 +56,11 @@ def test_errors_count_as_the_worst_value_and_fail_the_error_gate(project: Projec
 
 
 def test_the_error_gate_can_be_loosened(project: Project) -> None:
-    project.edit("def answer(query, docs=DOCS):", "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0", "shop.py")
+    project.edit(
+        "def answer(query, docs=DOCS):",
+        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0",
+        "shop.py",
+    )
     project.edit("  recall@3: 0.9", "  error_rate: 0.2\n  recall@3: 0.7")
     result = project.run()
     assert gates(result) == []

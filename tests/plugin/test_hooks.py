@@ -59,14 +59,18 @@ def test_provenance_is_stored_and_a_new_chunker_is_not_compared(project: Project
     project.write("conftest.py", CONFTEST + hook % 4)
     project.edit("    thresholds: {token_f1: 0.5}\n", "")
     project.edit("thresholds:\n  recall@3: 0.9\n", "")
-    project.edit("regression" if False else "metrics: [recall@1,", "regression: {policy: tolerance}\nmetrics: [recall@1,")
+    project.edit("metrics: [recall@1,", "regression: {policy: tolerance}\nmetrics: [recall@1,")
     result = project.run()
     assert "chunker_version 3 → 4" in str(result.stdout)
     assert result.ret == 0
 
 
 def test_secrets_are_taken_out_before_anything_is_shown(project: Project) -> None:
-    project.edit("def answer(query, docs=DOCS):", "def answer(query, docs=DOCS):\n    if 'warehouse' in query: raise ValueError('key sk-123 refused')", "shop.py")
+    project.edit(
+        "def answer(query, docs=DOCS):",
+        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: raise ValueError('key sk-123 refused')",
+        "shop.py",
+    )
     project.write(
         "conftest.py",
         CONFTEST
@@ -74,8 +78,8 @@ def test_secrets_are_taken_out_before_anything_is_shown(project: Project) -> Non
 
 def pytest_auepora_redact(result):
     result.error = result.error.replace("sk-123", "***")
-    result.scores = {k: type(s)(**{**{f: getattr(s, f) for f in s.__slots__}, "reason": s.reason.replace("sk-123", "***")})
-                     for k, s in result.scores.items()}
+    for score in result.scores.values():
+        score.reason = score.reason.replace("sk-123", "***")
 """,
     )
     result = project.run()

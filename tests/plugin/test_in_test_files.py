@@ -52,7 +52,9 @@ def test_a_failed_comparison_names_the_cases_that_cost_most(project: Project) ->
 
 def test_no_regression_against_the_baseline(project: Project) -> None:
     project.accept()
-    project.write("test_quality.py", "def test_it(auepora):\n    auepora.evaluate('shop.golden.yaml').assert_no_regression()\n")
+    project.write(
+        "test_quality.py", "def test_it(auepora):\n    auepora.evaluate('shop.golden.yaml').assert_no_regression()\n"
+    )
     assert project.run("test_quality.py", auepora=False).ret == 0
     project.break_retriever()
     result = project.run("test_quality.py", auepora=False)

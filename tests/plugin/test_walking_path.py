@@ -35,7 +35,9 @@ def test_accepting_the_change_makes_it_green(project: Project) -> None:
     assert project.run().ret == 0  # nothing else depends on that document
     project.edit("    skip: gone\n", "")
     project.edit("  recall@3: 0.9", "  recall@3: 0.5")
-    project.edit("metrics: [recall@1, recall@3, mrr,", "regression: {min_effect: 0.3}\nmetrics: [recall@1, recall@3, mrr,")
+    project.edit(
+        "metrics: [recall@1, recall@3, mrr,", "regression: {min_effect: 0.3}\nmetrics: [recall@1, recall@3, mrr,"
+    )
     assert project.run().ret == 1
     project.accept()
     assert project.baseline.read_text() != before

@@ -35,7 +35,11 @@ def test_the_same_verdict_files_and_exit_code(project: Project, dist: str) -> No
 
 
 def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project) -> None:
-    project.edit("def answer(query, docs=DOCS):", "import os\n\n\ndef answer(query, docs=DOCS):\n    if 'warehouse' in query: os._exit(9)", "shop.py")
+    project.edit(
+        "def answer(query, docs=DOCS):",
+        "import os\n\n\ndef answer(query, docs=DOCS):\n    if 'warehouse' in query: os._exit(9)",
+        "shop.py",
+    )
     result = project.run_apart("-n", "2")
     text = str(result.stdout)
     assert result.ret == 1

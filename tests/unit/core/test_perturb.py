@@ -85,9 +85,7 @@ def test_what_cannot_be_misspelt_stays(query: str) -> None:
     assert variants(EvaluationSample("c", query), ["typo"]) == []
 
 
-@pytest.mark.parametrize(
-    "query", ["Где находится библиотека?", "Πού είναι η βιβλιοθήκη;", "Où est la bibliothèque ?"]
-)
+@pytest.mark.parametrize("query", ["Где находится библиотека?", "Πού είναι η βιβλιοθήκη;", "Où est la bibliothèque ?"])
 def test_other_alphabets(query: str) -> None:
     made = perturb(query, case_id="c")
     assert made != query

@@ -97,8 +97,15 @@ def test_results_of_a_newer_version_are_read() -> None:
     assert CaseResult.from_dict({"case_id": "a", "some_new_key": 1}).case_id == "a"
 
 
-def test_failed_scores_name_the_reason() -> None:
-    assert failed_scores([Const("m", Measurement(0.0))], "timeout")["m"] == Score.failed("timeout")
+def test_a_failed_call_is_an_error_where_the_metric_applies_and_na_where_it_never_did() -> None:
+    metrics = [
+        Const("m", Measurement(0.0)),
+        Const("na", NotApplicable("not a refusal case")),
+        Const("raises", ValueError("x")),
+    ]
+    found = failed_scores(metrics, EvaluationSample("1", "q"), "timeout")
+    assert found["m"] == found["raises"] == Score.failed("timeout")
+    assert found["na"] == Score("n/a", reason="not a refusal case")
 
 
 def test_comparable_scores() -> None:
@@ -109,7 +116,7 @@ def test_comparable_scores() -> None:
     assert score < 0.6
     assert score == 0.5
     assert score != 0.4
-    assert 0.4 < score
+    assert score > 0.4
     assert score == ComparableScore("other", 0.5)
     assert repr(score) == "<m 0.5000>"
     missing = ComparableScore("m", None, "no reference_answer")

@@ -87,9 +87,7 @@ def test_clusters_are_drawn_whole() -> None:
 
 
 @pytest.mark.parametrize(("statistic", "most"), [(p95, 0.09), (fmean, 0.11)])
-def test_each_bound_misses_the_true_ratio_about_as_rarely_as_asked(
-    statistic: Aggregation[float], most: float
-) -> None:
+def test_each_bound_misses_the_true_ratio_about_as_rarely_as_asked(statistic: Aggregation[float], most: float) -> None:
     rng = random.Random(2)
     runs = 200
     below = above = 0

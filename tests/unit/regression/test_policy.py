@@ -18,9 +18,7 @@ def test_defaults() -> None:
 
 
 def test_one_metric_may_differ() -> None:
-    policy = RegressionPolicy(
-        "statistical", margin=0.1, metrics={"recall@5": {"policy": "report", "min_effect": 0.2}}
-    )
+    policy = RegressionPolicy("statistical", margin=0.1, metrics={"recall@5": {"policy": "report", "min_effect": 0.2}})
     own = policy.for_metric("recall@5")
     assert (own.policy, own.min_effect, own.margin) == ("report", 0.2, 0.1)
     assert policy.for_metric("mrr@10") is policy

@@ -207,8 +207,7 @@ def test_a_larger_family_asks_for_more() -> None:
     hit = PairedMetric("hit@5", binary(50, 4))
     rng = random.Random(0)
     others = [
-        PairedMetric(f"other{m}", {f"c{i:04}": rng.choice([-1.0, 0.0, 0.0, 1.0]) for i in range(50)})
-        for m in range(6)
+        PairedMetric(f"other{m}", {f"c{i:04}": rng.choice([-1.0, 0.0, 0.0, 1.0]) for i in range(50)}) for m in range(6)
     ]
     assert judge_family([hit], {}).outcome == "fail"
     among = judge_family([hit, *others], {}).metrics[0]
@@ -314,8 +313,7 @@ def test_one_name_twice_is_refused() -> None:
 def test_five_hundred_cases_and_twenty_metrics_are_judged_in_a_moment() -> None:
     rng = random.Random(0)
     metrics = [
-        PairedMetric(f"m{m}", {f"c{i}": rng.choice([-1.0, 0.0, 0.0, 0.25, 1.0]) for i in range(500)})
-        for m in range(20)
+        PairedMetric(f"m{m}", {f"c{i}": rng.choice([-1.0, 0.0, 0.0, 0.25, 1.0]) for i in range(500)}) for m in range(20)
     ]
     took = []
     for _ in range(3):

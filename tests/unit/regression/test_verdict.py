@@ -1,0 +1,181 @@
+"""Gates, coverage, guards: what fails a run, what does not, and what the reason says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.run import Run
+from pytest_auepora.regression.accept import merge
+from pytest_auepora.regression.baseline import Baseline
+from pytest_auepora.regression.case_guard import judge_case
+from pytest_auepora.regression.compare import compare
+from pytest_auepora.regression.gates import judge_gate, nearest_rank
+from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.thresholds import Bound, Gate
+from pytest_auepora.regression.verdict import Verdict, judge
+
+from .runs import case, metrics, run
+
+M = metrics("recall@1", "mrr")
+
+
+def baseline_of(measured: Run) -> Baseline:
+    return merge(None, measured, {"all"})[0]
+
+
+def verdict(measured: Run, *gates: Gate, policy: RegressionPolicy | None = None, **more: object) -> Verdict:
+    return judge(measured, gates, policy or RegressionPolicy(), M, **more)  # type: ignore[arg-type]
+
+
+def failed(found: Verdict) -> list[str]:
+    return [g.title for g in found.gates if g.state == "failed"]
+
+
+@pytest.mark.parametrize(
+    ("stat", "value"),
+    [("aggregate", 0.6), ("mean", 0.6), ("min", 0.0), ("max", 1.0), ("median", 0.5), ("p10", 0.0), ("p80", 1.0)],
+)
+def test_statistics_over_cases(stat: str, value: float) -> None:
+    measured = run(*(case(str(i), mrr=v) for i, v in enumerate([0.0, 0.5, 1.0, 1.0, 0.5])))
+    assert judge_gate(measured, Gate("mrr", Bound("min", 0.0), stat), M).value == pytest.approx(value)
+
+
+def test_the_quantile_is_the_nearest_rank_of_numpy() -> None:
+    numpy = pytest.importorskip("numpy", reason="the oracle of quantiles")
+    for n in range(1, 40):
+        values = sorted(numpy.random.default_rng(n).random(n).tolist())
+        for q in (0.0, 0.05, 0.1, 0.5, 0.9, 0.95, 1.0):
+            assert nearest_rank(values, q) == numpy.quantile(values, q, method="inverted_cdf")
+
+
+def test_an_error_counts_as_the_worst_value_in_a_gate() -> None:
+    measured = run(case("a", mrr=1.0), case("b", state="error", mrr="boom"))
+    gate = judge_gate(measured, Gate("mrr", Bound("min", 0.6)), M)
+    assert (gate.state, gate.value, gate.n, gate.total) == ("failed", 0.5, 1, 2)
+    assert "1 errored and count as the worst value" in gate.message
+    assert gate.culprits == ("b",)
+
+
+def test_nothing_measured_and_empty_slices_fail() -> None:
+    assert judge_gate(run(case("a", mrr=None)), Gate("mrr", Bound("min", 0.0)), M).state == "failed"
+    gate = judge_gate(run(case("a", mrr=1.0)), Gate("mrr", Bound("min", 0.0), slice={"scenario": "typo"}), M)
+    assert gate.state == "failed"
+    assert "no case ran in the slice" in gate.message
+
+
+def test_unrounded_values_meet_the_bound() -> None:
+    gate = judge_gate(run(case("a", mrr=0.79999)), Gate("mrr", Bound("min", 0.8)), M)
+    assert gate.state == "failed"
+
+
+def test_errors_fail_by_themselves() -> None:
+    found = verdict(run(case("a", mrr=1.0), case("b", state="error", mrr="boom")))
+    assert failed(found) == ["error_rate"]
+    loose = verdict(
+        run(case("a", mrr=1.0), case("b", state="error", mrr="boom")), Gate("error_rate", Bound("max", 0.5))
+    )
+    assert failed(loose) == []
+    assert loose.outcome == "failed"  # the case itself
+
+
+def test_a_partial_run_judges_no_suite_gate() -> None:
+    before = baseline_of(run(case("a", mrr=1.0), case("b", mrr=1.0)))
+    found = verdict(run(case("a", mrr=0.5), expected=("a", "b")), Gate("mrr", Bound("min", 0.9)), baseline=before)
+    assert found.outcome == "not judged"
+    assert {g.state for g in found.gates} == {"not judged"}
+    assert all("1 of 2" in g.message for g in found.gates)
+
+
+def test_tolerance_below_ten_clusters() -> None:
+    before = baseline_of(run(*(case(str(i), mrr=1.0) for i in range(4))))
+    same = verdict(run(*(case(str(i), mrr=0.991) for i in range(4))), baseline=before)
+    assert failed(same) == []
+    worse = verdict(run(*(case(str(i), mrr=0.98) for i in range(4))), baseline=before)
+    assert failed(worse) == ["regression: mrr"]
+    assert "fell by 0.0200" in next(g.message for g in worse.gates if g.state == "failed")
+
+
+def test_statistics_from_ten_clusters_up() -> None:
+    before = baseline_of(run(*(case(str(i), mrr=1.0) for i in range(40))))
+    noise = verdict(run(*(case(str(i), mrr=0.4 if i == 0 else 1.0) for i in range(40))), baseline=before)
+    assert failed(noise) == []  # one case of forty is no evidence, though the mean fell by more than min_effect
+    worse = verdict(run(*(case(str(i), mrr=0.4 if i < 12 else 1.0) for i in range(40))), baseline=before)
+    assert failed(worse) == ["regression: mrr"]
+    clustered = [case(str(i), mrr=0.4 if i < 12 else 1.0, cluster=str(i // 12)) for i in range(40)]
+    tolerant = verdict(run(*clustered), baseline=before, policy=RegressionPolicy(min_effect=0.5))
+    assert failed(tolerant) == []  # four clusters only: tolerance
+
+
+def test_inconclusive_is_not_green_and_can_be_made_to_fail() -> None:
+    before = baseline_of(run(*(case(str(i), mrr=0.5) for i in range(12))))
+    after = run(*(case(str(i), mrr=0.0 if i < 2 else 1.0 if i < 4 else 0.5) for i in range(12)))
+    assert verdict(after, baseline=before).outcome == "inconclusive"
+    strict = verdict(after, baseline=before, policy=RegressionPolicy(on_inconclusive="fail"))
+    assert failed(strict) == ["regression: mrr"]
+
+
+def test_coverage() -> None:
+    before = baseline_of(run(case("a", mrr=1.0, recall_at_1=1.0), case("b", mrr=1.0)))
+    now = run(case("a", mrr=1.0, recall_at_1=None), names=("recall@1",))
+    assert failed(verdict_of(now, before)) == ["coverage: cases", "coverage: metrics", "coverage: scores"]
+    assert failed(verdict_of(now, before, accepting=True)) == ["coverage: cases"]
+    assert failed(verdict_of(now, before, pruning=True)) == ["coverage: scores"]
+
+
+def verdict_of(measured: Run, before: Baseline, **more: Any) -> Verdict:
+    names = {n: M[n] for n in measured.metrics}
+    return judge(measured, [], RegressionPolicy(), names, baseline=before, **more)
+
+
+def test_a_broken_baseline_fails_and_an_absent_one_only_where_required() -> None:
+    assert failed(verdict(run(case("a", mrr=1.0)), baseline_note="no baseline yet")) == []
+    assert failed(verdict(run(case("a", mrr=1.0)), baseline_note="broken: x")) == ["baseline"]
+    required = verdict(run(case("a", mrr=1.0)), baseline_note="no baseline yet", require_baseline=True)
+    assert failed(required) == ["baseline"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "drop", "state"),
+    [
+        (1.0, 0.5, 0.5, "passed"),
+        (1.0, 0.49, 0.5, "failed"),
+        (1.0, 0.0, 1.0, "passed"),
+        (0.0, 1.0, 0.0, "passed"),
+        (0.6, 0.5, 0.05, "failed"),
+    ],
+)
+def test_the_case_guard(before: float, after: float, drop: float, state: str) -> None:
+    old = baseline_of(run(case("a", mrr=before)))
+    now = run(case("a", mrr=after))
+    policy = RegressionPolicy(case_max_drop=drop)
+    judge_case(now.cases["a"], {}, now.metrics, compare(now, old).cases["a"], policy)
+    assert now.cases["a"].state == state
+
+
+def test_per_metric_policies() -> None:
+    old = baseline_of(run(case("a", mrr=1.0, recall_at_1=1.0)))
+    now = run(case("a", mrr=0.0, recall_at_1=0.0))
+    policy = RegressionPolicy(metrics={"mrr": {"policy": "report"}})
+    judge_case(now.cases["a"], {}, now.metrics, compare(now, old).cases["a"], policy)
+    assert now.cases["a"].problems == ["recall@1 fell from 1.00 to 0.00 since the baseline, limit 0.5"]
+
+
+def test_case_thresholds_are_not_held_against_na_and_never_read_as_equal() -> None:
+    found = case("a", mrr=0.4999999, recall_at_1=None)
+    judge_case(
+        found,
+        {"mrr": [Bound("min", 0.5)], "recall@1": [Bound("min", 1.0)]},
+        run(found).metrics,
+        None,
+        RegressionPolicy(),
+    )
+    assert found.problems == ["mrr 0.4999999, wanted >= 0.5"]
+    assert found.state == "failed"
+
+
+def test_a_metric_that_raised_fails_its_case() -> None:
+    found = case("a", mrr="boom")
+    judge_case(found, {}, run(found).metrics, None, RegressionPolicy())
+    assert found.problems == ["mrr: the metric raised boom"]
