@@ -72,6 +72,9 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "unsupported_numbers": ("generation_evidence:UnsupportedNumbers", {}),
     "bertscore": ("generation_semantic:BertScoreMetric", {}),
     "embedding_similarity": ("generation_semantic:EmbeddingSimilarity", {}),
+    "llm_faithfulness": ("generation_llm_judge:LLMFaithfulnessScore", {}),
+    "llm_groundedness": ("generation_llm_judge:LLMGroundedness", {}),
+    "llm_answer_quality": ("generation_llm_judge:LLMAnswerQuality", {}),
     "json_schema_valid": ("generation_structure:JsonSchemaValid", {}),
     # robustness
     "refusal_correctness": ("robustness:RefusalCorrectness", {}),

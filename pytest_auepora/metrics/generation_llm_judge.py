@@ -1,0 +1,227 @@
+"""Answers scored by a judge: how faithful they are to the evidence, how good they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..core.metrics_base import Measurement, NotApplicable
+from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ..errors import MetricError
+from .comparands import answer_text, evidence_texts
+from .judge_prompts import faithfulness_prompt, fingerprint, quality_prompt
+from .judging import Judgement, JudgeReplyError, LLMCritic, Question, Scale
+from .options import UNSPELLED, Configured, choice
+
+__all__ = ["JudgeReplyError", "Judgement", "LLMAnswerQuality", "LLMCritic", "LLMFaithfulnessScore", "LLMGroundedness"]
+
+Seen = Measurement | NotApplicable
+
+_RATIONALE_CAP = 500
+
+
+class Judged(Configured):
+    """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
+
+    Without a critic, the model named by the environment variables AUEPORA_JUDGE_URL and AUEPORA_JUDGE_MODEL is
+    asked, with the key in AUEPORA_JUDGE_API_KEY if there is one.
+    """
+
+    critic: LLMCritic | None
+    scale: str
+    deterministic: ClassVar[bool] = False
+    judged: ClassVar[bool] = True
+    """A person has to have checked the judge before its scores may fail a run."""
+
+    def critic_in_use(self) -> LLMCritic:
+        """Return the critic, that of the environment if none was given.
+
+        Raises:
+            MetricError: the environment names none either.
+        """
+        if self.critic is None:
+            from .llm_client import critic_from_environment
+
+            self.critic = critic_from_environment()
+        return self.critic
+
+    def params(self) -> dict[str, Any]:
+        try:
+            said = self.critic_in_use().params()
+        except MetricError:
+            said = {}
+        return {**super().params(), "judge": said, "prompt": self._fingerprint()}
+
+    def _fingerprint(self) -> str:
+        """Return a hash of the questions, asked about nothing in particular."""
+        raise NotImplementedError
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | NotApplicable:
+        """Return what to ask about one case."""
+        raise NotImplementedError
+
+    def _combine(self, judgements: Sequence[Judgement]) -> Measurement:
+        """Make the replies to one case's questions its score."""
+        (judgement,) = judgements
+        details: dict[str, Any] = {"score": judgement.score, "scale": self.scale}
+        if judgement.rationale:
+            details["rationale"] = judgement.rationale[:_RATIONALE_CAP]
+        return Measurement(self._unit(judgement), details=details)
+
+    def _unit(self, judgement: Judgement) -> float:
+        return Scale.read(self.scale).to_unit(judgement.score)
+
+    def _question(self, sample: EvaluationSample, prompt: str, **more: Any) -> Question:
+        scale = Scale.read(self.scale)
+        about = {"metric": self.name, "sample_id": sample.sample_id, "scale": (scale.low, scale.high), **more}
+        return Question(prompt, about)
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
+        return self.measure_many([sample], [outputs])[0]
+
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
+        """Ask about all cases at once.
+
+        Raises:
+            Exception: what the first failing question gave, after all were asked.
+        """
+        asked: list[list[Question] | Seen] = [self._ask(s, o) for s, o in zip(samples, outputs, strict=True)]
+        questions = [q for one in asked if isinstance(one, list) for q in one]
+        replies = iter(self.critic_in_use().judge_many(questions) if questions else ())
+        return [self._combine(_good(replies, len(one))) if isinstance(one, list) else one for one in asked]
+
+    def _ask(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+        if not answer_text(outputs).strip():
+            return Measurement(0.0, details={"note": "the answer is empty"})
+        return self._questions(sample, outputs)
+
+
+def _good(replies: Any, n: int) -> list[Judgement]:
+    taken = [next(replies) for _ in range(n)]
+    for reply in taken:
+        if isinstance(reply, Exception):
+            raise reply
+    return taken
+
+
+@dataclass(eq=False, repr=False)
+class LLMFaithfulnessScore(Judged):
+    """How well the evidence supports the answer, in a judge's eyes.
+
+    Args:
+        critic: who judges.
+        evidence_source: the ``retrieved`` documents, or the ``relevant`` ones of the golden case.
+        scale: what the judge is asked for, ``0-1`` or ``1-5``; the score is in [0, 1] either way.
+    """
+
+    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
+    evidence_source: str = choice("retrieved", "relevant")
+    scale: str = choice("0-1", "1-5")
+
+    stem: ClassVar[str] = "llm_faithfulness"
+    target = TargetCategory.GENERATION_FAITHFULNESS
+    formula: ClassVar[str] = "(judge's score - lowest) / (highest - lowest)"
+    source: ClassVar[str] = "Auepora (arXiv:2405.07437), LLM-judged faithfulness"
+    oracle: ClassVar[str] = "a loopback server with known replies"
+
+    def required_fields(self) -> list[str]:
+        return ["relevant_docs"] if self.evidence_source == "relevant" else []
+
+    def _fingerprint(self) -> str:
+        return fingerprint(faithfulness_prompt("", "", ["", ""], self.scale))
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | NotApplicable:
+        evidence = evidence_texts(sample, outputs, self.evidence_source)
+        if isinstance(evidence, NotApplicable):
+            return evidence
+        prompt = faithfulness_prompt(sample.query, answer_text(outputs), evidence, self.scale)
+        return [self._question(sample, prompt)]
+
+
+class LLMGroundedness(LLMFaithfulnessScore):
+    """`LLMFaithfulnessScore` called ``llm_groundedness``."""
+
+    stem: ClassVar[str] = "llm_groundedness"
+
+
+@dataclass(eq=False, repr=False)
+class LLMAnswerQuality(Judged):
+    """How well the answer serves the question, in a judge's eyes.
+
+    Args:
+        critic: who judges.
+        dimensions: the respects that count; separated by ``|`` in a name.
+        per_dimension: ask about each respect by itself and combine; otherwise one score for all is asked for.
+        aggregation: how the respects are combined: ``mean`` (weighted), or ``min``.
+        weights: how much each respect counts, 1 where it is not named; ``relevance:2|clarity:1`` in a name.
+        scale: what the judge is asked for, ``0-1`` or ``1-5``; the score is in [0, 1] either way.
+    """
+
+    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
+    dimensions: Sequence[str] = ("relevance", "helpfulness", "clarity")
+    per_dimension: bool = False
+    aggregation: str = choice("mean", "min")
+    weights: Mapping[str, float] | str = ""
+    scale: str = choice("0-1", "1-5")
+
+    stem: ClassVar[str] = "llm_answer_quality"
+    target = TargetCategory.GENERATION_RELEVANCE
+    formula: ClassVar[str] = "(judge's score - lowest) / (highest - lowest); per dimension: weighted mean, or least"
+    source: ClassVar[str] = "Auepora (arXiv:2405.07437), LLM-judged answer quality"
+    oracle: ClassVar[str] = "a loopback server with known replies"
+
+    def __post_init__(self) -> None:
+        given = self.dimensions
+        self.dimensions = tuple(given.split("|") if isinstance(given, str) else given)
+        if not self.dimensions or not all(d.strip() for d in self.dimensions):
+            raise MetricError(f"dimensions must be words, got {given!r}")
+        self._weights = _read_weights(self.weights, self.dimensions)
+        self.weights = "|".join(f"{d}:{w:g}" for d, w in self._weights.items() if w != 1)
+        if self.weights and not (self.per_dimension and self.aggregation == "mean"):
+            raise MetricError("weights need per_dimension=true and aggregation=mean")
+        super().__post_init__()
+
+    def _fingerprint(self) -> str:
+        return fingerprint(*(quality_prompt("", "", group, self.scale) for group in self._groups()))
+
+    def _groups(self) -> list[tuple[str, ...]]:
+        return [(d,) for d in self.dimensions] if self.per_dimension else [tuple(self.dimensions)]
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | NotApplicable:
+        prompts = {g: quality_prompt(sample.query, answer_text(outputs), g, self.scale) for g in self._groups()}
+        return [self._question(sample, prompt, dimension="|".join(group)) for group, prompt in prompts.items()]
+
+    def _combine(self, judgements: Sequence[Judgement]) -> Measurement:
+        if not self.per_dimension:
+            return super()._combine(judgements)
+        scores = {d: self._unit(j) for d, j in zip(self.dimensions, judgements, strict=True)}
+        details: dict[str, Any] = {"dimensions": scores, "scale": self.scale}
+        reasons = {
+            d: j.rationale[:_RATIONALE_CAP] for d, j in zip(self.dimensions, judgements, strict=True) if j.rationale
+        }
+        if reasons:
+            details["rationale"] = reasons
+        if self.aggregation == "min":
+            return Measurement(min(scores.values()), details=details)
+        total = sum(self._weights.values())
+        return Measurement(sum(scores[d] * w for d, w in self._weights.items()) / total, details=details)
+
+
+def _read_weights(given: Mapping[str, float] | str, dimensions: Sequence[str]) -> dict[str, float]:
+    """Return the weight of every dimension.
+
+    Raises:
+        MetricError: a weight is no positive number, or is that of something else.
+    """
+    try:
+        if isinstance(given, str):
+            given = {name: float(weight) for name, _, weight in (p.partition(":") for p in given.split("|") if p)}
+        said = {str(name): float(weight) for name, weight in given.items()}
+    except (TypeError, ValueError):
+        raise MetricError(f"weights must be dimension:number, got {given!r}") from None
+    if not set(said) <= set(dimensions):
+        raise MetricError(f"weights of {sorted(set(said) - set(dimensions))} which are no dimensions")
+    if not all(0 < w < float("inf") for w in said.values()):
+        raise MetricError(f"weights must be above 0, got {given!r}")
+    return {d: said.get(d, 1.0) for d in dimensions}

@@ -1,0 +1,115 @@
+"""A server on loopback that speaks chat completions and misbehaves as told."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Reply:
+    """One HTTP reply; ``delay`` seconds before it, ``trickle`` seconds between its bytes."""
+
+    body: Any = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    trickle: float = 0.0
+    hang_up: bool = False
+
+
+def chat(content: Any, *, usage: Any = None, finish: str = "stop") -> Reply:
+    """Return a well-formed completion with *content*."""
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content}}
+    counted = {"prompt_tokens": 100, "completion_tokens": 10} if usage is None else usage
+    return Reply({"object": "chat.completion", "choices": [choice], "usage": counted})
+
+
+@dataclass
+class JudgeServer:
+    """Gives the scripted replies in order, the last one for ever; remembers requests and how many ran at once."""
+
+    url: str = ""
+    script: list[Reply] = field(default_factory=list)
+    answer: Callable[[dict[str, Any]], Reply] | None = None
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    running: int = 0
+    most_running: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def next_reply(self, body: dict[str, Any]) -> Reply:
+        if self.answer is not None:
+            return self.answer(body)
+        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+
+
+@contextmanager
+def judge_server(*script: Reply, answer: Callable[[dict[str, Any]], Reply] | None = None) -> Iterator[JudgeServer]:
+    """Serve until the block ends."""
+    state = JudgeServer(script=list(script), answer=answer)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            raw = self.rfile.read(int(self.headers["Content-Length"]))
+            with state.lock:
+                state.bodies.append(json.loads(raw))
+                state.headers.append(dict(self.headers.items()))
+                state.paths.append(self.path)
+                state.times.append(time.monotonic())
+                state.running += 1
+                state.most_running = max(state.most_running, state.running)
+                reply = state.next_reply(state.bodies[-1])
+            try:
+                self.give(reply)
+            except OSError:
+                pass  # the client gave up
+            finally:
+                with state.lock:
+                    state.running -= 1
+
+        def give(self, reply: Reply) -> None:
+            time.sleep(reply.delay)
+            if reply.hang_up:
+                self.connection.close()
+                return
+            raw = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+            self.send_response(reply.status)
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(raw)))
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.close_connection = True
+            if not reply.trickle:
+                self.wfile.write(raw)
+                return
+            for i in range(len(raw)):
+                self.wfile.write(raw[i : i + 1])
+                self.wfile.flush()
+                time.sleep(reply.trickle)
+
+        def log_message(self, *args: object) -> None:
+            """Nothing on the terminal."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    state.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
