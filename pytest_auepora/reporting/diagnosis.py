@@ -50,7 +50,7 @@ class Wanted:
     @property
     def short(self) -> str:
         """The label, cut where it holds a long quotation."""
-        return shortened(self.label)
+        return shortened(self.label, 40)
 
     def within(self, k: int | None) -> bool:
         """Whether it is in the top *k*; in the whole list for None."""

@@ -200,28 +200,33 @@ def _moved(page: Page, verdict: Verdict) -> None:
 
 
 def _gates(page: Page, verdict: Verdict, run: Run) -> None:
-    """Tell the gates that failed, then the inconclusive ones; those with the same story together."""
-    for state in ("failed", "inconclusive"):
+    """Tell the gates that failed, then the inconclusive ones; those with the same story together.
+
+    pytest has shown the whole message of a failed gate already, so two lines of it are enough here.
+    """
+    for state, most in (("failed", 2), ("inconclusive", 4)):
         by: dict[tuple[str, str], list[GateOutcome]] = {}
         for gate in verdict.gates:
             if gate.state == state:
                 story = gate.message.removeprefix(f"{gate.title}: ")
                 by.setdefault((gate.kind, story), []).append(gate)
+        told_of: tuple[str, ...] = ()
         for (_, story), gates in by.items():
             titles = ", ".join(g.title.removeprefix("regression: ") for g in gates)
             kind = "regression: " if gates[0].kind == "regression" else ""
             told = story if story.startswith(titles) else f"{titles}: {story}"
-            page.free(f"{state_mark(state, page.marks)} {kind}{told}", *_STATE_STYLE[state])
-            page.free(_beside(gates, run), "light", indent=2)
+            page.free(f"{state_mark(state, page.marks)} {kind}{told}", *_STATE_STYLE[state], most=most)
+            culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" else ()
+            page.free(_beside(gates, run, culprits if culprits != told_of else ()), "light", indent=2)
+            told_of = culprits
 
 
-def _beside(gates: Sequence[GateOutcome], run: Run) -> str:
-    gate = gates[0]
+def _beside(gates: Sequence[GateOutcome], run: Run, culprits: Sequence[str]) -> str:
     places = ", ".join(f"{run.path}:{g.line}" for g in gates[:1] if g.line and run.path)
     owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
     owner = f"owner {', '.join(owners)}" if owners else ""
-    culprits = f"costs most: {', '.join(gate.culprits[:3])}" if gate.culprits and gate.kind != "coverage" else ""
-    return ", ".join(filter(None, [places, owner, culprits]))
+    cost = f"costs most: {', '.join(culprits)}" if culprits else ""
+    return ", ".join(filter(None, [places, owner, cost]))
 
 
 def _notes(page: Page, verdict: Verdict) -> None:

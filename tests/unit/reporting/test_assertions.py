@@ -65,9 +65,7 @@ def test_rates_count_cases() -> None:
     assert lines[:2] == ["pass_rate 0.750 >= 0.9", "6 of 8 cases of billing passed"]
     assert lines[2].endswith("case-0: recall@5 0.00, wanted >= 0.5")
     assert lines[3].endswith("case-1: E: x")
-    assert (
-        explain_score(ComparableScore("error_rate", 0.125, "", run), "<=", 0)[1] == "1 of 8 cases of billing errored"
-    )
+    assert explain_score(ComparableScore("error_rate", 0.125, "", run), "<=", 0)[1] == "1 of 8 cases of billing errored"
 
 
 def test_one_case_shows_what_was_expected_and_what_came() -> None:

@@ -191,8 +191,6 @@ def test_details_in_words() -> None:
 
 
 def test_a_long_quotation_is_cut_to_a_line() -> None:
-    case = CASE.with_(
-        answer="No.", labels={"must_contain": ["so many\nwords " * 30]}, thresholds={"assertion_pass": 1}
-    )
+    case = CASE.with_(answer="No.", labels={"must_contain": ["so many\nwords " * 30]}, thresholds={"assertion_pass": 1})
     assert "\n" not in said(case)
     assert len(said(case)) < 160

@@ -112,9 +112,7 @@ def test_a_partial_run_is_not_judged() -> None:
 
 def test_times_without_a_gate_share_a_line() -> None:
     run = run_of(CASES)
-    assert latency_line(run, verdict_of(run)) == (
-        "latency: mean 20 ms, p95 20 ms (unreliable below 59) over 10 cases"
-    )
+    assert latency_line(run, verdict_of(run)) == ("latency: mean 20 ms, p95 20 ms (unreliable below 59) over 10 cases")
     assert latency_line(run, verdict_of(run, {"p95_latency": 2})) == "latency: mean 20 ms over 10 cases"
     notes = list(missing_notes(run, v := verdict_of(run, {"p95_latency": 2}), metric_rows(run, v)))
     assert "p95_latency: unreliable below 59 values, got 10" in notes
