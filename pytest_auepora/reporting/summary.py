@@ -168,7 +168,7 @@ def _errors(page: Page, cases: Sequence[CaseResult]) -> None:
         by.setdefault(str(diagnose(case, None, {})), []).append(case.case_id)
     page.lines.append([Cell("errored", ("red", "bold"))])
     for why, ids in list(by.items())[:MOST_CASES]:
-        who = ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids)})"
+        who = ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})"
         _case(page, who, why)
     _more(page, len(by))
 

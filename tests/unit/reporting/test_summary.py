@@ -65,7 +65,7 @@ def test_an_outage_is_told_once() -> None:
     assert lines[at + 1] == "  2 cases (case-13, case-14)  error: ConnectionError: refused"
     run = run_of([c.with_(error="ConnectionError: refused") for c in CASES])
     text = "\n".join(shown(run, verdict_of(run, THRESHOLDS)))
-    assert "20 cases (case-00, case-01, case-02 and 17 more)" in text
+    assert "20 cases (case-00, case-01 and 18 more)" in text
     assert "✗ recall@5, mrr@10: nothing was measured: ConnectionError: refused" in text
 
 
@@ -77,6 +77,12 @@ def test_failed_gates_come_with_their_message_place_and_culprits() -> None:
     text = "\n".join(lines)
     assert "✗ regression: recall@5: worse by" in text
     assert "✗ coverage: cases: vanished in the baseline, no longer in the golden file" in text
+
+
+def test_a_gate_that_failed_by_a_hair_does_not_read_as_passed() -> None:
+    run = run_of([CASES[0].with_(relevant=["refunds.md", "x", "gone"])])
+    lines = shown(run, verdict_of(run, {"recall@5": 0.66666669}))
+    assert "✗ recall@5 0.66666667 is not >= 0.66666669 (over 1 of 1 cases)" in lines
 
 
 def test_the_owner_of_a_gate_is_named_where_it_is_not_the_suites() -> None:
