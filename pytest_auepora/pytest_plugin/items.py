@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ..core.call_output import OutputSplitter, replay
 from ..core.calls import CallResult
 from ..core.run import CaseResult
 from ..evaluation.case import errored_result, measure_case, skipped_result
@@ -59,7 +58,7 @@ def _upcoming(item: pytest.Item, invoke: Callable[..., Any]) -> Iterator[tuple[p
 def finish(item: pytest.Item, session: AueporaSession, rag: Any, call: CallResult) -> None:
     """Score the answer, keep the result for the report, fail the item if the case did not pass."""
     __tracebackhide__ = True
-    _replay_output(call)
+    replay(call)
     if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
         raise call.error
     case, suite = item.stash[CASE], item.stash[SUITE]
@@ -97,14 +96,6 @@ def _where(session: AueporaSession, item: pytest.Item) -> str:
     return f"{session.relative(item.stash[SUITE].path)}:{item.stash[CASE].line}"
 
 
-def _replay_output(call: CallResult) -> None:
-    """Print and log now what a call started early printed and logged then: it belongs to this item."""
-    for stream, text in call.output:
-        getattr(sys, stream).write(text)
-    for record in call.records:
-        logging.getLogger(record.name).handle(record)
-
-
 def _wants_traceback(config: pytest.Config) -> bool:
     """Whether the user asked to see, or step into, frames; else a short text serves (and is fast)."""
     return bool(config.getoption("usepdb", False)) or config.getoption("tbstyle", "auto") in ("long", "native")
@@ -115,6 +106,7 @@ class Collecting:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
+        self._splitter = OutputSplitter()
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Take golden files: by pattern, or because the command line names them."""
@@ -130,6 +122,12 @@ class Collecting:
         """Learn the run order, after every deselection and reordering."""
         if not hasattr(self.config, "workerinput"):
             self.config.stash[SESSION].queue = Queue(session.items)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:
+        """Keep what early calls print and log apart from what this item does; pytest swaps streams between phases."""
+        if CASE in pyfuncitem.stash:
+            self._splitter.install()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -168,3 +166,4 @@ class Collecting:
     def pytest_sessionfinish(self) -> None:
         """Cancel calls before pytest tears session fixtures down, also after ``-x`` and Ctrl-C."""
         self.config.stash[SESSION].close()
+        self._splitter.uninstall()

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import pytest_auepora
-
 for _module in (
     "numpy",
     "yaml",
@@ -22,8 +20,10 @@ for _module in (
 ):
     # pytester forgets what a run inside this process imported; C extensions do not survive a second import
     importlib.import_module(_module)
-for _found in pkgutil.walk_packages(pytest_auepora.__path__, "pytest_auepora."):
-    importlib.import_module(_found.name)
+for _room in ("regression", "evaluation", "reporting", "pytest_plugin"):
+    _package = importlib.import_module(f"pytest_auepora.{_room}")
+    for _found in pkgutil.iter_modules(_package.__path__, f"pytest_auepora.{_room}."):
+        importlib.import_module(_found.name)
 
 ENTRY = "pytest_auepora.pytest_plugin.entry"
 
@@ -128,7 +128,7 @@ class Project:
         """Replace the conftest's ``rag`` fixture by the body *source*."""
         self.write(
             "conftest.py",
-            "import asyncio\nimport pytest\nfrom shop import DOCS, answer, search\n\n\n"
+            "import asyncio\nimport pathlib\nimport pytest\nfrom shop import DOCS, answer, search\n\n\n"
             f"@{decorator}(scope={scope!r})\n{source}\n",
         )
 

@@ -1,0 +1,122 @@
+"""Calls ahead of time: they overlap, and still everything belongs to the item that owns it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .conftest import Project
+
+COUNTING = """\
+def rag():
+    import threading, time
+    state = {"running": 0, "most": 0}
+    lock = threading.Lock()
+
+    def ask(query):
+        with lock:
+            state["running"] += 1
+            state["most"] = max(state["most"], state["running"])
+            print("asked", query)
+        time.sleep(0.05)
+        with lock:
+            state["running"] -= 1
+        %s
+        return answer(query)
+
+    yield ask
+    pathlib.Path("most.txt").write_text(str(state["most"]))
+"""
+
+
+def most(project: Project) -> int:
+    return int((project.path / "most.txt").read_text())
+
+
+def test_calls_overlap_up_to_the_concurrency(project: Project) -> None:
+    project.rag(COUNTING % "")
+    assert project.run("--auepora-concurrency", "3").ret == 0
+    assert most(project) == 3
+    assert project.run().ret == 0
+    assert most(project) == 1  # clients of sync systems may not be thread-safe, so one at a time unless asked
+
+
+def test_async_systems_overlap_by_themselves(project: Project) -> None:
+    project.rag(
+        "def rag():\n    state = [0, 0]\n    async def ask(query):\n        state[0] += 1\n"
+        "        state[1] = max(state)\n        await asyncio.sleep(0.05)\n        state[0] -= 1\n"
+        "        return answer(query)\n    yield ask\n    pathlib.Path('most.txt').write_text(str(state[1]))"
+    )
+    assert project.run().ret == 0
+    assert most(project) == 5
+
+
+def test_an_exception_belongs_to_its_own_case(project: Project) -> None:
+    project.rag(COUNTING % "if 'warranty' in query: raise ValueError('only mine')")
+    result = project.run("--auepora-concurrency", "4", "-v")
+    assert re.findall(r"shop.golden.yaml::(\S+) FAILED", str(result.stdout)) == ["warranty"]
+
+
+def test_output_is_shown_with_the_case_that_printed_it(project: Project) -> None:
+    project.rag(COUNTING % "if 'warranty' in query: raise ValueError('only mine')")
+    text = str(project.run("--auepora-concurrency", "4").stdout)
+    captured = text.split("Captured stdout call")[1]
+    assert "asked How many months" in captured
+    assert text.count("asked ") == 1  # what the others printed is theirs, and they passed
+
+
+@pytest.mark.parametrize("mark", ["skip: why", "xfail: why"])
+def test_skipped_and_expected_failures(project: Project, mark: str) -> None:
+    project.rag(COUNTING % "")
+    project.edit("  - id: warehouse\n", f"  - id: warehouse\n    {mark}\n")
+    result = project.run("--auepora-concurrency", "4", "-s")
+    assert result.ret == 0
+    asked = str(result.stdout).count("asked When do parcels")
+    assert asked == (0 if mark.startswith("skip") else 1)
+
+
+def test_a_function_scoped_fixture_means_no_early_call(project: Project) -> None:
+    project.rag(COUNTING % "", scope="function")
+    assert project.run("--auepora-concurrency", "4").ret == 0
+    assert most(project) == 1
+
+
+def test_exit_first_wastes_little_and_stops(project: Project) -> None:
+    project.rag(COUNTING % "if 'refund' in query: raise ValueError('first')")
+    result = project.run("-x", "--auepora-concurrency", "2")
+    assert result.ret == 1
+    assert result.parseoutcomes() == {"failed": 1}
+
+
+def test_a_fixture_is_torn_down_after_its_calls(project: Project) -> None:
+    project.rag(
+        "def rag(request):\n    import time\n    alive = [True]\n    def ask(query):\n        time.sleep(0.02)\n"
+        "        assert alive, 'called after tear-down'\n        return answer(query)\n    yield ask\n    alive.clear()",
+        scope="module",
+    )
+    assert project.run("--auepora-concurrency", "8", "-k", "refund or warehouse").ret == 0
+
+
+def test_the_verdict_is_the_same(project: Project) -> None:
+    project.accept()
+    project.break_retriever()
+    one, many = project.run(), project.run("--auepora-concurrency", "4")
+
+    def shape(result: pytest.RunResult) -> list[str]:
+        timed = (" in ", "latency", "auepora:")
+        return [line for line in result.outlines if not any(word in line for word in timed)]
+
+    assert one.ret == many.ret == 1
+    assert shape(one) == shape(many)
+
+
+def test_named_exceptions_are_retried_and_counted(project: Project) -> None:
+    project.rag(
+        "def rag():\n    seen = []\n    class Busy(Exception):\n        retry_after = 0.01\n    def ask(query):\n"
+        "        seen.append(query)\n        if 'warranty' in query and seen.count(query) < 3: raise Busy('429')\n"
+        "        return answer(query)\n    return ask"
+    )
+    assert project.run().ret == 1
+    project.pytester.makeini("[pytest]\nauepora_retry = Busy")
+    assert project.run().ret == 0
