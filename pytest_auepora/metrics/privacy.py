@@ -53,11 +53,12 @@ def _emitted(outputs: SystemOutputs) -> str:
 def _mask(tokens: Words, items: Sequence[Words]) -> tuple[list[str], set[int]]:
     """Return *tokens* outside all *items*, and the indices of the items that occur."""
     hidden, found = [False] * len(tokens), set[int]()
-    places: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {item[0]: [] for item in items}
     for at, token in enumerate(tokens):
-        places.setdefault(token, []).append(at)
+        if token in places:
+            places[token].append(at)
     for index, item in enumerate(items):
-        for at in places.get(item[0], ()):
+        for at in places[item[0]]:
             if tokens[at : at + len(item)] == item:
                 found.add(index)
                 hidden[at : at + len(item)] = [True] * len(item)
@@ -91,7 +92,7 @@ class OverSensitive(Configured):
         outside, whole = _mask(emitted, items)
         joined = _run(emitted)
         whole |= {at for at, item in enumerate(items) if _reformatted(item, joined)}
-        texts = [sample.query, *(r.doc.text for r in outputs.retrieved if r.doc.text)]
+        texts = {sample.query, *(r.doc.text for r in outputs.retrieved if r.doc.text)}
         harmless = {token for text in texts for token in _mask(_words(text), items)[0]}
         odd = set(outside) - harmless
         leaks = [len(item) if at in whole else sum(token in odd for token in item) for at, item in enumerate(items)]

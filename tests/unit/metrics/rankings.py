@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -48,3 +50,23 @@ names = st.sampled_from([f"d{i}" for i in range(12)] + ["é", "漢字", "🙂"])
 judgments = st.dictionaries(names, st.integers(0, 3), min_size=1, max_size=8).filter(lambda g: any(g.values()))
 rankings = st.lists(names, max_size=15)
 ks = st.integers(1, 20)
+
+
+def for_each(metrics: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a property for every metric on each example drawn: drawing is what takes the time."""
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def run(*args: Any, **drawn: Any) -> None:
+            for name in metrics:
+                try:
+                    test(name, *args, **drawn)
+                except AssertionError as exc:
+                    raise AssertionError(f"{name}: {exc}") from exc
+
+        signature = inspect.signature(test)
+        others = [p for p in signature.parameters.values() if p.name != "name"]
+        vars(run)["__signature__"] = signature.replace(parameters=others)
+        return run
+
+    return decorate
