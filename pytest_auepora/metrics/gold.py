@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ..core.types import Document, EvaluationSample
 from ..errors import MetricError
 
-__all__ = ["SOURCE_KEYS", "Label", "Matcher", "fold_quote", "grade_of", "labels_of", "source_of", "span_of"]
+__all__ = ["SOURCE_KEYS", "Label", "Matcher", "fold_quote", "grade_of", "label_of", "labels_of", "source_of", "span_of"]
 
 Kind = Literal["id", "quote", "span", "doc"]
 
@@ -90,7 +90,12 @@ def grade_of(document: Document) -> int:
     return max(int(grade), 0)
 
 
-def _label(document: Document) -> Label:
+def label_of(document: Document) -> Label:
+    """Return what a gold document stands for.
+
+    Raises:
+        MetricError: its quote is empty, its span reversed, or its grade no whole number.
+    """
     grade, doc_id = grade_of(document), document.doc_id
     match document.metadata.get("match") if document.metadata else None:
         case None | "id":
@@ -120,7 +125,7 @@ def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[Label]:
     Raises:
         MetricError: a label cannot be read (empty quote, reversed span, grade that is no whole number).
     """
-    made = [_label(d) for d in sample.relevant_docs or ()]
+    made = [label_of(d) for d in sample.relevant_docs or ()]
     made += [Label(d.doc_id, 0, "id", (d.doc_id,), source_of(d)) for d in sample.candidate_docs or ()]
     return _unique(_as_document(label) for label in made) if level == "doc" else _unique(made)
 

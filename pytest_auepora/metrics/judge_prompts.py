@@ -27,7 +27,7 @@ _FAITHFUL = (
 )
 _QUALITY = "How good is the answer to the question, all in all? Consider: {criteria}."
 _ONE = "Judge the answer to the question in one respect only. {criterion}"
-_YES_NO = "Answer one question about the material: {question}"
+_YES_NO = "Answer one question about the material: {asked}"
 
 _SCALES = {
     "0-1": "Score from 0 (not at all) to 1 (completely); any number between is allowed.",
@@ -62,9 +62,9 @@ def quality_prompt(query: str, answer: str, dimensions: Sequence[str], scale: st
     return _framed(task, scale, question=query, answer=answer)
 
 
-def label_prompt(question: str, **material: str) -> str:
+def label_prompt(asked: str, /, **material: str) -> str:
     """Ask a yes-or-no question about named texts."""
-    return _framed(_YES_NO.format(question=question), "yes-no", **material)
+    return _framed(_YES_NO.format(asked=asked), "yes-no", **material)
 
 
 def _framed(task: str, scale: str, **material: str) -> str:
