@@ -143,6 +143,15 @@ def test_as_many_run_at_once_as_allowed_and_no_more() -> None:
     assert {r.concurrency for r in results} == {4}
 
 
+def test_threads_are_added_when_those_there_are_too_few() -> None:
+    together = threading.Barrier(2)
+    with Caller(2) as caller:
+        caller.call(0, lambda: None, timeout=LONG)
+        time.sleep(0.05)  # now one thread waits for work, and two calls come at once
+        results = run_all(caller, [lambda: together.wait(LONG / 4)] * 2)
+    assert [r.error for r in results] == [None, None]
+
+
 @pytest.mark.parametrize(("lookahead", "most"), [(None, 16), (3, 3), (0, 0)])
 def test_no_more_are_started_early_than_allowed(lookahead: int | None, most: int) -> None:
     gauge = Gauge()

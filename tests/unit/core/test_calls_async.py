@@ -140,15 +140,14 @@ def test_a_coroutine_over_its_limit_is_cancelled_and_cleans_up(drive: Drive) -> 
             await asyncio.sleep(0)
             cleaned.append("cleaned")
 
-    async def good() -> str:
-        return "good"
+    async def good() -> list[str]:
+        return list(cleaned)
 
-    hung, fine = drive([hang, good], timeout=0.1, concurrency=2)
-    assert cleaned == ["cleaned"]
+    hung, fine = drive([hang, good], timeout=0.1)
     assert isinstance(hung.error, CallTimeoutError)
     assert hung.timed_out
     assert 0.1 <= hung.seconds < LONG / 2
-    assert fine.value == "good"
+    assert fine.value == ["cleaned"]
 
 
 def test_a_coroutine_that_refuses_to_be_cancelled_holds_nobody_up(drive: Drive) -> None:
@@ -373,6 +372,58 @@ def test_what_was_started_in_another_loop_is_forgotten() -> None:
     assert loops[-1].is_closed()
     assert caller.started == len(loops)
     caller.close()
+
+
+def test_what_was_started_in_another_loop_is_cancelled_there() -> None:
+    cleaned: list[int] = []
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            cleaned.append(1)
+
+    async def good() -> None:
+        await asyncio.sleep(0.01)
+
+    first, second = asyncio.new_event_loop(), asyncio.new_event_loop()
+    try:
+        with Caller(2) as caller:
+            first.run_until_complete(caller.acall(1, good, [(2, hang)]))
+            second.run_until_complete(caller.acall(3, good, [(4, good)]))
+            first.run_until_complete(asyncio.sleep(0.01))
+            assert cleaned == [1]
+            second.run_until_complete(caller.acall(4, good))
+            assert caller.started == 4
+    finally:
+        first.close()
+        second.close()
+
+
+def test_a_loop_may_cancel_a_call_before_its_first_step() -> None:
+    async def main() -> None:
+        async def never_started() -> None:
+            pass
+
+        caller = Caller(2, timeout=LONG)
+        await caller.acall(1, lambda: None, [(2, never_started)])
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+        await asyncio.sleep(0.01)
+        caller.close()
+
+    asyncio.run(main())
+
+
+def test_when_the_owner_is_cancelled_so_is_its_call_in_its_own_task() -> None:
+    async def main() -> None:
+        owner = asyncio.ensure_future(Caller().acall(1, lambda: asyncio.sleep(LONG)))
+        await asyncio.sleep(0.01)
+        owner.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await owner
+
+    asyncio.run(main())
 
 
 def test_when_the_owner_is_cancelled_so_is_its_call() -> None:
