@@ -37,6 +37,7 @@ ANSWER_LABELS = (
     "helpful",
     "incomplete",
     "unsafe_content",
+    "refused",
 )
 """What is said of an answer, the first five with respect to the retrieved context."""
 

@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
-from .options import Configured, choice
+from .annotation_base import Labelled
+from .annotation_labels import LabelSource
+from .options import choice
 from .pairs import OverPairs, Pair, as_metric, measured_by, pairs_of, take_after, unpacked, words
 from .refusal import REFUSAL_PATTERNS, Behaviour, expected_behaviour, is_refusal
 
@@ -25,15 +27,19 @@ Similarity = Callable[[str, str], float]
 
 
 @dataclass(eq=False, repr=False)
-class Refusals(Configured):
+class Refusals(Labelled):
     """Base of the metrics that count refusals among the cases of one expected behaviour.
 
+    The label ``refused`` of this very answer decides; without one what the system says of itself
+    (``response.metadata["refused"]``), then phrases in the answer.
+
     Options:
-        refusal_patterns: phrases that make an answer a refusal where neither a person nor the system said so;
-            separated by ``|`` in a name.
+        refusal_patterns: the phrases; separated by ``|`` in a name.
+        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
     """
 
     refusal_patterns: Sequence[str] = REFUSAL_PATTERNS
+    labels: str | LabelSource = "golden"
 
     expected: ClassVar[Behaviour] = "refuse"
     target = TargetCategory.NEGATIVE_REJECTION
@@ -46,7 +52,9 @@ class Refusals(Configured):
         """1 for a refusal, 0 for an answer; n/a for cases of another kind and where nothing was answered."""
         if expected_behaviour(sample) != self.expected:
             return NotApplicable("not a refusal case" if self.expected == "refuse" else "not a case to be answered")
-        refused = is_refusal(outputs, self.refusal_patterns)
+        known = self._source.answer_labels(sample, outputs, ("refused",))
+        label = None if isinstance(known, NotApplicable) else known.get("refused")
+        refused = is_refusal(outputs, self.refusal_patterns, label=label)
         return NotApplicable("no answer") if refused is None else Measurement(float(refused))
 
 

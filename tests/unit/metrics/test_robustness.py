@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,6 +52,17 @@ def test_refusing_too_much() -> None:
 def test_the_system_may_say_whether_it_refused() -> None:
     assert score(RefusalCorrectness(), wants(), said("Hm.", refused=True)) == 1.0
     assert score(RefusalCorrectness(), wants(), said("I don't know, but 42", refused=False)) == 0.0
+
+
+def test_people_decide_about_the_answers_they_saw(tmp_path: Path) -> None:
+    told = wants(labels={"answer_labels": {"answer": "Ask the desk.", "refused": True}})
+    assert score(RefusalCorrectness(), told, said("Ask  the desk.", refused=False)) == 1.0
+    assert score(RefusalCorrectness(), told, said("Ask the boss.")) == 0.0, "a label is for one answer only"
+    file = tmp_path / "answers.jsonl"
+    file.write_text('{"case": "case", "answer": "I cannot answer that, but 42.", "refused": false}', encoding="utf-8")
+    outputs = said("I cannot answer that, but 42.")
+    assert score(OverRefusal(), wants("a"), outputs) == 1.0
+    assert score(OverRefusal(labels=str(file)), wants("a"), outputs) == 0.0
 
 
 def test_own_patterns() -> None:
