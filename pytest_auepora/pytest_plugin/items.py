@@ -141,7 +141,7 @@ class Collecting:
             if hasattr(report, "wasxfail"):
                 for parcel in parcels:
                     parcel.result.extra["xfail"] = report.wasxfail
-            attach(report, parcels)
+            attach(report, parcels, leaves_process=hasattr(self.config, "workerinput"))
         return report
 
     def _keep_setup(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:

@@ -1,14 +1,15 @@
 """What travels from the process that ran a case to the one that judges the run.
 
-One JSON string on the report: pytest-xdist carries builtins only, and a numpy float would end the session.
+A worker puts one JSON string on the report: pytest-xdist carries builtins only, and a numpy float would end
+the session.  Within one process the results themselves are handed over.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -29,14 +30,22 @@ class Parcel:
     provenance: dict[str, Any] = field(default_factory=dict)
 
 
-def attach(report: pytest.TestReport, parcels: Iterable[Parcel]) -> None:
+_here: WeakKeyDictionary[pytest.TestReport, list[Parcel]] = WeakKeyDictionary()
+"""By report, so that a report stays as serialisable as pytest made it."""
+
+
+def attach(report: pytest.TestReport, parcels: list[Parcel], *, leaves_process: bool) -> None:
     """Put *parcels* on *report*."""
-    setattr(report, _ATTRIBUTE, json.dumps([asdict(p) for p in parcels], ensure_ascii=False, default=str))
+    if leaves_process:
+        text = json.dumps([asdict(p) for p in parcels], ensure_ascii=False, default=str)
+        setattr(report, _ATTRIBUTE, text)
+    else:
+        _here[report] = parcels
 
 
 def unpack(report: pytest.TestReport) -> list[Parcel]:
     """Return the parcels on *report*; none on a report that is not ours."""
     text = getattr(report, _ATTRIBUTE, None)
     if text is None:
-        return []
+        return _here.get(report, [])
     return [Parcel(**{**raw, "result": CaseResult.from_dict(raw["result"])}) for raw in json.loads(text)]
