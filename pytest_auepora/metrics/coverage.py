@@ -15,7 +15,7 @@ from .options import UNSPELLED, Configured, choice
 from .phrases import phrase_finder, wordings
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 
-__all__ = ["CitationCoverage", "CoverageEntities"]
+__all__ = ["CitationCoverage", "CoverageEntities", "citations_of"]
 
 
 @dataclass(eq=False, repr=False)
@@ -85,7 +85,7 @@ class CitationCoverage(Configured):
             return NotApplicable("no answer")
         if refused or outputs.response.metadata.get("grounded") is False:
             return NotApplicable("not a grounded answer")
-        cited = _citations(outputs)
+        cited = citations_of(outputs)
         known = self._known(sample, outputs)
         unresolved = [c for c in cited if not _resolves(c, len(outputs.retrieved), known)]
         details = {"cited": len(cited), "unresolved": list(map(str, unresolved))}
@@ -107,7 +107,12 @@ _MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _CITED_BY = ("id", "doc_id", "chunk_id", "document_id", "citation", "source", "path")
 
 
-def _citations(outputs: SystemOutputs) -> list[Any]:
+def citations_of(outputs: SystemOutputs) -> list[Any]:
+    """Return what the answer cites: ids, or ranks as whole numbers; see `CitationCoverage`.
+
+    Raises:
+        MetricError: the citations are no list.
+    """
     given = outputs.response.metadata.get("citations")
     if given is None and outputs.response.structured:
         given = outputs.response.structured.get("citations")
