@@ -6,6 +6,8 @@ AueporaError
 ├── MetricError            a metric got options it cannot work with
 ├── ThresholdError         a gate that cannot be read, or that matches nothing
 ├── BaselineError          a baseline that cannot be read or written
+├── HistoryError           stored runs that cannot be read or written
+├── UnknownRunError        no stored run is called that, or several are
 ├── OutputShapeError       the RAG answered with something that is not an answer
 ├── SystemShapeError       the `rag` fixture gave something that is not a RAG system
 ├── NotMeasuredError       a score without a number was compared
@@ -24,6 +26,7 @@ __all__ = [
     "BaselineError",
     "CallTimeoutError",
     "GoldenFileError",
+    "HistoryError",
     "MetricError",
     "MissingExtraError",
     "NotMeasuredError",
@@ -32,6 +35,7 @@ __all__ = [
     "SystemShapeError",
     "ThresholdError",
     "UnknownNameError",
+    "UnknownRunError",
     "did_you_mean",
 ]
 
@@ -91,6 +95,14 @@ class ThresholdError(AueporaError, ValueError):
 
 class BaselineError(AueporaError):
     """A baseline file that cannot be read or written."""
+
+
+class HistoryError(AueporaError):
+    """Stored runs that cannot be read or written; the message never holds a password."""
+
+
+class UnknownRunError(HistoryError, LookupError):
+    """No stored run is called that, or several are; the message names near ones."""
 
 
 class OutputShapeError(AueporaError, TypeError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..adapters.systems import System
@@ -11,8 +12,11 @@ from ..core.calls import CallResult
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores, score_case
-from ..core.types import EvaluationSample, SystemOutputs
+from ..core.types import Document, EvaluationSample, SystemOutputs
+from ..errors import MetricError
 from ..io.golden import GoldenCase
+from ..metrics.coverage import citations_of
+from ..metrics.gold import source_of, span_of
 from ..metrics.relevance import expected_behaviour, grades_of_retrieved, ranks_of_relevant
 
 __all__ = ["Convert", "blank_result", "errored_result", "measure_case", "skipped_result"]
@@ -115,7 +119,7 @@ def _expected(sample: EvaluationSample) -> dict[str, Any]:
     reference = sample.reference_answer
     out: dict[str, Any] = {"expect": expected_behaviour(sample)}
     if sample.relevant_docs is not None:
-        out["relevant"] = [_label(d.doc_id, d.text, d.metadata) for d in sample.relevant_docs]
+        out["relevant"] = [_label(d) for d in sample.relevant_docs]
     if reference is not None:
         out["reference"] = reference.text
         out["references"] = [reference.text, *reference.metadata.get("alternatives", ())]
@@ -125,11 +129,21 @@ def _expected(sample: EvaluationSample) -> dict[str, Any]:
     return out
 
 
-def _label(doc_id: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    out: dict[str, Any] = {"id": doc_id, "grade": metadata.get("grade", 1)}
-    if metadata.get("match") == "quote":
-        out["quote"] = text
+def _label(gold: Document) -> dict[str, Any]:
+    out: dict[str, Any] = {"id": gold.doc_id, "grade": gold.metadata.get("grade", 1), **_source(gold)}
+    if (match := gold.metadata.get("match", "id")) != "id":
+        out["match"] = match  # a passage of a document: how the document is cut up does not matter
+    if match == "quote":
+        out["quote"] = gold.text
+    if match == "span":
+        out["span"] = list(span_of(gold) or ())
     return out
+
+
+def _source(document: Document) -> dict[str, str]:
+    """Name the document that a chunk was cut from, where that is another."""
+    source = source_of(document)
+    return {} if source == document.doc_id else {"doc": source}
 
 
 def _shown_outputs(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Any]:
@@ -137,13 +151,22 @@ def _shown_outputs(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str
     out: dict[str, Any] = {
         "answer": _cap(outputs.response.text, ANSWER_CAP),
         "retrieved": [
-            {"id": r.doc.doc_id, "score": _plain(r.score), "grade": grade, "text": _cap(r.doc.text, SNIPPET_CAP)}
+            {
+                "id": r.doc.doc_id,
+                "score": _plain(r.score),
+                "grade": grade,
+                "text": _cap(r.doc.text, SNIPPET_CAP),
+                **_source(r.doc),
+            }
             for r, grade in zip(outputs.retrieved[:RETRIEVED_CAP], grades, strict=False)
         ],
         "timings": {k: float(v) for k, v in outputs.timings.items()},
     }
-    if "refused" in outputs.response.metadata:
-        out["refused"] = bool(outputs.response.metadata["refused"])
+    said = outputs.response.metadata
+    out.update({key: bool(said[key]) for key in ("refused", "grounded") if said.get(key) is not None})
+    with suppress(MetricError):  # the metric that needs them says what is wrong with them
+        if cited := citations_of(outputs):
+            out["citations"] = [c if isinstance(c, int) else _cap(str(c), SNIPPET_CAP) for c in cited[:RETRIEVED_CAP]]
     return out
 
 

@@ -46,10 +46,13 @@ def configure(config: pytest.Config) -> None:
     session_of(config)
     config.pluginmanager.register(Collecting(config), "auepora-collecting")
     if not hasattr(config, "workerinput"):
+        from .recorder import make_recorder
         from .terminal import Terminal
 
         judge = Judge(config)
         config.pluginmanager.register(judge, "auepora-judge")
+        if (recorder := make_recorder(config)) is not None:
+            config.pluginmanager.register(recorder, "auepora-recorder")
         config.pluginmanager.register(Terminal(config, judge), "auepora-terminal")
 
 

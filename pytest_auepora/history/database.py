@@ -1,0 +1,215 @@
+"""Where history lies: a SQLite file, or a server database by URL.  Both run the same statements.
+
+Statements have named parameters (``:run_id``), which the standard library and SQLAlchemy both read.  Every
+transaction opens its own connection, so that threads and forked processes need no care.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..errors import HistoryError, MissingExtraError
+
+__all__ = [
+    "FOLDER",
+    "Database",
+    "Row",
+    "ServerDatabase",
+    "SqliteFile",
+    "Statements",
+    "is_url",
+    "open_database",
+    "without_password",
+]
+
+BUSY_SECONDS = 30.0
+"""How long a writer waits for another before it gives up."""
+
+FOLDER = ".auepora"
+"""The directory whose content is not for version control; it gets a .gitignore of its own."""
+
+Row = tuple[Any, ...]
+Params = Mapping[str, Any]
+
+
+class Statements(Protocol):
+    """An open transaction."""
+
+    def rows(self, sql: str, params: Params | None = None) -> list[Row]:
+        """Run a query and return all its rows."""
+
+    def run(self, sql: str, params: Params | None = None) -> None:
+        """Run a statement that gives no rows."""
+
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        """Run a statement once per mapping of *params*."""
+
+
+class Database(Protocol):
+    """A place for tables.
+
+    Attributes:
+        name: what messages call it; never holds a password.
+        long_text: the type of a column for long texts.
+    """
+
+    name: str
+    long_text: str
+
+    def exists(self) -> bool:
+        """Whether there is anything to read, without making it."""
+
+    def transaction(self, *, write: bool = False) -> AbstractContextManager[Statements]:
+        """Run statements together: all of them, or none if the block raises or the process dies.
+
+        Raises:
+            HistoryError: the database cannot be opened, read or written.
+        """
+
+
+def is_url(place: str | os.PathLike[str]) -> bool:
+    """Whether *place* names a server rather than a file."""
+    return isinstance(place, str) and "://" in place
+
+
+def open_database(place: str | os.PathLike[str]) -> Database:
+    """Return the database at *place*, a path or a URL as SQLAlchemy reads it; nothing is opened yet.
+
+    Raises:
+        HistoryError: the URL cannot be read.
+        MissingExtraError: it takes SQLAlchemy or a driver that is not installed.
+    """
+    return ServerDatabase(str(place)) if is_url(place) else SqliteFile(Path(place))
+
+
+def without_password(url: str) -> str:
+    """Return *url* as messages may show it."""
+    return re.sub(r"(://[^:/@\s]*:)[^@\s]*@", r"\1***@", url)
+
+
+class SqliteFile:
+    """A SQLite file; readers go on while somebody writes, and a writer that dies leaves what was there before."""
+
+    long_text = "TEXT"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path)
+
+    def exists(self) -> bool:
+        return self.path.is_file()
+
+    @contextmanager
+    def transaction(self, *, write: bool = False) -> Iterator[Statements]:
+        try:
+            if write:
+                self._make_folder()
+            with closing(self._connect(write)) as connection:
+                connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                try:
+                    yield _Sqlite(connection)
+                except BaseException:
+                    connection.rollback()
+                    raise
+                connection.commit()
+        except sqlite3.Error as exc:
+            raise HistoryError(f"{self.name}: {_explained(exc)}") from exc
+        except OSError as exc:
+            raise HistoryError(f"{self.name}: cannot be written: {exc.strerror or exc}") from exc
+
+    def _connect(self, write: bool) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        if not write:
+            return connection
+        try:
+            # a file system without shared memory keeps its journal, which is as safe and lets readers wait
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _make_folder(self) -> None:
+        folder = self.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        if folder.name == FOLDER and not (ignore := folder / ".gitignore").exists():
+            ignore.write_text("*\n", encoding="utf-8")
+
+
+def _explained(error: sqlite3.Error) -> str:
+    text = str(error)
+    if "not a database" in text:
+        return "is no history: something else lies there, or the file is damaged; move it away"
+    if "locked" in text:
+        return f"another run has been writing it for {BUSY_SECONDS:g} s"
+    return text
+
+
+class _Sqlite:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, sql: str, params: Params | None = None) -> list[Row]:
+        return self._connection.execute(sql, params or {}).fetchall()
+
+    def run(self, sql: str, params: Params | None = None) -> None:
+        self._connection.execute(sql, params or {})
+
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        self._connection.executemany(sql, params)
+
+
+class ServerDatabase:
+    """A database that SQLAlchemy reaches by URL."""
+
+    def __init__(self, url: str) -> None:
+        self.name = without_password(url)
+        try:
+            import sqlalchemy
+            from sqlalchemy.pool import NullPool
+        except ModuleNotFoundError:
+            raise MissingExtraError(f"a history at {self.name}", "history-server") from None
+        try:
+            self._engine = sqlalchemy.create_engine(url, poolclass=NullPool)
+        except ModuleNotFoundError as exc:
+            raise HistoryError(f"{self.name}: its driver is not installed: pip install {exc.name}") from None
+        except sqlalchemy.exc.ArgumentError as exc:
+            raise HistoryError(f"{self.name}: no URL of a database: {without_password(str(exc))}") from None
+        self._text, self._error = sqlalchemy.text, sqlalchemy.exc.SQLAlchemyError
+        # MySQL's TEXT ends at 64 KB
+        self.long_text = "LONGTEXT" if self._engine.dialect.name in ("mysql", "mariadb") else "TEXT"
+
+    def exists(self) -> bool:
+        """A server is asked, not looked for."""
+        return True
+
+    @contextmanager
+    def transaction(self, *, write: bool = False) -> Iterator[Statements]:  # noqa: ARG002 - servers tell by themselves
+        try:
+            with self._engine.begin() as connection:
+                yield _Server(connection, self._text)
+        except self._error as exc:
+            said = str(getattr(exc, "orig", None) or exc)
+            raise HistoryError(f"{self.name}: {without_password(said)}") from exc
+
+
+class _Server:
+    def __init__(self, connection: Any, text: Any) -> None:
+        self._connection, self._text = connection, text
+
+    def rows(self, sql: str, params: Params | None = None) -> list[Row]:
+        return [tuple(row) for row in self._connection.execute(self._text(sql), params or {})]
+
+    def run(self, sql: str, params: Params | None = None) -> None:
+        self._connection.execute(self._text(sql), params or {})
+
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        if params:
+            self._connection.execute(self._text(sql), list(params))

@@ -1,0 +1,71 @@
+"""Where things are around a project: its history, its commit, a file as it was at a commit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from ..errors import AueporaError
+from .database import FOLDER, is_url
+
+__all__ = ["FILE", "OFF", "VARIABLE", "commit_of", "find_place", "read_at", "root_of"]
+
+FILE = f"{FOLDER}/history.sqlite"
+"""The history of a project, relative to its root."""
+
+VARIABLE = "AUEPORA_HISTORY"
+"""The environment variable that says where history lies: a path, or a URL that is too secret for a file."""
+
+OFF = ("off", "no", "none", "false")
+"""What to write instead of a place to keep no history."""
+
+
+def find_place(said: str, root: Path) -> str | Path | None:
+    """Return where history lies: *said* (a path relative to *root*, or a URL), else `VARIABLE`, else `FILE`.
+
+    None where history is switched off.
+    """
+    said = said.strip() or os.environ.get(VARIABLE, "").strip()
+    if said.lower() in OFF:
+        return None
+    return said if is_url(said) else root / (said or FILE)
+
+
+def root_of(start: Path) -> Path:
+    """Return the nearest directory from *start* upwards that has a history, else *start* itself."""
+    return next((p for p in (start, *start.parents) if (p / FILE).is_file()), start)
+
+
+def commit_of(folder: Path) -> str:
+    """Return the commit that *folder* is at, or an empty string where git does not know."""
+    try:
+        return _git(folder, "rev-parse", "HEAD").strip()
+    except AueporaError:
+        return ""
+
+
+def read_at(ref: str, path: Path) -> str:
+    """Return the text of *path* as committed at *ref*.
+
+    Raises:
+        AueporaError: there is no git, no such commit, or no such file in it; with git's own words.
+    """
+    folder = path.parent
+    while not folder.is_dir():
+        folder = folder.parent
+    inside = path.resolve().relative_to(folder.resolve()).as_posix()
+    return _git(folder, "show", "--end-of-options", f"{ref}:./{inside}")
+
+
+def _git(folder: Path, *args: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *args], capture_output=True, timeout=20, check=False, encoding="utf-8",
+            errors="replace",
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as exc:
+        raise AueporaError(f"git: {exc}") from None
+    if done.returncode:
+        raise AueporaError(f"git: {done.stderr.strip().removeprefix('fatal: ') or 'failed'}")
+    return done.stdout

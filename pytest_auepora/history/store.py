@@ -1,0 +1,294 @@
+"""`HistoryStore`: every run that was judged, kept to be listed, loaded and compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+from ..core.run import Run
+from ..errors import HistoryError, UnknownRunError, did_you_mean
+from ..regression.verdict import Verdict
+from .aggregates import AggregateMetrics, aggregate_of
+from .codec import dumps, run_of, run_text
+from .database import Row, Statements, open_database
+from .run_ids import new_run_id
+from .schema import ensure_tables, has_tables
+
+__all__ = ["KEEP", "HistoryStore", "StoredRun"]
+
+KEEP = 200
+"""Runs kept of each suite and configuration unless something else is asked for."""
+
+_LISTED = (
+    "run_id", "started", "suite", "variant", "path", "git_commit", "seconds", "complete", "outcome", "cases",
+    "failed", "aggregate_json",
+)  # fmt: skip
+_LAST = re.compile(r"last(?:~(\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """One line of the list of runs.
+
+    ``started`` is ISO 8601 in UTC; ``complete`` whether every case of the suite ran; ``failed`` how many cases
+    failed or errored; ``aggregate`` the stored aggregate, four decimals.
+    """
+
+    run_id: str
+    started: str
+    suite: str
+    variant: str
+    path: str
+    git_commit: str
+    seconds: float
+    complete: bool
+    outcome: str
+    cases: int
+    failed: int
+    aggregate: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """``billing`` or ``billing[bm25]``."""
+        return f"{self.suite}[{self.variant}]" if self.variant else self.suite
+
+
+class HistoryStore:
+    """The stored runs at one place.
+
+    Args:
+        place: a path, or a URL as SQLAlchemy reads it.  Nothing is made before the first run is added.
+
+    Raises:
+        HistoryError: the URL cannot be read, or the driver it asks for is not installed.
+        MissingExtraError: it takes SQLAlchemy, which is not installed.
+    """
+
+    def __init__(self, place: str | os.PathLike[str]) -> None:
+        self._database = open_database(place)
+
+    @property
+    def name(self) -> str:
+        """Where it is, for messages; never with a password."""
+        return self._database.name
+
+    def exists(self) -> bool:
+        """Whether anything was ever stored here.
+
+        Raises:
+            HistoryError: what is here cannot be read, or is of a newer version.
+        """
+        return has_tables(self._database)
+
+    def add(
+        self,
+        run: Run,
+        verdict: Verdict,
+        *,
+        started: datetime | None = None,
+        seconds: float = 0.0,
+        git_commit: str = "",
+        keep: int = KEEP,
+    ) -> str:
+        """Store *run* with its *verdict* and aggregate, all of it or nothing.
+
+        Args:
+            run: what was measured.
+            verdict: what it amounted to.
+            started: when it began; now by default.
+            seconds: how long it took.
+            git_commit: what the project was at.
+            keep: how many runs of this suite and configuration stay, this one included; 0 for all.
+
+        Returns:
+            The new run's id.
+
+        Raises:
+            HistoryError: it cannot be written.
+        """
+        ensure_tables(self._database)
+        run_id, row = self._free_id(), self._row(run, verdict)
+        began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc)
+        row |= {"run_id": run_id, "started": began.isoformat(timespec="seconds"), "seconds": float(seconds),
+                "git_commit": git_commit, "aggregated": began.isoformat(timespec="seconds")}  # fmt: skip
+        results = [
+            {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": dumps(c)}
+            for i, c in enumerate(run.cases.values())
+        ]
+        with self._database.transaction(write=True) as open_:
+            open_.run(f"INSERT INTO eval_runs ({', '.join(row)}) VALUES ({', '.join(f':{c}' for c in row)})", row)
+            open_.run_many(
+                "INSERT INTO eval_query_results (run_id, case_id, repeat_index, place, state, result) "
+                "VALUES (:run_id, :case_id, 0, :place, :state, :result)",
+                results,
+            )
+            if keep > 0:
+                _prune(open_, run.suite, run.variant, keep)
+        return run_id
+
+    def _free_id(self) -> str:
+        with self._database.transaction() as open_:
+            while open_.rows("SELECT 1 FROM eval_runs WHERE run_id = :id", {"id": (run_id := new_run_id())}):
+                pass
+        return run_id
+
+    @staticmethod
+    def _row(run: Run, verdict: Verdict) -> dict[str, Any]:
+        return {
+            "suite": run.suite,
+            "variant": run.variant,
+            "path": run.path,
+            "complete": int(run.is_full),
+            "outcome": verdict.outcome,
+            "cases": len(run.cases),
+            "failed": sum(c.state in ("failed", "error") for c in run.cases.values()),
+            "aggregate_json": dumps(aggregate_of(run).to_dict()),
+            "provenance": dumps(run.provenance),
+            "metrics": dumps(run.metrics),
+            "run_json": run_text(run),
+            "verdict_json": dumps(verdict),
+        }
+
+    def runs(self, limit: int | None = None, suite: str | None = None, variant: str | None = None) -> list[StoredRun]:
+        """Return the stored runs, latest first.
+
+        Args:
+            limit: at most so many.
+            suite: only of this suite.
+            variant: only of this configuration; ``""`` is the one without a name.
+        """
+        if not self.exists():
+            return []
+        given = {"suite": suite, "variant": variant}
+        params: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+        where = " AND ".join(f"{k} = :{k}" for k in params)
+        sql = f"SELECT {', '.join(_LISTED)} FROM eval_runs {f'WHERE {where} ' if where else ''}ORDER BY run_id DESC"
+        if limit is not None:
+            sql, params = f"{sql} LIMIT :most", {**params, "most": limit}
+        with self._database.transaction() as open_:
+            rows = open_.rows(sql, params)
+        return [_listed(row) for row in rows]
+
+    def resolve(self, name: str, suite: str | None = None, variant: str | None = None) -> str:
+        """Return the id of the run called *name*: an id, the beginning of one, ``last``, or ``last~2``.
+
+        *suite* and *variant* narrow down what ``last`` means.
+
+        Raises:
+            UnknownRunError: there is no such run, or several.
+        """
+        if match := _LAST.fullmatch(name):
+            back = int(match[1] or 0)
+            found = self.runs(back + 1, suite, variant)
+            if len(found) <= back:
+                of = f" of {suite}" if suite else ""
+                raise UnknownRunError(f"no run {name!r}{of}: {self.name} has {len(found) or 'none'}")
+            return found[back].run_id
+        ids = self._ids()
+        if name in ids:
+            return name
+        near = [i for i in ids if name and i.startswith(name)]
+        if len(near) == 1:
+            return near[0]
+        if near:
+            raise UnknownRunError(f"{len(near)} runs begin with {name!r}: {', '.join(near[:5])}")
+        raise UnknownRunError(f"no run {name!r} in {self.name}{did_you_mean(name, ids)}")
+
+    def _ids(self) -> list[str]:
+        if not self.exists():
+            return []
+        with self._database.transaction() as open_:
+            return [row[0] for row in open_.rows("SELECT run_id FROM eval_runs ORDER BY run_id DESC")]
+
+    def load(self, name: str) -> Run:
+        """Return a stored run; *name* as `resolve` reads it.
+
+        Raises:
+            UnknownRunError: there is no such run.
+            HistoryError: the history cannot be read.
+        """
+        run_id = self.resolve(name)
+        with self._database.transaction() as open_:
+            texts = open_.rows("SELECT run_json FROM eval_runs WHERE run_id = :id", {"id": run_id})
+            results = open_.rows(
+                "SELECT result FROM eval_query_results WHERE run_id = :id AND repeat_index = 0 ORDER BY place",
+                {"id": run_id},
+            )
+        if not texts:
+            raise UnknownRunError(f"run {run_id} was deleted meanwhile")
+        try:
+            return run_of(texts[0][0], [row[0] for row in results])
+        except (ValueError, KeyError, TypeError) as exc:
+            raise HistoryError(f"{self.name}: run {run_id} cannot be read: {type(exc).__name__}: {exc}") from None
+
+    def verdict(self, name: str) -> dict[str, Any]:
+        """Return the verdict that a run got then, as plain data; *name* as `resolve` reads it."""
+        found: dict[str, Any] = json.loads(self._column(self.resolve(name), "verdict_json"))
+        return found
+
+    def info(self, name: str) -> StoredRun:
+        """Return what the list says about one run; *name* as `resolve` reads it."""
+        run_id = self.resolve(name)
+        return next(run for run in self.runs() if run.run_id == run_id)
+
+    def aggregate(self, name: str) -> dict[str, Any]:
+        """Return the stored aggregate of a run, four decimals; *name* as `resolve` reads it."""
+        found: dict[str, Any] = json.loads(self._column(self.resolve(name), "aggregate_json"))
+        return found
+
+    def _column(self, run_id: str, column: str) -> str:
+        with self._database.transaction() as open_:
+            rows = open_.rows(f"SELECT {column} FROM eval_runs WHERE run_id = :id", {"id": run_id})
+        if not rows:
+            raise UnknownRunError(f"run {run_id} was deleted meanwhile")
+        return str(rows[0][0])
+
+    def store_aggregate(self, name: str, aggregate: AggregateMetrics) -> None:
+        """Replace the stored aggregate of a run, and record when."""
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        params = {"id": self.resolve(name), "json": dumps(aggregate.to_dict()), "now": now}
+        with self._database.transaction(write=True) as open_:
+            open_.run("UPDATE eval_runs SET aggregate_json = :json, aggregated = :now WHERE run_id = :id", params)
+
+    def delete(self, name: str) -> str:
+        """Delete a run and return its id; *name* as `resolve` reads it."""
+        run_id = self.resolve(name)
+        with self._database.transaction(write=True) as open_:
+            _delete(open_, [run_id])
+        return run_id
+
+    def prune(self, keep: int = KEEP, suite: str | None = None) -> int:
+        """Keep the latest *keep* runs of every suite and configuration, or of *suite* alone; return how many went."""
+        if keep < 1:
+            raise ValueError(f"keep must be at least 1, not {keep}")
+        if not self.exists():
+            return 0
+        with self._database.transaction(write=True) as open_:
+            kinds = open_.rows("SELECT DISTINCT suite, variant FROM eval_runs")
+            return sum(_prune(open_, s, v, keep) for s, v in kinds if suite in (None, s))
+
+
+def _listed(row: Row) -> StoredRun:
+    said = dict(zip(_LISTED, row, strict=True))
+    said["complete"], said["aggregate"] = bool(said["complete"]), json.loads(said.pop("aggregate_json"))
+    return StoredRun(**said)
+
+
+def _prune(open_: Statements, suite: str, variant: str, keep: int) -> int:
+    rows = open_.rows(
+        "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant ORDER BY run_id DESC",
+        {"suite": suite, "variant": variant},
+    )
+    gone = [row[0] for row in rows[keep:]]
+    _delete(open_, gone)
+    return len(gone)
+
+
+def _delete(open_: Statements, run_ids: list[str]) -> None:
+    for table in ("eval_query_results", "eval_runs"):
+        open_.run_many(f"DELETE FROM {table} WHERE run_id = :id", [{"id": run_id} for run_id in run_ids])

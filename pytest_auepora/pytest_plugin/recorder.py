@@ -1,0 +1,54 @@
+"""Keeps every finished run in the project's history; a history that cannot be written is a note, never a failure."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from functools import cached_property
+from time import perf_counter
+
+import pytest
+
+from ..core.run import Run
+from ..history.places import commit_of, find_place
+from ..history.store import KEEP, HistoryStore
+from ..regression.verdict import Verdict
+
+__all__ = ["Recorder", "make_recorder"]
+
+
+def make_recorder(config: pytest.Config) -> Recorder | None:
+    """Return what records the runs of *config*, or None where no history is wanted."""
+    if config.getoption("auepora_no_history"):
+        return None
+    place = find_place(config.getini("auepora_history"), config.rootpath)
+    text = config.getini("auepora_history_keep") or str(KEEP)
+    if not text.isdecimal():
+        raise pytest.UsageError(f"auepora_history_keep is a number of runs, 0 for all, got {text!r}")
+    return Recorder(config, str(place), int(text)) if place is not None else None
+
+
+class Recorder:
+    """One per pytest run; controller only."""
+
+    def __init__(self, config: pytest.Config, place: str, keep: int) -> None:
+        self.config = config
+        self.place = place
+        self.keep = keep
+        self.started = datetime.now(timezone.utc)
+        self._began = perf_counter()
+
+    @cached_property
+    def commit(self) -> str:
+        """What the project is at."""
+        return commit_of(self.config.rootpath)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
+        """Store the run as it stands after every other implementation."""
+        try:
+            HistoryStore(self.place).add(
+                run, verdict, started=self.started, seconds=perf_counter() - self._began,
+                git_commit=self.commit, keep=self.keep,
+            )  # fmt: skip
+        except Exception as exc:  # whatever it is, the verdict stands and has to be shown
+            verdict.notes.append(f"not kept in the history: {exc}")

@@ -1,0 +1,296 @@
+"""Runs that are stored: number for number, all or nothing, side by side with other writers."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import threading
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
+from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
+from pytest_auepora.history import database, store
+from pytest_auepora.history.database import open_database, without_password
+from pytest_auepora.history.run_ids import new_run_id
+from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.regression.verdict import Verdict
+
+from ..reporting.builders import Case, baseline_of, run_of, verdict_of
+
+
+def a_run(suite: str = "billing", **changes: object) -> Run:
+    cases = [Case("one"), Case("two", got=["x", "y"], answer="\u3042 \x00 \ud800 I don't know")]
+    return run_of([*cases, Case("three", error="ConnectionError: no route")], suite=suite, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture(params=["file", "server"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> HistoryStore:
+    if request.param == "server":
+        pytest.importorskip("sqlalchemy", reason="the server side of a history needs SQLAlchemy")
+        return HistoryStore(f"sqlite:///{tmp_path}/server.sqlite")
+    return HistoryStore(tmp_path / ".auepora" / "history.sqlite")
+
+
+def test_a_run_comes_back_as_it_was(kept: HistoryStore) -> None:
+    run = a_run(provenance={"model": "m-1", "corpus": {"docs": 3}}, variant="bm25")
+    verdict = verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))
+    run.metrics["ratio"] = MetricInfo("ratio", 1, {}, "NOISE_ROBUSTNESS", "higher", (0.0, math.inf), True, True)
+    run.cases["one"].scores["ratio"] = Score("number", 1 / 3, data=[1, 3])
+    run_id = kept.add(run, verdict)
+    assert kept.load(run_id) == run
+    stored = kept.verdict(run_id)
+    assert stored["gates"][0]["title"] == verdict.gates[0].title
+    assert stored["aggregates"]["recall@5"]["value"] == verdict.aggregates["recall@5"].value
+    assert stored["comparison"]["cases"].keys() == run.cases.keys()
+
+
+def test_what_the_list_says(kept: HistoryStore) -> None:
+    run = a_run()
+    began = datetime(2031, 5, 6, 7, 8, 9, tzinfo=timezone.utc)
+    run_id = kept.add(run, verdict_of(run), started=began, seconds=2.5, git_commit="abc123")
+    (line,) = kept.runs()
+    assert (line.run_id, line.started, line.suite, line.path) == (
+        run_id,
+        "2031-05-06T07:08:09+00:00",
+        "billing",
+        run.path,
+    )
+    assert (line.git_commit, line.seconds, line.complete, line.cases, line.failed) == ("abc123", 2.5, True, 3, 1)
+    assert line.outcome == "failed"  # one case errored
+    assert line.aggregate["failed_queries"] == 1
+    assert kept.info(run_id[:-1]) == line
+
+
+def test_a_partial_run_is_not_complete(kept: HistoryStore) -> None:
+    run = a_run(expected=["one", "two", "three", "four"])
+    kept.add(run, verdict_of(run))
+    assert not kept.runs()[0].complete
+
+
+def test_the_list_is_latest_first_and_can_be_narrowed(kept: HistoryStore) -> None:
+    runs = [a_run(suite, variant=v) for suite, v in [("a", ""), ("b", ""), ("a", "x"), ("a", "")]]
+    ids = [kept.add(run, verdict_of(run)) for run in runs]
+    assert [r.run_id for r in kept.runs()] == ids[::-1]
+    assert [r.run_id for r in kept.runs(2)] == ids[:1:-1]
+    assert [r.run_id for r in kept.runs(suite="a")] == [ids[3], ids[2], ids[0]]
+    assert [r.run_id for r in kept.runs(suite="a", variant="")] == [ids[3], ids[0]]
+    assert kept.resolve("last") == kept.resolve("last~0") == ids[3]
+    assert kept.resolve("last~1") == ids[2]
+    assert kept.resolve("last~1", "a", "") == ids[0]
+
+
+def test_only_the_last_of_each_suite_and_configuration_stay(kept: HistoryStore) -> None:
+    for _ in range(4):
+        for suite, variant in (("a", ""), ("a", "x"), ("b", "")):
+            run = a_run(suite, variant=variant)
+            kept.add(run, verdict_of(run), keep=2 if suite == "a" else 0)
+    assert [len(kept.runs(suite="a", variant=v)) for v in ("", "x")] == [2, 2]
+    assert len(kept.runs(suite="b")) == 4
+    assert kept.prune(3) == 1
+    assert kept.prune(1, suite="a") == 2
+    assert (len(kept.runs(suite="a")), len(kept.runs(suite="b"))) == (2, 3)
+    assert kept.load("last").cases  # the results of those that stay are untouched
+
+
+def test_deleting_takes_the_results_along(tmp_path: Path) -> None:
+    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
+    first, second = kept.add(run, verdict_of(run)), kept.add(run, verdict_of(run))
+    assert kept.delete(first) == first
+    with sqlite3.connect(tmp_path / "h.sqlite") as raw:
+        assert raw.execute("SELECT DISTINCT run_id FROM eval_query_results").fetchall() == [(second,)]
+    raw.close()
+
+
+@pytest.mark.parametrize("name", ["", "last~2", "31", "nothing like it"])
+def test_an_unknown_run_is_told(kept: HistoryStore, name: str) -> None:
+    run = a_run()
+    kept.add(run, verdict_of(run))
+    kept.add(run, verdict_of(run))
+    with pytest.raises(UnknownRunError, match="no run"):
+        kept.load(name)
+
+
+def test_a_slip_in_an_id_gets_a_suggestion(kept: HistoryStore) -> None:
+    run = a_run()
+    run_id = kept.add(run, verdict_of(run))
+    slip = run_id[:-1] + ("0" if run_id[-1] != "0" else "1")
+    with pytest.raises(UnknownRunError, match=f"did you mean '{run_id}'"):
+        kept.resolve(slip)
+
+
+def test_a_beginning_must_be_unique(kept: HistoryStore) -> None:
+    run = a_run()
+    first, second = kept.add(run, verdict_of(run)), kept.add(run, verdict_of(run))
+    with pytest.raises(UnknownRunError, match="2 runs begin with"):
+        kept.resolve(first[:2])
+    assert kept.resolve(second) == second
+
+
+def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
+    kept = HistoryStore(tmp_path / ".auepora" / "history.sqlite")
+    assert kept.runs() == []
+    assert not kept.exists()
+    assert kept.prune(1) == 0
+    with pytest.raises(UnknownRunError, match="has none"):
+        kept.load("last")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_directory_is_not_for_version_control(tmp_path: Path) -> None:
+    run = a_run()
+    HistoryStore(tmp_path / ".auepora" / "history.sqlite").add(run, verdict_of(run))
+    assert (tmp_path / ".auepora" / ".gitignore").read_text(encoding="utf-8") == "*\n"
+    HistoryStore(tmp_path / "shared" / "history.sqlite").add(run, verdict_of(run))
+    assert not (tmp_path / "shared" / ".gitignore").exists()
+
+
+def test_a_newer_history_is_left_alone(tmp_path: Path) -> None:
+    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
+    kept.add(run, verdict_of(run))
+    raw = sqlite3.connect(tmp_path / "h.sqlite")
+    raw.execute("UPDATE auepora_meta SET value = '99'")
+    raw.commit()
+    raw.close()
+    before = (tmp_path / "h.sqlite").read_bytes()
+    for act in (kept.runs, kept.exists, lambda: kept.load("last"), lambda: kept.add(run, verdict_of(run))):
+        with pytest.raises(HistoryError, match=r"version 99, this pytest-auepora reads 1; upgrade"):
+            act()
+    assert (tmp_path / "h.sqlite").read_bytes() == before
+
+
+def test_something_else_at_its_place_is_told(tmp_path: Path) -> None:
+    (tmp_path / "h.sqlite").write_text("my notes, " * 100, encoding="utf-8")
+    run = a_run()
+    with pytest.raises(HistoryError, match="is no history"):
+        HistoryStore(tmp_path / "h.sqlite").add(run, verdict_of(run))
+    assert (tmp_path / "h.sqlite").read_text(encoding="utf-8").startswith("my notes")
+
+
+def test_an_empty_file_is_an_empty_history(tmp_path: Path) -> None:
+    (tmp_path / "h.sqlite").touch()
+    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
+    assert kept.runs() == []
+    kept.add(run, verdict_of(run))
+    assert len(kept.runs()) == 1
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    run = a_run()
+    with pytest.raises(HistoryError, match="cannot be written"):
+        HistoryStore(tmp_path / "file" / "h.sqlite").add(run, verdict_of(run))
+
+
+def test_a_run_that_fails_half_way_leaves_nothing(kept: HistoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = a_run()
+    first = kept.add(run, verdict_of(run))
+
+    def broken(*_: object) -> int:
+        raise RuntimeError("in the middle")
+
+    monkeypatch.setattr(store, "_prune", broken)
+    with pytest.raises(RuntimeError, match="in the middle"):
+        kept.add(run, verdict_of(run))
+    assert [r.run_id for r in kept.runs()] == [first]
+    assert kept.load(first) == run
+
+
+def test_writers_wait_for_each_other(tmp_path: Path) -> None:
+    run = a_run()
+    verdict = verdict_of(run)
+    failures: list[Exception] = []
+
+    def write() -> None:
+        try:
+            for _ in range(5):
+                HistoryStore(tmp_path / ".auepora" / "h.sqlite").add(run, verdict)
+        except Exception as exc:
+            failures.append(exc)
+
+    threads = [threading.Thread(target=write) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    kept = HistoryStore(tmp_path / ".auepora" / "h.sqlite")
+    assert not failures
+    assert len(kept.runs()) == 30
+    assert all(kept.load(line.run_id) == run for line in kept.runs(3))
+
+
+def test_a_writer_gives_up_on_one_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
+    kept.add(run, verdict_of(run))
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    other = sqlite3.connect(tmp_path / "h.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        assert len(kept.runs()) == 1  # reading goes on
+        with pytest.raises(HistoryError, match="another run has been writing"):
+            kept.add(run, verdict_of(run))
+    finally:
+        other.close()
+
+
+def test_ids_ascend_and_differ() -> None:
+    ids = [new_run_id() for _ in range(3000)]
+    assert ids == sorted(set(ids))
+    assert max(map(len, ids)) == 19
+
+
+def test_keys_of_newer_versions_are_ignored(tmp_path: Path) -> None:
+    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
+    run_id = kept.add(run, verdict_of(run))
+    raw = sqlite3.connect(tmp_path / "h.sqlite")
+    (text,) = raw.execute("SELECT run_json FROM eval_runs").fetchone()
+    raw.execute("UPDATE eval_runs SET run_json = ?", (json.dumps({**json.loads(text), "later": 1}),))
+    raw.commit()
+    raw.close()
+    assert kept.load(run_id) == run
+
+
+def test_a_damaged_run_is_told(tmp_path: Path) -> None:
+    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
+    run_id = kept.add(run, verdict_of(run))
+    raw = sqlite3.connect(tmp_path / "h.sqlite")
+    raw.execute("UPDATE eval_query_results SET result = '{'")
+    raw.commit()
+    raw.close()
+    with pytest.raises(HistoryError, match=f"run {run_id} cannot be read"):
+        kept.load(run_id)
+
+
+def test_a_url_shows_no_password() -> None:
+    assert without_password("postgresql://me:se:cret@host/db") == "postgresql://me:***@host/db"
+    assert without_password("sqlite:///here.sqlite") == "sqlite:///here.sqlite"
+
+
+def test_a_url_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sqlalchemy", reason="the server side of a history needs SQLAlchemy")
+    with pytest.raises(HistoryError, match="no-such-base") as caught:
+        open_database("no-such-base://me:secret@host/db")
+    assert "secret" not in str(caught.value)
+    monkeypatch.setitem(__import__("sys").modules, "sqlalchemy", None)
+    with pytest.raises(MissingExtraError, match=r"pytest-auepora\[history-server\]"):
+        open_database("postgresql://host/db")
+
+
+def test_an_empty_run_is_stored(kept: HistoryStore) -> None:
+    kept.add(Run("nothing", expected_ids=("a",)), Verdict("nothing"))
+    assert kept.load("last").cases == {}
+    assert kept.runs()[0].aggregate["mrr"] is None
+
+
+def test_numbers_of_numpy_are_numbers(kept: HistoryStore) -> None:
+    numpy = pytest.importorskip("numpy", reason="a score may come from numpy")
+    run = a_run()
+    run.cases["one"].scores["token_f1"] = Score("number", numpy.float64(0.1) + numpy.float64(0.2))
+    run.cases["one"].extra["curve"] = numpy.arange(3)
+    kept.add(run, verdict_of(run))
+    one: CaseResult = kept.load("last").cases["one"]
+    assert one.scores["token_f1"].value == 0.1 + 0.2
+    assert one.extra["curve"] == [0, 1, 2]
