@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -18,6 +18,11 @@ __all__ = ["MRRAtK", "MeanAveragePrecision", "NDCGAtK"]
 _DEPTH = 1024
 _LOG2 = [math.log2(rank + 1) for rank in range(1, _DEPTH + 1)]
 _IDEAL = [0.0, *accumulate(1 / log for log in _LOG2)]  # of 0, 1, 2, … documents of gain 1
+_WORTH: dict[str, Callable[[int], int]] = {
+    "exp": lambda grade: (1 << grade) - 1,
+    "linear": lambda grade: grade,
+    "binary": lambda grade: min(grade, 1),
+}
 
 
 @dataclass(eq=False, repr=False)
@@ -63,14 +68,20 @@ class MeanAveragePrecision(Ranked):
 
 @dataclass(eq=False, repr=False)
 class NDCGAtK(Ranked):
-    """Discounted cumulative gain of the top k, as a share of what an ideal order of all labels would have."""
+    """Discounted cumulative gain of the top k, as a share of what an ideal order of all labels would have.
+
+    Options:
+        gain: what a grade is worth: ``"exp"`` 2^grade - 1, ``"linear"`` the grade, ``"binary"`` 1.
+    """
 
     k: int
-    gain: str = choice("exp", "linear")
+    gain: str = choice("exp", "linear", "binary")
 
     stem = "ndcg@{k}"
     target = TargetCategory.RETRIEVAL_ACCURACY
-    formula = "DCG@k / ideal DCG@k, DCG = sum of (2^grade - 1) / log2(rank + 1); gain=linear: grade / log2(rank + 1)"
+    formula = (
+        "DCG@k / ideal DCG@k, DCG = sum of (2^grade - 1) / log2(rank + 1); linear: grade, binary: 1 / log2(rank + 1)"
+    )
     source = "Burges et al. 2005; linear: Järvelin and Kekäläinen 2002, trec_eval ndcg_cut"
     oracle = "ranx ndcg_burges; linear: pytrec_eval ndcg_cut, 1e-12"
 
@@ -78,7 +89,7 @@ class NDCGAtK(Ranked):
         """The ideal order is over every relevant label, returned or not."""
         n, wanted = held.hits(self.k), held.wanted(self.k)
         dcg = self._discounted(held.slots[:n], held.grades)
-        if wanted[0] == 1 and (size := min(self.k, len(wanted))) <= _DEPTH:
+        if (wanted[0] == 1 or self.gain == "binary") and (size := min(self.k, len(wanted))) <= _DEPTH:
             ideal = _IDEAL[size]
         else:
             ideal = self._discounted(range(min(self.k, len(wanted))), wanted)
@@ -86,8 +97,7 @@ class NDCGAtK(Ranked):
 
     def _discounted(self, slots: Iterable[int], grades: Iterable[int]) -> float:
         # added one by one: sum() rounds differently from Python 3.12 on, and an ideal order must give exactly 1
-        total, exponential = 0.0, self.gain == "exp"
+        total, worth = 0.0, _WORTH[self.gain]
         for slot, grade in zip(slots, grades, strict=False):
-            gain = (1 << grade) - 1 if exponential else grade
-            total += gain / (_LOG2[slot] if slot < _DEPTH else math.log2(slot + 2))
+            total += worth(grade) / (_LOG2[slot] if slot < _DEPTH else math.log2(slot + 2))
         return total

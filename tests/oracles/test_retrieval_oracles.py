@@ -135,6 +135,16 @@ def test_repeated_ids(same: Callable[..., None], option: str, as_they_see_it: Ca
             same(ours, case, theirs[case.name][name], "trec_eval, repeats")
 
 
+def test_binary_gain_by_trec_eval(same: Callable[..., None]) -> None:
+    """Grades do not matter: what linear gain gives on judgments of 0 and 1."""
+    some = cases(10, 300)
+    flat = [Case(c.name, {n: min(g, 1) for n, g in c.judged.items()}, c.returned) for c in some]
+    theirs = _trec(flat, {_cut("ndcg_cut")})
+    for case in some:
+        for k in CUTS:
+            same(f"ndcg@{k}[gain=binary]", case, theirs[case.name][f"ndcg_cut_{k}"], "trec_eval, gains of 1")
+
+
 def test_exponential_gain_by_trec_eval(same: Callable[..., None]) -> None:
     """2^grade - 1 is what linear gain gives on judgments that were transformed so."""
     some = cases(5, 600)

@@ -128,7 +128,7 @@ def test_a_metric_made_in_python_has_the_name_that_makes_it(made: Metric, name: 
     [
         ("recall@0", r"recall@0: k must be at least 1, got 0"),
         ("recall@-3", r"k must be at least 1, got -3"),
-        ("ndcg@5[gain=exponential]", r"gain must be one of exp, linear, got 'exponential'"),
+        ("ndcg@5[gain=exponential]", r"gain must be one of exp, linear, binary, got 'exponential'"),
         ("ndcg@5[gian=exp]", r"no option 'gian' \(did you mean 'gain'\?\)"),
         ("mrr[k=2.5]", r"k must be a whole number, got 2.5"),
         ("mrr[k=true]", r"k must be a whole number, got True"),

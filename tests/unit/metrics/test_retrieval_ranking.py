@@ -25,6 +25,7 @@ GOLD = wants(*graded(a=2, b=1, c=3))
         ("map[norm=found]", (1 / 2 + 2 / 4) / 2), ("map@2[norm=found]", 1 / 2), ("map@1[norm=found]", 0.0),
         ("ndcg@10", (1 / log2(3) + 3 / log2(5)) / (7 + 3 / log2(3) + 1 / log2(4))),
         ("ndcg@2", (1 / log2(3)) / (7 + 3 / log2(3))),
+        ("ndcg@10[gain=binary]", (1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3) + 1 / log2(4))),
         ("ndcg@10[gain=linear]", (1 / log2(3) + 2 / log2(5)) / (3 + 2 / log2(3) + 1 / log2(4))),
     ],
 )  # fmt: skip
@@ -45,7 +46,7 @@ def test_why_there_is_no_score(name: str) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 50, 1500])
-@pytest.mark.parametrize("gain", ["exp", "linear"])
+@pytest.mark.parametrize("gain", ["exp", "linear", "binary"])
 @pytest.mark.parametrize("grades", [(1,), (1, 2, 3)])
 def test_an_ideal_ranking_is_exactly_one(size: int, gain: str, grades: tuple[int, ...]) -> None:
     """Not nearly: a gate of 1.0 would fail on rounding."""
