@@ -29,5 +29,5 @@ def test_everybody_who_waits_gets_through() -> None:
     time.sleep(0.05)  # they are all waiting
     latch.set()
     for thread in threads:
-        thread.join(LONG / 4)
+        thread.join(LONG / 20)
     assert through == [True] * 5
