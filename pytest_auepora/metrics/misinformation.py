@@ -20,9 +20,7 @@ ERROR_PATTERNS = ("factual error", "documents contain errors", "documents are wr
 """Phrases with which an answer says that its documents are wrong."""
 
 
-def _correct(
-    metric: Metric, at_least: float, sample: EvaluationSample, outputs: SystemOutputs
-) -> bool | NotApplicable:
+def _correct(metric: Metric, at_least: float, sample: EvaluationSample, outputs: SystemOutputs) -> bool | NotApplicable:
     seen = metric.measure(sample, outputs)
     if isinstance(seen, NotApplicable):
         return seen

@@ -78,9 +78,7 @@ def test_diversity_is_one_minus_the_mean_of_all_pairs(compared: Note) -> None:
 
 
 def _pairwise(vectors: list[list[float]]) -> float:
-    cosines = [
-        np.dot(a, b) / np.linalg.norm(a) / np.linalg.norm(b) for a, b in combinations(map(np.array, vectors), 2)
-    ]
+    cosines = [np.dot(a, b) / np.linalg.norm(a) / np.linalg.norm(b) for a, b in combinations(map(np.array, vectors), 2)]
     return float(1 - np.mean(cosines))
 
 
