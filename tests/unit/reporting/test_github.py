@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.run import Run
@@ -118,6 +118,7 @@ def test_user_text_cannot_end_a_command_or_start_another() -> None:
     assert message.startswith("retrieval: refunds.md was not found")
 
 
+@example("50 %0A%25 done")
 @given(st.text())
 def test_escaping_loses_nothing(text: str) -> None:
     assert _unescaped(escape_property(text)) == text
