@@ -54,17 +54,16 @@ def sampled() -> Iterator[Resources]:
             sizes.append(process.memory_info().rss)
 
     watcher = threading.Thread(target=watch, name="auepora-resources", daemon=True)
-    before, start = process.cpu_times(), time.perf_counter()
+    used, start = time.process_time(), time.perf_counter()
     watcher.start()
     try:
         yield taken
     finally:
         taken.seconds = time.perf_counter() - start
-        after = process.cpu_times()
+        used = time.process_time() - used  # finer than the ticks of cpu_times
         done.set()
         watcher.join()
         sizes.append(process.memory_info().rss)
-        used = (after.user - before.user) + (after.system - before.system)
         taken.cpu_percent = 100 * used / taken.seconds if taken.seconds else 0.0
         taken.memory_mb = max(sizes) / 2**20
 

@@ -134,7 +134,7 @@ class Resource(Operational):
     key: ClassVar[str]
     range = (0.0, math.inf)
     source = "operational metrics: process-level samples"
-    oracle = "psutil"
+    oracle = "psutil, and the process clock"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """N/a where no sample was taken."""
