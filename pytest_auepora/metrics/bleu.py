@@ -6,10 +6,11 @@ sacrebleu's 13a tokenizer never looks past white space, so its result is remembe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import chain
+from operator import or_
 from typing import Any
 
 __all__ = ["SMOOTHING", "TOKENIZERS", "Bleu"]
@@ -45,9 +46,8 @@ class Bleu:
         nearest = min((abs(length - len(w)), len(w)) for w in wanted)[1]
         matches, totals = [], []
         for n in range(1, self.max_order + 1):
-            grams = _ngrams(given, n)
             totals.append(max(length - n + 1, 0))
-            matches.append(_matches(grams, [_ngrams(w, n) for w in wanted]) if grams else 0)
+            matches.append(_matches(_ngrams(given, n), [Counter(_ngrams(w, n)) for w in wanted]))
         return [length, nearest, *matches, *totals]
 
     def score(self, statistics: Sequence[int]) -> Any:
@@ -78,17 +78,15 @@ class Bleu:
         )
 
 
-def _matches(given: Counter[Any], wanted: Sequence[Counter[Any]]) -> int:
+def _matches(given: Iterable[Any], wanted: Sequence[Counter[Any]]) -> int:
     """Count the n-grams of *given* that occur in a reference, each at most as often as in its best reference."""
-    total = 0
-    for gram, count in given.items():
-        if most := max(w[gram] for w in wanted):
-            total += min(count, most)
-    return total
+    most = wanted[0] if len(wanted) == 1 else reduce(or_, wanted)
+    counts = Counter(filter(most.__contains__, given))
+    return sum(min(count, most[gram]) for gram, count in counts.items())
 
 
-def _ngrams(tokens: Sequence[str], n: int) -> Counter[Any]:
-    return Counter(tokens) if n == 1 else Counter(zip(*(tokens[i:] for i in range(n)), strict=False))
+def _ngrams(tokens: Sequence[str], n: int) -> Iterable[Any]:
+    return tokens if n == 1 else zip(*(tokens[i:] for i in range(n)), strict=False)
 
 
 @lru_cache(maxsize=8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -52,10 +52,10 @@ class Chrf(Configured):
         texts = targets(sample)
         if isinstance(texts, NotApplicable):
             return texts
-        given = self._grams(answer_text(outputs))
-        counted = [_counts(given, self._grams(text)) for text in texts]
+        given = self._letters(answer_text(outputs))
+        counted = [_counts(given, self._letters(text), self.char_order) for text in texts]
         best = max(counted, key=self._score)
-        note = {} if given[0] else {"note": "the answer is empty"}
+        note = {} if given else {"note": "the answer is empty"}
         return Measurement(self._score(best), data=best, details=note)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
@@ -65,9 +65,8 @@ class Chrf(Configured):
             result.details["corpus"] = self._score([sum(column) for column in columns])
         return result
 
-    def _grams(self, text: str) -> list[Counter[str]]:
-        text = "".join((text.lower() if self.lowercase else text).split())
-        return [Counter(_windows(text, n)) for n in range(1, self.char_order + 1)]
+    def _letters(self, text: str) -> str:
+        return "".join((text.lower() if self.lowercase else text).split())
 
     def _score(self, counts: Sequence[int]) -> float:
         precision = recall = 0.0
@@ -84,15 +83,16 @@ class Chrf(Configured):
         return min((1 + weight) * precision * recall / (weight * precision + recall), 1.0)
 
 
-def _windows(text: str, n: int) -> list[str]:
-    return [text[i : i + n] for i in range(len(text) - n + 1)]
+def _windows(text: str, n: int) -> Iterator[str]:
+    return (text[i : i + n] for i in range(len(text) - n + 1))
 
 
-def _counts(given: list[Counter[str]], wanted: list[Counter[str]]) -> list[int]:
-    """Return n-grams of the answer, of the reference, and in common, order by order."""
+def _counts(given: str, wanted: str, char_order: int) -> list[int]:
+    """Return n-grams of the answer (where the reference has any), of the reference, and in common, order by order."""
     out: list[int] = []
-    for g, w in zip(given, wanted, strict=True):
-        small, large = (g, w) if len(g) < len(w) else (w, g)
-        common = sum(min(count, large[gram]) for gram, count in small.items() if gram in large)
-        out += (sum(g.values()) if w else 0, sum(w.values()), common)
+    for n in range(1, char_order + 1):
+        most = Counter(_windows(wanted, n))
+        counts = Counter(filter(most.__contains__, _windows(given, n)))
+        common = sum(min(count, most[gram]) for gram, count in counts.items())
+        out += (max(len(given) - n + 1, 0) if most else 0, max(len(wanted) - n + 1, 0), common)
     return out

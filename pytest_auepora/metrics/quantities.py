@@ -98,14 +98,13 @@ def _numbers(text: str) -> Iterator[Quantity]:
     for m in _RUN.finditer(text):
         value = _value(m[0])
         if isinstance(value, str) and "," in value:  # a list without spaces
-            yield from (Quantity(part, (_value(part),)) for part in value.split(",") if part)
+            parts = filter(None, (part.strip(".:") for part in value.split(",")))
+            yield from (Quantity(part, (_value(part),)) for part in parts)
             continue
         scale, unit, end = _what_follows(text, m.end(), year=len(m[0]) == 4)
         before = text[max(0, m.start() - 2) : m.start()].rstrip()[-1:]
         money = before if before and before in "$€£¥" else ""
-        yield Quantity(
-            text[m.start() : end], (value * scale if isinstance(value, Decimal) else value,), money or unit
-        )
+        yield Quantity(text[m.start() : end], (value * scale if isinstance(value, Decimal) else value,), money or unit)
 
 
 def _what_follows(text: str, end: int, *, year: bool) -> tuple[int, str, int]:

@@ -7,7 +7,7 @@ The longest common subsequence is found with bit-parallel arithmetic on Python's
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 __all__ = ["RougeScore", "lcs_length", "rouge_l", "rouge_n"]
@@ -29,6 +29,8 @@ def _score(common: int, n_prediction: int, n_target: int) -> RougeScore:
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     """Return the length of the longest common subsequence of two word lists."""
+    both = set(a).intersection(b)
+    a, b = [w for w in a if w in both], [w for w in b if w in both]
     if len(a) < len(b):
         a, b = b, a  # the loop runs over the shorter one
     places: dict[str, int] = {}
@@ -37,9 +39,8 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     full = (1 << len(a)) - 1
     row = full
     for word in b:
-        if (match := places.get(word)) is not None:
-            hit = row & match
-            row = (row + hit | row - hit) & full
+        hit = row & places[word]
+        row = (row + hit | row - hit) & full
     return (full ^ row).bit_count()
 
 
@@ -50,10 +51,11 @@ def rouge_l(target: Sequence[str], prediction: Sequence[str]) -> RougeScore:
 
 def rouge_n(target: Sequence[str], prediction: Sequence[str], n: int) -> RougeScore:
     """ROUGE-N of two word lists; 0 where either has no n-gram."""
-    wanted, given = _ngrams(target, n), _ngrams(prediction, n)
-    common = sum(min(count, given[gram]) for gram, count in wanted.items() if gram in given)
+    wanted = Counter(_ngrams(target, n))
+    given = Counter(filter(wanted.__contains__, _ngrams(prediction, n)))
+    common = sum(min(count, wanted[gram]) for gram, count in given.items())
     return _score(common, max(len(prediction) - n + 1, 0), max(len(target) - n + 1, 0))
 
 
-def _ngrams(tokens: Sequence[str], n: int) -> Counter[Any]:
-    return Counter(tokens) if n == 1 else Counter(zip(*(tokens[i:] for i in range(n)), strict=False))
+def _ngrams(tokens: Sequence[str], n: int) -> Iterable[Any]:
+    return tokens if n == 1 else zip(*(tokens[i:] for i in range(n)), strict=False)
