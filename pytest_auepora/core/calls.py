@@ -87,6 +87,9 @@ class Caller:
         self.timeout = _checked(timeout)
         self.retry = retry
         self.grace = grace
+        # looking through what is upcoming costs more than a call: not at each one while plenty are under way
+        self._fill_every = max(1, (self.lookahead - 2 * concurrency) // 4)
+        self._since_filled = 0
         self._ahead: dict[Hashable, Call] = {}
         self._loops = LoopThread(grace)
         self._workers: Workers | None = None
@@ -223,7 +226,12 @@ class Caller:
             call = self._submit(lane, ahead, key, fn, limit)
         else:
             call.limit(limit)
-        lane.promote(call)
+        if call.state == "queued":
+            lane.promote(call)
+        self._since_filled += 1
+        if is_early and self._since_filled < self._fill_every:
+            return call
+        self._since_filled = 0
         for next_key, next_fn, *its_own in islice(upcoming, self.lookahead):
             if next_key not in ahead:
                 self._submit(lane, ahead, next_key, next_fn, its_own[0] if its_own else self.timeout)
