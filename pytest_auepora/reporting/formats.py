@@ -42,9 +42,7 @@ def read_target(text: str) -> Target:
     if not colon or len(kind) == 1:  # a lone letter is a drive of Windows
         kind, path = _BY_SUFFIX.get(Path(text).suffix.lower(), ""), text
         if not kind:
-            raise AueporaError(
-                f"{text!r} does not say its format; write FORMAT:FILE with one of {', '.join(FORMATS)}"
-            )
+            raise AueporaError(f"{text!r} does not say its format; write FORMAT:FILE with one of {', '.join(FORMATS)}")
     if kind not in FORMATS:
         raise AueporaError(f"no report format {kind!r}{did_you_mean(kind, FORMATS)}; there is {', '.join(FORMATS)}")
     if not path:

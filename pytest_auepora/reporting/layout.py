@@ -170,9 +170,7 @@ def table(
 
 
 def _safe(cell: Cell, right: bool, ascii_only: bool) -> Cell:
-    text = (
-        cell.text if cell.text.isascii() and cell.text.isprintable() else printable(cell.text, ascii_only=ascii_only)
-    )
+    text = cell.text if cell.text.isascii() and cell.text.isprintable() else printable(cell.text, ascii_only=ascii_only)
     return cell._replace(text=text, right=right or cell.right)
 
 

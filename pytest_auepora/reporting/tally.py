@@ -95,9 +95,10 @@ def headline_style(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
 
 
 def long_note(verdict: Verdict) -> str:
-    """Return why there is no baseline where the headline has no room to say it, else an empty string."""
+    """Return why there is no baseline where neither the headline nor a gate says it, else an empty string."""
     note = verdict.baseline_note if verdict.comparison is None else ""
-    return note if len(note) > _SHORT_NOTE else ""
+    told = any(note in gate.message for gate in verdict.gates)
+    return note if len(note) > _SHORT_NOTE and not told else ""
 
 
 def _counts(counts: Counter[Kind]) -> str:

@@ -104,7 +104,8 @@ def test_why_there_is_no_baseline() -> None:
     run = run_of(CASES)
     note = "broken: golden/__baselines__/billing.json:12: merge-conflict markers; keep one side"
     lines = shown(run, verdict_of(run, note=note))
-    assert any(line.startswith("broken: golden/__baselines__") for line in lines)
+    at = lines.index("✗ baseline: broken: golden/__baselines__/billing.json:12: merge-conflict")
+    assert lines[at + 1 :] == ["  markers; keep one side"]  # once, and in full
 
 
 def test_a_partial_run() -> None:

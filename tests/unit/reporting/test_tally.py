@@ -57,6 +57,9 @@ def test_a_long_reason_has_a_line_of_its_own() -> None:
     note = "broken: golden/__baselines__/billing.json:12: merge-conflict markers; keep one side"
     verdict = verdict_of(run, note=note)
     assert "(no baseline: thresholds only)" in headline([verdict], [run])
+    assert [g.message for g in verdict.gates if g.state == "failed"] == [note]
+    assert long_note(verdict) == ""
+    verdict.gates = []
     assert long_note(verdict) == note
     assert long_note(verdict_of(run, note="no baseline yet (b.json)")) == ""
 
