@@ -1,7 +1,8 @@
 """Whatever the ``rag`` fixture returned → `System`: one way to call it, one way to read its answer.
 
-Frameworks get an `Adapter` each, registered with `register_adapter` and asked in order before the built-in forms;
-an adapter recognises its objects by `type_names`, so that no framework is ever imported here.
+Frameworks get an `Adapter` each, asked before the built-in forms: those that `register_adapter` was given, in order,
+then those for LangChain, LlamaIndex and Haystack.  An adapter recognises its objects by `type_names` or `kind_of`, so
+that no framework is ever imported here.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol
 
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs
@@ -20,12 +21,22 @@ from .pairs import pair_of
 from .shapes import describe, type_name
 from .signatures import binder, is_async
 
-__all__ = ["Adapter", "System", "as_system", "register_adapter", "type_names"]
+__all__ = [
+    "Adapter",
+    "System",
+    "as_system",
+    "kind_of",
+    "name_of",
+    "provenance_of",
+    "register_adapter",
+    "type_names",
+]
 
 ACCEPTED = (
     "accepted: a RAGSystem or any object with run(sample, *, top_k); (retriever, generator) as a pair, as a mapping "
     "or as one object with .retrieve and .generate; a function, method or callable object f(query), f(query, top_k), "
-    "f(sample) or f(sample, top_k). Each may be async"
+    "f(sample) or f(sample, top_k), each of which may be async; a LangChain runnable, a LlamaIndex query engine or "
+    "retriever, a Haystack pipeline, an HttpRag"
 )
 
 
@@ -86,6 +97,23 @@ def type_names(obj: Any) -> frozenset[str]:
     return frozenset(f"{kind.__module__}.{kind.__qualname__}" for kind in type(obj).__mro__)
 
 
+def kind_of(obj: Any, package: str, *classes: str) -> bool:
+    """Whether *obj* is an instance of one of *classes* from anywhere in the top-level *package*."""
+    return any(
+        kind.__qualname__ in classes and kind.__module__.partition(".")[0] == package for kind in type(obj).__mro__
+    )
+
+
+@cache
+def _frameworks() -> tuple[Adapter, ...]:
+    """Return the adapters of this package; here, since they are made of what stands above."""
+    from .haystack import HaystackAdapter
+    from .langchain import LangChainAdapter
+    from .llamaindex import LlamaIndexAdapter
+
+    return LangChainAdapter(), LlamaIndexAdapter(), HaystackAdapter()
+
+
 def as_system(obj: Any) -> System:
     """Return *obj* as a `System`.
 
@@ -97,7 +125,7 @@ def as_system(obj: Any) -> System:
     """
     if isinstance(obj, System):
         return obj
-    for adapter in _ADAPTERS:
+    for adapter in (*_ADAPTERS, *_frameworks()):
         if adapter.matches(obj):
             return adapter.adapt(obj)
     if mistake := _mistake(obj):
@@ -106,7 +134,7 @@ def as_system(obj: Any) -> System:
         return _of_callable(obj, run, ("sample", "top_k"), needed="sample")
     if (pair := pair_of(obj)) is not None:
         parts = pair.parts if isinstance(obj, (tuple, list, Mapping)) else (obj,)
-        return System(_name(*parts), pair.is_async, pair.invoke, _provenance(*parts))
+        return System(name_of(*parts), pair.is_async, pair.invoke, provenance_of(*parts))
     if callable(obj):
         return _of_callable(obj, obj, ("query", "sample", "top_k"), needed="query")
     raise SystemShapeError(f"the rag fixture gave {describe(obj)}\n{ACCEPTED}")
@@ -114,7 +142,7 @@ def as_system(obj: Any) -> System:
 
 def _of_callable(obj: Any, fn: Callable[..., Any], roles: tuple[str, ...], *, needed: str) -> System:
     call = binder(fn, tuple({*roles, "query"}), (needed,))
-    return System(_name(obj), is_async(fn), _invoker(call, is_async(fn)), _provenance(obj))
+    return System(name_of(obj), is_async(fn), _invoker(call, is_async(fn)), provenance_of(obj))
 
 
 def _invoker(call: Callable[..., Any], gives_awaitable: bool) -> Callable[[EvaluationSample, int], Any]:
@@ -127,7 +155,7 @@ def _invoker(call: Callable[..., Any], gives_awaitable: bool) -> Callable[[Evalu
     return ainvoke if gives_awaitable else invoke
 
 
-def _name(*objs: Any) -> str:
+def name_of(*objs: Any) -> str:
     """Name the system after its class or function; an ``auepora_name`` on the object wins."""
     return " + ".join(_name_of(obj) for obj in objs)
 
@@ -142,7 +170,7 @@ def _name_of(obj: Any) -> str:
     return type_name(obj).rpartition(".")[2]
 
 
-def _provenance(*objs: Any) -> dict[str, Any]:
+def provenance_of(*objs: Any) -> dict[str, Any]:
     """Collect ``auepora_provenance`` (a mapping, or a method that returns one) of the objects."""
     found: dict[str, Any] = {}
     for obj in objs:

@@ -1,0 +1,156 @@
+"""Haystack pipelines as systems.
+
+Which inputs get the query is read from ``pipeline.inputs()``, once, when the pipeline is adapted:
+
+* every open input named as in `QUERY_INPUTS`, if it is mandatory or the name is in `OPTIONAL_QUERY_INPUTS`
+  (a prompt builder's variables);
+* a mandatory list of texts or of messages named ``queries`` or ``messages`` gets the query alone in it;
+* where no input is named so, the one mandatory text there is.
+
+Any other mandatory input has to be given: ``from_haystack(pipeline, inputs={"llm": {"temperature": 0}})``.
+
+Of what comes out, the answer is ``answers[0].data`` or else ``replies[0]`` of the last component that gave one, or a
+text under one of `outputs.ANSWER_KEYS`; a pipeline that gives documents only has no answer, which is then empty.  The
+documents are those of the last components that give ``documents`` (a ranker's rather than those of the retriever before
+it; of two retrievers side by side both), asked for with ``include_outputs_from``.
+
+A pipeline is called as it is configured: how many documents it fetches is its own matter, and ``top_k`` does not
+change it.  ``Pipeline`` is run with ``run``, ``AsyncPipeline`` with ``run_async``; where both exist, ``use_async``
+decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_auepora.core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
+from pytest_auepora.errors import OutputShapeError, SystemShapeError
+
+from .haystack_inputs import OPTIONAL_QUERY_INPUTS, QUERY_INPUTS, input_maker
+from .outputs import ANSWER_KEYS, to_response
+from .shapes import describe
+from .systems import System, kind_of, name_of, provenance_of
+
+__all__ = ["OPTIONAL_QUERY_INPUTS", "QUERY_INPUTS", "HaystackAdapter", "from_haystack"]
+
+_ROOT = "haystack"
+_Results = Mapping[str, Mapping[str, Any]]
+
+
+class HaystackAdapter:
+    """Adapts pipelines."""
+
+    def matches(self, obj: Any) -> bool:
+        """Whether *obj* is a pipeline."""
+        return kind_of(obj, _ROOT, "PipelineBase")
+
+    def adapt(self, obj: Any) -> System:
+        """Return *obj* as a system; see `from_haystack`."""
+        return from_haystack(obj)
+
+
+def from_haystack(
+    pipeline: Any, *, inputs: Mapping[str, Mapping[str, Any]] | None = None, use_async: bool | None = None
+) -> System:
+    """Return a Haystack pipeline as a `System`.
+
+    Args:
+        pipeline: the pipeline.
+        inputs: by component, what it is given at every call; ``"{query}"`` stands for the query.
+        use_async: call ``run_async``; by default only where that is what the pipeline is for.
+
+    Raises:
+        SystemShapeError: *pipeline* is none, takes no query, or wants something that no case has.
+    """
+    if not kind_of(pipeline, _ROOT, "PipelineBase"):
+        raise SystemShapeError(f"no Haystack pipeline: {describe(pipeline)}")
+    make = input_maker(pipeline, inputs or {})
+    listed = _Components(pipeline)
+    calls_async = kind_of(pipeline, _ROOT, "AsyncPipeline") if use_async is None else use_async
+    if calls_async and not hasattr(pipeline, "run_async"):
+        raise SystemShapeError(f"{type(pipeline).__name__} has no run_async in this version; use an AsyncPipeline")
+
+    def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
+        return listed.read(pipeline.run(make(sample), include_outputs_from=set(listed.asked)))
+
+    async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - as above
+        return listed.read(await pipeline.run_async(make(sample), include_outputs_from=set(listed.asked)))
+
+    return System(name_of(pipeline), calls_async, ainvoke if calls_async else invoke, provenance_of(pipeline))
+
+
+class _Components:
+    """The components whose outputs are read, and which of them come after which."""
+
+    def __init__(self, pipeline: Any) -> None:
+        import networkx
+
+        graph = pipeline.graph
+        try:
+            order = list(networkx.topological_sort(graph))
+        except networkx.NetworkXUnfeasible:  # a loop: as they were added
+            order = list(graph)
+        sockets = {name: graph.nodes[name]["output_sockets"] for name in order}
+        self.order = order
+        self.asked = [n for n in order if {"documents", "answers", "replies"} & sockets[n].keys()]
+        self._after = {n: networkx.descendants(graph, n) for n in self.asked}
+
+    def read(self, results: _Results) -> SystemOutputs:
+        """Return the outputs of one run."""
+        documents = self._documents(results)
+        answer = self._answer(results)
+        if answer is None:
+            if documents is None:
+                raise OutputShapeError(
+                    f"the pipeline gave {describe(results)}; there are neither documents, answers, replies nor a text "
+                    f"under {', '.join(ANSWER_KEYS)} in it"
+                )
+            answer = ""
+        outputs = SystemOutputs(documents or [], to_response(answer))
+        if documents is None:
+            outputs.extra["auepora_notes"] = ["the answer came without documents"]
+        return outputs
+
+    def _answer(self, results: _Results) -> Any:
+        for socket in ("answers", "replies"):
+            for name in reversed(self.order):
+                given = results.get(name, {}).get(socket)
+                if isinstance(given, (list, tuple)) and given:
+                    return _text(given[0])
+        for name in reversed(self.order):
+            for key in ANSWER_KEYS:
+                if isinstance(given := results.get(name, {}).get(key), str):
+                    return given
+        return None
+
+    def _documents(self, results: _Results) -> list[RetrievedDocument] | None:
+        lists = {n: found for n in self.asked if (found := _listed(results.get(n, {}).get("documents"))) is not None}
+        if not lists:
+            return None
+        last = [n for n in lists if not lists.keys() & self._after[n]] or list(lists)[-1:]
+        found = [d for name in last for d in lists[name]]
+        return [RetrievedDocument(_document(d), float(d.score or 0.0), rank) for rank, d in enumerate(found, 1)]
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """Return a list of Haystack documents, or None for anything else."""
+    if not isinstance(value, (list, tuple)) or not all(kind_of(v, _ROOT, "Document") for v in value):
+        return None
+    return list(value)
+
+
+def _text(answer: Any) -> Any:
+    """The text of a reply (a string or a chat message) or of an answer (generated or extracted)."""
+    if hasattr(answer, "data"):
+        return "" if answer.data is None else answer.data  # an extractive reader's "no answer"
+    if kind_of(answer, _ROOT, "ChatMessage"):
+        return answer.text or ""
+    return answer
+
+
+def _document(raw: Any) -> Document:
+    metadata = dict(raw.meta)
+    if metadata.get("source_id") is not None:  # the document that a splitter cut this one from
+        metadata.setdefault("document_id", metadata["source_id"])
+    return Document(raw.id, raw.content or "", metadata)

@@ -1,0 +1,103 @@
+"""LlamaIndex query engines and retrievers as systems.
+
+A query engine is asked with ``query`` and gives a response with its source nodes; a stream is read to its end.  A
+retriever is asked with ``retrieve`` and has no answer, which is then empty.  Both are called as they are configured:
+how many nodes they fetch is their own matter (``similarity_top_k``), and ``top_k`` does not change it.
+
+A node becomes a document with the node's id; ``metadata["document_id"]`` is the id of the document that the node was
+cut from, so a golden case that names it with ``doc:`` outlives a new chunking, whose node ids are new too.
+
+Both kinds have asynchronous methods as well, not always more than in name; they are used where they are asked for,
+``from_llamaindex(engine, use_async=True)``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.errors import OutputShapeError, SystemShapeError
+
+from .shapes import describe
+from .systems import System, kind_of, name_of, provenance_of
+
+__all__ = ["LlamaIndexAdapter", "from_llamaindex"]
+
+_ROOT = "llama_index"
+
+
+class LlamaIndexAdapter:
+    """Adapts query engines and retrievers."""
+
+    def matches(self, obj: Any) -> bool:
+        """Whether *obj* is a query engine or a retriever."""
+        return kind_of(obj, _ROOT, "BaseQueryEngine", "BaseRetriever")
+
+    def adapt(self, obj: Any) -> System:
+        """Return *obj* as a system; see `from_llamaindex`."""
+        return from_llamaindex(obj)
+
+
+def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
+    """Return a LlamaIndex query engine or retriever as a `System`.
+
+    Args:
+        engine: the query engine or retriever.
+        use_async: call ``aquery`` or ``aretrieve``.
+
+    Raises:
+        SystemShapeError: *engine* is neither.
+    """
+    if kind_of(engine, _ROOT, "BaseQueryEngine"):
+        names = ("query", "aquery")
+    elif kind_of(engine, _ROOT, "BaseRetriever"):
+        names = ("retrieve", "aretrieve")
+    else:
+        raise SystemShapeError(f"neither a LlamaIndex query engine nor a retriever: {describe(engine)}")
+    call = getattr(engine, names[use_async])
+
+    def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
+        raw = call(sample.query)
+        return _outputs(raw.get_response() if _is_stream(raw) else raw)
+
+    async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - as above
+        raw = await call(sample.query)
+        if _is_stream(raw):
+            raw = raw.get_response()
+        return _outputs(await raw if inspect.isawaitable(raw) else raw)
+
+    return System(name_of(engine), use_async, ainvoke if use_async else invoke, provenance_of(engine))
+
+
+def _is_stream(raw: Any) -> bool:
+    return kind_of(raw, _ROOT, "StreamingResponse", "AsyncStreamingResponse")
+
+
+def _outputs(raw: Any) -> SystemOutputs:
+    if isinstance(raw, list):
+        return SystemOutputs(_retrieved(raw), Response(""))
+    if not kind_of(raw, _ROOT, "Response", "PydanticResponse"):
+        raise OutputShapeError(f"the query engine gave {describe(raw)}, not a Response")
+    answer = raw.response
+    if answer is None:
+        raise OutputShapeError(f"the query engine gave a response of None: {describe(raw)}")
+    if isinstance(answer, str):
+        response = Response(answer)
+    else:  # a pydantic model, from a structured output
+        response = Response(answer.model_dump_json(), answer.model_dump(mode="json"))
+    return SystemOutputs(_retrieved(raw.source_nodes), response)
+
+
+def _retrieved(nodes: list[Any]) -> list[RetrievedDocument]:
+    return [RetrievedDocument(_document(n.node), float(n.score or 0.0), rank) for rank, n in enumerate(nodes, 1)]
+
+
+def _document(node: Any) -> Document:
+    metadata = dict(node.metadata)
+    if node.ref_doc_id is not None:
+        metadata["document_id"] = node.ref_doc_id
+    for ours, theirs in (("start", "start_char_idx"), ("end", "end_char_idx")):
+        if isinstance(place := getattr(node, theirs, None), int):
+            metadata.setdefault(ours, place)
+    return Document(node.node_id, node.get_content(), metadata)
