@@ -317,7 +317,7 @@ def test_five_hundred_cases_and_twenty_metrics_are_judged_in_a_moment() -> None:
     ]
     took = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         judge_family(metrics, {})
-        took.append(time.perf_counter() - start)
-    assert min(took) < 0.5, "about 0.05 s on an idle machine"
+        took.append(time.process_time() - start)
+    assert min(took) < 0.5, "about 0.05 s, whatever else the machine is doing"
