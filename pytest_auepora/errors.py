@@ -8,6 +8,7 @@ AueporaError
 ├── BaselineError          a baseline that cannot be read or written
 ├── HistoryError           stored runs that cannot be read or written
 ├── UnknownRunError        no stored run is called that, or several are
+├── NotComparableError     two runs that say nothing about each other
 ├── OutputShapeError       the RAG answered with something that is not an answer
 ├── SystemShapeError       the `rag` fixture gave something that is not a RAG system
 ├── NotMeasuredError       a score without a number was compared
@@ -29,6 +30,7 @@ __all__ = [
     "HistoryError",
     "MetricError",
     "MissingExtraError",
+    "NotComparableError",
     "NotMeasuredError",
     "OutputShapeError",
     "Problem",
@@ -103,6 +105,10 @@ class HistoryError(AueporaError):
 
 class UnknownRunError(HistoryError, LookupError):
     """No stored run is called that, or several are; the message names near ones."""
+
+
+class NotComparableError(AueporaError):
+    """Two runs that say nothing about each other; the message says what is in the way."""
 
 
 class OutputShapeError(AueporaError, TypeError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import Any
@@ -83,15 +83,21 @@ def _stored(value: Any) -> Any:
     return rounded(value) if isinstance(value, float) else value
 
 
-def aggregate_of(run: Run) -> AggregateMetrics:
+RankOf = Callable[[CaseResult], "int | None"]
+
+
+def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf | None = None) -> AggregateMetrics:
     """Compute the aggregate of *run* from its results; the same run gives the same figures.
+
+    *only* are the cases to count, all by default; *rank_of* tells where a case had its first relevant chunk.
 
     Ranks and ids are taken as stored.  What is read off texts takes the stored score where it was measured by the
     present version of its metric, and is measured anew on the stored texts where it was not.
     """
-    ran = [c for c in run.cases.values() if c.state != "skipped"]
+    rank_of = rank_of or first_rank
+    ran = [c for c in run.cases.values() if c.state != "skipped" and (only is None or c.case_id in only)]
     cases = [c for c in ran if c.state != "error"]
-    ranks = [first_rank(c) for c in cases if c.ranks]
+    ranks = [rank_of(c) for c in cases if c.ranks]
     text = _Measured(run.metrics, cases)
     return AggregateMetrics(
         hit_at_k={k: _mean(float(r is not None and r <= k) for r in ranks) for k in CUTS},

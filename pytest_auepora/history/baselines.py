@@ -1,0 +1,58 @@
+"""A run as a baseline and a baseline as a run, so that any two of them compare in one way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..core.run import CaseResult, MetricInfo, Run, Score
+from ..errors import AueporaError
+from ..metrics.registry import Registry
+from ..regression.baseline import Baseline, BaselineCase, metric_key
+
+__all__ = ["as_baseline", "as_run"]
+
+
+def as_baseline(run: Run) -> Baseline:
+    """Return *run* as what another is compared with; unrounded, skipped cases left out."""
+    out = Baseline(run.suite, run.variant, provenance=dict(run.provenance))
+    out.metrics = {name: metric_key(info) for name, info in run.metrics.items() if info.baselined}
+    for case in run.cases.values():
+        if case.state != "skipped":
+            scores = {
+                name: score.value
+                for name, score in case.scores.items()
+                if score.state in ("number", "n/a") and name in out.metrics
+            }
+            out.cases[case.case_id] = BaselineCase(case.content_hash, case.state, scores, dict(case.ranks))
+    return out
+
+
+def as_run(baseline: Baseline, path: str = "", registry: Registry | None = None) -> Run:
+    """Return *baseline* as a run of which only what is accepted is known: states, scores, ranks.
+
+    A metric that *registry* does not know counts as one where more is better.
+    """
+    registry = registry or Registry()
+    run = Run(baseline.suite, path, baseline.variant, provenance=dict(baseline.provenance))
+    run.metrics = {name: _info(name, key, registry) for name, key in baseline.metrics.items()}
+    run.expected_ids = tuple(baseline.cases)
+    for case_id, case in baseline.cases.items():
+        scores = {n: _score(v) for n, v in case.scores.items()}
+        result = CaseResult(case_id, scores=scores, content_hash=case.hash, cluster=case_id, ranks=dict(case.ranks))
+        if case.state in ("passed", "failed", "error", "skipped"):
+            result.state = case.state  # type: ignore[assignment]
+        run.add([result])
+    return run
+
+
+def _score(value: float | None) -> Score:
+    return Score("n/a", reason="n/a when it was accepted") if value is None else Score("number", value)
+
+
+def _info(name: str, key: dict[str, Any], registry: Registry) -> MetricInfo:
+    try:
+        info = MetricInfo.of(registry.get(name))
+    except AueporaError:
+        info = MetricInfo(name, 0, {}, "", "higher", (0.0, 1.0), True, True)
+    return replace(info, version=key.get("version", 0), params=dict(key.get("params", {})))

@@ -1,0 +1,246 @@
+"""Two runs, case by case: who found the right chunk, and earlier; what the metrics did; whether it is worse."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from typing import Any, Literal
+
+from ..core.run import CaseResult, Run
+from ..errors import NotComparableError
+from ..regression.case_guard import guard_case
+from ..regression.compare import Comparison, MetricChange
+from ..regression.compare import compare as pair
+from ..regression.gates import GateOutcome
+from ..regression.policy import RegressionPolicy
+from ..regression.suite_guard import judge_regression
+from .aggregates import AggregateMetrics, aggregate_of
+from .baselines import as_baseline
+from .codec import rounded
+from .matching import CHUNK_KEYS, Match, Matcher, changes
+
+__all__ = ["CompareReport", "ComparisonKind", "Outcome", "QueryComparison", "compare"]
+
+Outcome = Literal["worse", "inconclusive", "no worse", "not judged"]
+
+
+class ComparisonKind(str, Enum):
+    """What became of the first hit of a case."""
+
+    WIN = "Win"
+    """Found where it was missed, or further up."""
+    LOSS = "Loss"
+    """Still found, further down."""
+    DRAW = "Draw"
+    """The same rank, or missed both times."""
+    REGRESSION = "Regression"
+    """Missed where it was found."""
+
+
+@dataclass(slots=True)
+class QueryComparison:
+    """One case in two runs.  Ranks are 1-based, None for a miss; ``note`` says what may be behind a difference."""
+
+    query_id: str
+    kind: ComparisonKind
+    a_hit_rank: int | None = None
+    b_hit_rank: int | None = None
+    note: str | None = None
+
+
+@dataclass(slots=True)
+class CompareReport:
+    """Run *b* against run *a*.
+
+    Attributes:
+        run_a, run_b: what the two are called.
+        title: the suite and configuration of *b*.
+        aggregate_a, aggregate_b: over the cases that compare.
+        deltas: ``b - a`` of every figure of the aggregates, None where one is undefined, and
+            ``chunker_version_match``, which says how hits were found.
+        per_query: every case that compares, in the order of *b*.
+        metrics: the suite's own metrics over the cases that compare; ``gain`` is negative for a drop.
+        incomparable: metrics that were measured differently, with what changed.
+        gates: the suite guard's judgement on each metric.
+        problems: what the case guard says, by case.
+        causes: what else differs between the two runs: ``chunker_version 3 → 4``.
+        not_comparable: cases in both runs that do not compare, and why.
+        only_a, only_b: cases that only one of them has.
+    """
+
+    run_a: str
+    run_b: str
+    title: str
+    aggregate_a: AggregateMetrics
+    aggregate_b: AggregateMetrics
+    deltas: dict[str, Any]
+    per_query: list[QueryComparison] = field(default_factory=list)
+    metrics: dict[str, MetricChange] = field(default_factory=dict)
+    incomparable: dict[str, str] = field(default_factory=dict)
+    gates: list[GateOutcome] = field(default_factory=list)
+    problems: dict[str, list[str]] = field(default_factory=dict)
+    causes: list[str] = field(default_factory=list)
+    not_comparable: dict[str, str] = field(default_factory=dict)
+    only_a: tuple[str, ...] = ()
+    only_b: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether *b* is worse than *a*: either guard says so."""
+        states = {gate.state for gate in self.gates}
+        if "failed" in states or self.problems:
+            return "worse"
+        if not states:
+            return "not judged"
+        return "inconclusive" if "inconclusive" in states else "no worse"
+
+    def count(self) -> Counter[ComparisonKind]:
+        """How many cases there are of each kind."""
+        return Counter(q.kind for q in self.per_query)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-able data, four decimals."""
+        counts = self.count()
+        return {
+            **_rounded(asdict(self)),
+            "aggregate_a": self.aggregate_a.to_dict(),
+            "aggregate_b": self.aggregate_b.to_dict(),
+            "outcome": self.outcome,
+            "counts": {kind.value: counts[kind] for kind in ComparisonKind},
+        }
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, float):
+        return rounded(value)
+    if isinstance(value, dict):
+        return {str(k): _rounded(v) for k, v in value.items()}
+    return [_rounded(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+def compare(
+    a: Run,
+    b: Run,
+    *,
+    names: tuple[str, str] = ("a", "b"),
+    strict_chunker_version: bool = False,
+    policy: RegressionPolicy | None = None,
+) -> CompareReport:
+    """Compare run *b* with the earlier run *a*.
+
+    Args:
+        a: what is compared with.
+        b: what is asked about.
+        names: what to call them.
+        strict_chunker_version: refuse where the chunks of the two have different ids, instead of matching passages
+            or documents.
+        policy: how strictly the metrics are judged; that of a golden file that says nothing by default.
+
+    Raises:
+        NotComparableError: they are of different suites, share no case, or are refused.
+    """
+    matcher, moved = Matcher(a, b), changes(a, b)
+    causes = [f"{key} {_short(old)} \u2192 {_short(new)}" for key, (old, new) in moved.items()]
+    if a.suite != b.suite:
+        raise NotComparableError(f"{names[0]} is a run of {a.suite!r}, {names[1]} of {b.suite!r}")
+    if strict_chunker_version and not matcher.same_chunks:
+        why = ", ".join(c for c in causes if c.startswith(CHUNK_KEYS))
+        raise NotComparableError(f"not comparable: {why} (--strict-chunker-version)")
+    shared = [(a.cases[i], case) for i, case in b.cases.items() if i in a.cases]
+    apart = {new.case_id: why for old, new in shared if (why := _why_not(old, new, matcher))}
+    pairs = [(old, new) for old, new in shared if new.case_id not in apart]
+    if not pairs:
+        why = f": {next(iter(apart.values()))}" if apart else ""
+        raise NotComparableError(f"{names[0]} and {names[1]} share no case that compares{why}")
+    comparison = pair(b, as_baseline(a))
+    ids = {new.case_id for _, new in pairs}
+    before, after = aggregate_of(a, ids, matcher.rank), aggregate_of(b, ids, matcher.rank)
+    out = CompareReport(*names, b.title, before, after, _deltas(before, after, _match(matcher, ids)))
+    out.per_query = [_query(old, new, matcher, comparison, causes) for old, new in pairs]
+    out.causes, out.not_comparable = causes, apart
+    out.only_a = tuple(i for i in a.cases if i not in b.cases)
+    out.only_b = tuple(i for i in b.cases if i not in a.cases)
+    _judge(out, b, comparison, policy or RegressionPolicy())
+    return out
+
+
+def _why_not(old: CaseResult, new: CaseResult, matcher: Matcher) -> str:
+    if "skipped" in (old.state, new.state):
+        return "skipped"
+    if old.content_hash != new.content_hash:
+        return "the golden case was edited"
+    if matcher.blind(old) or matcher.blind(new):
+        return "the chunks have new ids, and what was retrieved is not stored"
+    return ""
+
+
+def _match(matcher: Matcher, ids: Iterable[str]) -> Match:
+    seen = {matcher.match(i) for i in ids}
+    return "fallback_doc" if "fallback_doc" in seen else "span" if "span" in seen else "exact"
+
+
+def _deltas(a: AggregateMetrics, b: AggregateMetrics, match: Match) -> dict[str, Any]:
+    before, after = asdict(a), asdict(b)
+    return {"chunker_version_match": match, **{name: _delta(before[name], after[name]) for name in before}}
+
+
+def _delta(before: Any, after: Any) -> Any:
+    if isinstance(before, dict):
+        return {str(k): _delta(v, after[k]) for k, v in before.items()}
+    return None if before is None or after is None else after - before
+
+
+def _query(
+    old: CaseResult, new: CaseResult, matcher: Matcher, comparison: Comparison, causes: list[str]
+) -> QueryComparison:
+    before, after = matcher.rank(old), matcher.rank(new)
+    kind = _kind(before, after)
+    said = [_flip(old, new, comparison)]
+    if kind is not ComparisonKind.DRAW:
+        said += causes
+    note = "; ".join(filter(None, said)) or None
+    return QueryComparison(new.case_id, kind, before, after, note)
+
+
+def _kind(before: int | None, after: int | None) -> ComparisonKind:
+    if before == after:
+        return ComparisonKind.DRAW
+    if after is None:
+        return ComparisonKind.REGRESSION
+    return ComparisonKind.WIN if before is None or after < before else ComparisonKind.LOSS
+
+
+def _flip(old: CaseResult, new: CaseResult, comparison: Comparison) -> str:
+    if new.state == "error":
+        return f"errored: {_first_line(new.error)}"
+    if old.state == "error":
+        return f"errored in the earlier run: {_first_line(old.error)}"
+    found = comparison.cases.get(new.case_id)
+    if found is None or found.flip not in ("newly failing", "fixed"):
+        return ""
+    return f"{found.flip}: {new.problems[0]}" if new.problems else found.flip
+
+
+def _first_line(text: str) -> str:
+    return text.splitlines()[0] if text else "no reason is stored"
+
+
+def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy) -> None:
+    out.incomparable = comparison.incomparable
+    out.metrics = {n: found for n in b.metrics if (found := comparison.metric(n)) is not None}
+    out.gates = judge_regression(b, comparison, policy)
+    for case_id, case in comparison.cases.items():
+        told = guard_case(case, b.metrics, policy) if case.paired else []
+        if case.flip == "errored" and case.before is not None and case.before.state != "error":
+            told.append(f"errored: {_first_line(b.cases[case_id].error)}")
+        if told:
+            out.problems[case_id] = [line.replace(" since the baseline", "") for line in told]
+
+
+def _short(value: Any, most: int = 40) -> str:
+    text = "(nothing)" if value is None else str(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"

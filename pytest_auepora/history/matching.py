@@ -1,0 +1,60 @@
+"""How the hits of two runs are told apart: by chunk while both cut documents alike, else by what outlasts that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from ..core.run import CaseResult, Run
+from .aggregates import first_rank
+
+__all__ = ["CHUNK_KEYS", "Match", "Matcher", "changes"]
+
+Match = Literal["exact", "span", "fallback_doc"]
+"""By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
+
+CHUNK_KEYS = ("chunker_version", "chunk_ids")
+"""Provenance whose change gives chunks new ids."""
+
+
+def changes(a: Run, b: Run) -> dict[str, tuple[Any, Any]]:
+    """Return what differs between the provenance of two runs, with both values."""
+    keys = sorted({*a.provenance, *b.provenance})
+    pairs = {k: (a.provenance.get(k), b.provenance.get(k)) for k in keys}
+    return {k: (old, new) for k, (old, new) in pairs.items() if old != new}
+
+
+class Matcher:
+    """Finds the rank of a case's first hit, the same way in both runs."""
+
+    def __init__(self, a: Run, b: Run) -> None:
+        self.same_chunks = not any(key in changes(a, b) for key in CHUNK_KEYS)
+        self._gold = {i: c.expected for run in (a, b) for i, c in run.cases.items() if "relevant" in c.expected}
+
+    def match(self, case_id: str) -> Match:
+        """Return how hits of the case are found."""
+        if self.same_chunks:
+            return "exact"
+        gold = self._relevant(case_id)
+        return "span" if gold and all("match" in label or "quote" in label for label in gold) else "fallback_doc"
+
+    def rank(self, result: CaseResult) -> int | None:
+        """Return the 1-based rank of the first hit, or None."""
+        if self.match(result.case_id) != "fallback_doc":
+            return first_rank(result)
+        wanted = {_document(label) for label in self._relevant(result.case_id)}
+        ranked = enumerate(result.outputs.get("retrieved", ()), 1)
+        return next((rank for rank, hit in ranked if _document(hit) in wanted), None)
+
+    def blind(self, result: CaseResult) -> bool:
+        """Whether the hits of *result* cannot be told, as what it retrieved is not stored."""
+        needs = self.match(result.case_id) == "fallback_doc" and bool(result.ranks)
+        return needs and result.state != "error" and "retrieved" not in result.outputs
+
+    def _relevant(self, case_id: str) -> list[Mapping[str, Any]]:
+        labels = self._gold.get(case_id, {}).get("relevant", ())
+        return [label for label in labels if label.get("grade", 1) >= 1]
+
+
+def _document(said: Mapping[str, Any]) -> str:
+    return str(said.get("doc", said["id"]))

@@ -1,0 +1,211 @@
+"""Two runs, case by case: what became of the first hit, what changed, whether it is worse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.run import Run
+from pytest_auepora.errors import NotComparableError, UnknownRunError
+from pytest_auepora.history.aggregates import aggregate_of
+from pytest_auepora.history.baselines import as_baseline, as_run
+from pytest_auepora.history.by_id import compare_runs
+from pytest_auepora.history.compare import ComparisonKind, compare
+from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.regression.baseline import parse_baseline
+from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.reporting.compared import render_report_md
+
+from ..reporting.builders import Case, baseline_of, run_of, verdict_of
+
+SNAPSHOT = Path(__file__).with_name("compare-1.json")
+WIN, LOSS, DRAW, REGRESSION = ComparisonKind
+
+
+def at(rank: int | None, case_id: str = "case", **more: Any) -> Case:
+    """A case whose right chunk is at *rank* of five."""
+    got = [f"other-{i}" for i in range(1, 6)]
+    if rank is not None:
+        got[rank - 1] = "right"
+    return Case(case_id, relevant=["right"], got=got, **more)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [(1, 1, DRAW), (None, None, DRAW), (None, 5, WIN), (3, 2, WIN), (2, 3, LOSS), (1, None, REGRESSION)],
+)
+def test_what_becomes_of_a_hit(before: int | None, after: int | None, kind: ComparisonKind) -> None:
+    (query,) = compare(run_of([at(before)]), run_of([at(after)])).per_query
+    assert (query.kind, query.a_hit_rank, query.b_hit_rank) == (kind, before, after)
+
+
+def pair_of_runs() -> tuple[Run, Run]:
+    before = [at(2, "win"), at(1, "loss"), at(3, "draw"), at(1, "regression"), at(1, "edited"), at(1, "gone")]
+    after = [at(1, "win"), at(4, "loss"), at(3, "draw"), at(None, "regression"), at(1, "edited"), at(1, "new")]
+    a = run_of(before, provenance={"model": "m-1", "corpus": "c"})
+    b = run_of(after, provenance={"model": "m-2", "corpus": "c"})
+    b.cases["edited"].content_hash = "another"
+    return a, b
+
+
+def test_the_whole_report() -> None:
+    a, b = pair_of_runs()
+    report = compare(a, b, names=("first", "second"))
+    assert {q.query_id: q.kind for q in report.per_query} == {
+        "win": WIN, "loss": LOSS, "draw": DRAW, "regression": REGRESSION,
+    }  # fmt: skip
+    assert report.not_comparable == {"edited": "the golden case was edited"}
+    assert (report.only_a, report.only_b) == (("gone",), ("new",))
+    assert report.causes == ["model m-1 → m-2"]
+    notes = {q.query_id: q.note for q in report.per_query}
+    assert notes["draw"] is None
+    assert notes["regression"] == notes["win"] == "model m-1 → m-2"
+    assert report.deltas["chunker_version_match"] == "exact"
+    assert report.deltas["hit_at_k"] == {"1": -0.25, "3": -0.5, "5": -0.25, "10": -0.25}
+    assert report.aggregate_a.total_queries == 4  # figures are over the cases that compare
+    assert report.outcome == "worse"
+    assert report.problems.keys() == {"loss", "regression"}
+
+
+def test_the_json_stays_what_it_is() -> None:
+    a, b = pair_of_runs()
+    text = json.dumps(compare(a, b, names=("first", "second")).to_dict(), indent=1, allow_nan=False) + "\n"
+    assert text == SNAPSHOT.read_text(encoding="utf-8")
+
+
+def test_deltas_of_undefined_figures_are_null() -> None:
+    report = compare(run_of([at(1)]), run_of([at(1)]))
+    assert report.to_dict()["deltas"]["groundedness"] is None
+    assert report.to_dict()["deltas"]["mrr"] == 0.0
+    assert report.outcome == "no worse"
+
+
+def chunked(version: int, *documents: str) -> Run:
+    """A run that returned a chunk of each of *documents*, named after *version*; the right one is of ``manual``."""
+    got = [f"{name}#{version}" for name in documents]
+    run = run_of([Case("one", relevant=["manual#1"], got=got)], provenance={"chunker_version": version})
+    case = run.cases["one"]
+    for entry in (*case.expected["relevant"], *case.outputs["retrieved"]):
+        entry["doc"] = entry["id"].split("#")[0]
+    return run
+
+
+def test_new_chunk_ids_fall_back_to_documents() -> None:
+    a, b = chunked(1, "notes", "manual"), chunked(2, "manual", "notes")
+    assert aggregate_of(b).hit_at_k[10] == 0.0  # by chunk id everything is lost
+    report = compare(a, b)
+    assert report.deltas["chunker_version_match"] == "fallback_doc"
+    assert report.deltas["hit_at_k"] == {"1": 1.0, "3": 0.0, "5": 0.0, "10": 0.0}
+    (query,) = report.per_query
+    assert (query.kind, query.a_hit_rank, query.b_hit_rank) == (WIN, 2, 1)
+    assert query.note == "chunker_version 1 → 2"
+    assert report.incomparable["recall@5"] == "chunker_version 1 → 2"
+    assert report.outcome != "worse"
+
+
+def test_new_chunk_ids_are_refused_on_request() -> None:
+    a, b = chunked(1, "manual"), chunked(2, "manual")
+    with pytest.raises(NotComparableError, match="chunker_version 1 → 2"):
+        compare(a, b, strict_chunker_version=True)
+    assert compare(a, a, strict_chunker_version=True).deltas["chunker_version_match"] == "exact"
+
+
+def test_labels_that_name_passages_outlast_the_chunks() -> None:
+    a, b = chunked(1, "manual"), chunked(2, "manual")
+    for run, rank in ((a, 1), (b, 3)):
+        run.cases["one"].expected["relevant"] = [{"id": "manual", "grade": 1, "match": "quote", "quote": "30 days"}]
+        run.cases["one"].ranks = {'manual: "30 days"': rank}
+    report = compare(a, b)
+    assert report.deltas["chunker_version_match"] == "span"
+    assert (report.per_query[0].a_hit_rank, report.per_query[0].b_hit_rank) == (1, 3)
+
+
+def test_a_case_whose_hits_cannot_be_told_does_not_compare() -> None:
+    a, b = chunked(1, "manual"), chunked(2, "manual")
+    with pytest.raises(NotComparableError, match="what was retrieved is not stored"):
+        compare(as_run(as_baseline(a)), b)
+
+
+def test_an_error_is_a_regression_with_its_reason() -> None:
+    report = compare(run_of([at(1)]), run_of([at(1, error="ConnectionError: no route")]))
+    (query,) = report.per_query
+    assert (query.kind, query.note) == (REGRESSION, "errored: ConnectionError: no route")
+    assert report.problems == {"case": ["errored: ConnectionError: no route"]}
+    back = compare(run_of([at(1, error="ConnectionError: no route")]), run_of([at(1)]))
+    assert back.per_query[0].note == "errored in the earlier run: ConnectionError: no route"
+    assert back.outcome != "worse"
+
+
+def test_a_case_that_newly_fails_says_why() -> None:
+    a = run_of([at(1, answer="Within 30 days of purchase.", thresholds={"token_f1": 0.5})])
+    b = run_of([at(1, answer="No idea at all.", thresholds={"token_f1": 0.5})])
+    (query,) = compare(a, b).per_query
+    assert query.kind is DRAW
+    assert query.note is not None
+    assert query.note.startswith("newly failing: token_f1")
+
+
+def test_the_policy_decides_what_worse_means() -> None:
+    a, b = run_of([at(1)]), run_of([at(2)])
+    assert compare(a, b, policy=RegressionPolicy(policy="report")).outcome == "not judged"
+    strict = compare(a, b, policy=RegressionPolicy(policy="tolerance", min_effect=0.0))
+    lenient = compare(a, b, policy=RegressionPolicy(policy="tolerance", min_effect=0.6))
+    assert (strict.outcome, lenient.outcome) == ("worse", "no worse")
+
+
+@pytest.mark.parametrize("why", ["suite", "cases"])
+def test_runs_that_have_nothing_in_common(why: str) -> None:
+    other = run_of([at(1)], suite="other") if why == "suite" else run_of([at(1, "another")])
+    with pytest.raises(NotComparableError, match=r"share no case|of 'other'"):
+        compare(run_of([at(1)]), other)
+
+
+def test_a_baseline_compares_like_the_run_it_was_made_of() -> None:
+    a, b = pair_of_runs()
+    accepted = as_run(parse_baseline(baseline_of(a).dumps(), "billing.json"))
+    by_run, by_baseline = compare(a, b), compare(accepted, b)
+    assert [(q.query_id, q.kind) for q in by_baseline.per_query] == [(q.query_id, q.kind) for q in by_run.per_query]
+    assert by_baseline.to_dict()["deltas"]["hit_at_k"] == by_run.to_dict()["deltas"]["hit_at_k"]
+    assert by_baseline.outcome == by_run.outcome
+    assert as_baseline(accepted).metrics == baseline_of(a).metrics
+
+
+def test_a_metric_nobody_knows_still_reads_as_a_run() -> None:
+    baseline = baseline_of(run_of([at(1)]))
+    baseline.metrics["my_own"] = {"version": 3, "params": {"x": 1}}
+    info = as_run(baseline).metrics["my_own"]
+    assert (info.version, info.params, info.direction) == (3, {"x": 1}, "higher")
+
+
+def test_stored_runs_compare_by_id(tmp_path: Path) -> None:
+    kept = HistoryStore(tmp_path / "h.sqlite")
+    a, b = pair_of_runs()
+    first, second = (kept.add(run, verdict_of(run)) for run in (a, b))
+    report = compare_runs("last~1", "last", kept)
+    assert report == compare(a, b, names=(first, second))
+    with pytest.raises(UnknownRunError):
+        compare_runs("last~2", "last", kept)
+
+
+def test_the_markdown() -> None:
+    a, b = pair_of_runs()
+    text = render_report_md(compare(a, b, names=("first", "second")))
+    assert text.startswith("## billing: worse\n")
+    assert "1 win, 1 loss, 1 draw, 1 regression" in text
+    assert "Changed: model m-1 → m-2." in text
+    for heading in ("### Regressions", "### Losses", "### Wins"):
+        assert heading in text
+    assert "| regression |      1 |   miss |" in text
+    assert "only in first: gone" in text
+    assert "not comparable (the golden case was edited): edited" in text
+
+
+def test_the_markdown_escapes_what_users_wrote() -> None:
+    a, b = run_of([at(1, "<b>|x")]), run_of([at(2, "<b>|x")])
+    text = render_report_md(compare(a, b, names=("`a`", "@everybody")))
+    assert "<b>" not in text
+    assert "\\|x" in text
+    assert "@everybody" not in text
