@@ -24,7 +24,7 @@ class Yardstick:
         self.source = source
         self.registry = registry
         self.metrics: dict[str, Metric] = {}
-        self._read_before: dict[tuple[str, Any], list[Gate]] = {}
+        self._bounds: dict[tuple[str, Any], tuple[str, tuple[Bound, ...]]] = {}
 
     def take(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
         """Look up the metrics that the file lists; complain about those that do not exist."""
@@ -41,17 +41,27 @@ class Yardstick:
     def case_bounds(self, raw: dict[Any, Any]) -> dict[str, tuple[Bound, ...]]:
         """Read the thresholds of a case, or those of every case."""
         out: dict[str, tuple[Bound, ...]] = {}
-        for key in raw:
-            gates = self._read(raw, key)
-            if any(g.stat != "aggregate" or g.slice or g.owner for g in gates):
-                self.source.bad(
-                    raw, key, f"{key}: a case has one score; stat, slice and owner belong to the file's thresholds"
-                )
-            elif gates and gates[0].metric in PSEUDO_METRICS:
-                self.source.bad_key(raw, key, f"{key} is a share of cases; it belongs to the file's thresholds")
-            elif gates:
+        for key, value in raw.items():
+            simple = type(value) in (float, str)
+            if simple and (key, value) in self._bounds:
+                metric, bounds = self._bounds[key, value]
+                out[metric] = bounds
+            elif gates := self._case_gates(raw, key):
                 out[gates[0].metric] = tuple(g.bound for g in gates)
+                if simple:  # the same few come back in every case
+                    self._bounds[key, value] = gates[0].metric, out[gates[0].metric]
         return out
+
+    def _case_gates(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
+        gates = self._read(raw, key)
+        if any(g.stat != "aggregate" or g.slice or g.owner for g in gates):
+            why = "a case has one score; stat, slice and owner belong to the file's thresholds"
+            self.source.bad(raw, key, f"{key}: {why}")
+            return []
+        if gates and gates[0].metric in PSEUDO_METRICS:
+            self.source.bad_key(raw, key, f"{key} is a share of cases; it belongs to the file's thresholds")
+            return []
+        return gates
 
     def gates(self, raw: dict[Any, Any], owner: str) -> list[Gate]:
         """Read the thresholds of the file."""
@@ -82,16 +92,6 @@ class Yardstick:
         return f"{name} is not computed; add it to metrics"
 
     def _read(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
-        value = raw[key]
-        same = (key, value) if type(value) in (float, str) else None
-        if same in self._read_before:
-            return self._read_before[same]
-        gates = self._read_new(raw, key)
-        if same is not None and gates:
-            self._read_before[same] = gates
-        return gates
-
-    def _read_new(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
         if not isinstance(key, str):
             self.source.bad_key(raw, key, f"the key {key!r} is no metric")
             return []

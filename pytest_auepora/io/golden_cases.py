@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from json.encoder import encode_basestring as _quote
 from typing import Any
 
 from ..core.types import Document, EvaluationSample, Response
@@ -96,19 +97,18 @@ class CaseReader:
         return line, len(text[: col - 1].encode()), len(text.encode())
 
     def _thresholds(self, raw: dict[str, Any]) -> dict[str, tuple[Bound, ...]]:
-        own = raw.get("thresholds")
-        if not isinstance(own, dict):
+        if "thresholds" not in raw or not isinstance(raw["thresholds"], dict):
             return dict(self.thresholds)
-        return {**self.thresholds, **self.yardstick.case_bounds(own)}
+        return {**self.thresholds, **self.yardstick.case_bounds(raw["thresholds"])}
 
     def _check(self, said: dict[str, Any], raw: dict[str, Any]) -> None:
-        if said.get("match") == "regex":
+        if "match" in said and said["match"] == "regex":
             self._check_regexes(said, raw)
-        if isinstance(raw.get("labels"), dict):
+        if "labels" in raw and isinstance(raw["labels"], dict):
             for name in raw["labels"]:
                 if name in CASE_FIELDS or name == "tag":
                     self.source.bad_key(raw["labels"], name, f"{name!r} is a key of the case itself; write it there")
-        if said.get("must_pass") and said.get("xfail") is not None:
+        if "must_pass" in said and said["must_pass"] and said.get("xfail") is not None:
             self.source.bad_whole(raw, "must_pass and xfail contradict each other")
 
     def _check_regexes(self, said: dict[str, Any], raw: dict[str, Any]) -> None:
@@ -156,24 +156,31 @@ def content_hash(said: Mapping[str, Any]) -> str:
 
     Neither the order of keys and of relevant documents counts, nor whether a default is written out.
     """
-    meaning = {name: value for name, value in said.items() if value and name in _MEANING}
-    if meaning.get("match") == "word":
-        del meaning["match"]
-    for name in ("relevant_docs", "candidate_docs"):
-        if name in said:
-            meaning[name] = _canonical(said[name])
-    return hashlib.sha256(_encode(meaning).encode()).hexdigest()[:12]
+    parts = []
+    for name in sorted(_MEANING & said.keys()):
+        value = said[name]
+        if name in ("relevant_docs", "candidate_docs"):
+            text = f"[{','.join(sorted(map(_document, value)))}]"
+        elif not value or (name == "match" and value == "word"):
+            continue
+        else:
+            text = _json(value)
+        parts.append(f'"{name}":{text}')
+    return hashlib.sha256(f"{{{','.join(parts)}}}".encode()).hexdigest()[:12]
 
 
-def _canonical(docs: Sequence[Document]) -> list[Any]:
-    out: list[Any] = []
-    for doc in docs:
-        metadata = {k: v for k, v in doc.metadata.items() if k != "grade" or v != 1} if doc.metadata else None
-        out.append([doc.doc_id, doc.text, metadata] if metadata or doc.text else doc.doc_id)
-    if len(out) > 1:
-        out.sort(key=_order)
-    return out
+def _json(value: Any) -> str:
+    """Canonical JSON; what most values are, text and lists of text, is written here: that is faster."""
+    if type(value) is str:
+        return _quote(value)
+    if type(value) is list and all(type(part) is str for part in value):
+        return f"[{','.join(map(_quote, value))}]"
+    return _encode(value)
 
 
-def _order(doc: Any) -> Any:
-    return (doc,) if type(doc) is str else (doc[0], doc[1], _encode(doc[2]))
+def _document(doc: Document) -> str:
+    """Canonical JSON: the id alone where there is no more to say."""
+    if not doc.metadata and not doc.text:
+        return _quote(doc.doc_id)
+    metadata = {k: v for k, v in doc.metadata.items() if k != "grade" or v != 1}
+    return _encode([doc.doc_id, doc.text, metadata]) if metadata or doc.text else _quote(doc.doc_id)

@@ -81,9 +81,10 @@ class _Maybe(Kind):
 class _Sample(Record):
     """A sample; keys nobody knows are left alone unless they look like a slip."""
 
-    def _unknown(self, value: Any, name: Any, source: Source) -> None:
+    def _unknown(self, value: Any, name: Any, source: Source) -> str:
         if near := did_you_mean(name, self.fields):
             source.bad_key(value, name, f"unknown key {name!r}{near}")
+        return near
 
 
 def _table(*fields: Field) -> dict[str, Field]:
@@ -156,7 +157,7 @@ def save_jsonl_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
     for sample in dataset:
         data = {key: value for key, value in asdict(sample).items() if value is not None}
         try:
-            lines.append(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
+            lines.append(json.dumps(data, ensure_ascii=False, allow_nan=False).encode() + b"\n")
         except (TypeError, ValueError) as exc:
             raise AueporaError(f"sample {sample.sample_id!r} cannot be written as JSON: {exc}") from None
-    Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
+    Path(path).write_bytes(b"".join(lines))

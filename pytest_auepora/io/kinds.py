@@ -320,22 +320,24 @@ class Record(Kind):
         """Read every key; complain about unknown and missing ones."""
         out: dict[str, Any] = {}
         readers = self._readers
+        hints = ""
         for name, part in value.items():
             if name not in readers:
-                self._unknown(value, name, source)
+                hints += self._unknown(value, name, source)
             elif (made := readers[name](part, value, name, source)) is not BAD:
                 out[name] = made
         for name in self.required:
-            if name not in value:
+            if name not in value and repr(name) not in hints:  # the slip was told already
                 source.bad_whole(value, f"{self.what} has no {name}")
         return out
 
-    def _unknown(self, value: Any, name: Any, source: Source) -> None:
+    def _unknown(self, value: Any, name: Any, source: Source) -> str:
+        """Complain about a key, and return what was probably meant."""
         hint = self.hints.get(name, "") if isinstance(name, str) else ""
-        if not hint:
-            near = did_you_mean(str(name), self.fields)
-            hint = near or f"; {self.what} has {', '.join(self.fields)}"
-        source.bad_key(value, name, f"unknown key {name!r}{hint}")
+        hint = hint or did_you_mean(str(name), self.fields)
+        there = f"; {self.what} has {', '.join(self.fields)}"
+        source.bad_key(value, name, f"unknown key {name!r}{hint or there}")
+        return hint
 
     def schema(self) -> dict[str, Any]:
         out: dict[str, Any] = {

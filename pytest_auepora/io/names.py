@@ -18,10 +18,13 @@ _CONTROL = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 class _Name(Kind):
     """A text with rules; the first rule it breaks is what the complaint says."""
 
+    what: str
     regex: str
     max_length: int
     rules: tuple[tuple[str, str], ...]
     """(what is searched for, what is wrong with it)."""
+    taken: ClassVar[Mapping[str, str]] = {}
+    """Well-formed names that cannot be had, and why."""
 
     def __init__(self) -> None:
         self._regex = re.compile(self.regex)
@@ -32,7 +35,7 @@ class _Name(Kind):
             return self.refuse(value, holder, key, source)
         if not (why := self.wrong(value)):
             return value
-        source.bad(holder, key, f"{key if isinstance(key, str) else 'name'} {describe(value)} {why}")
+        source.bad(holder, key, f"{self.what} {describe(value)} {why}")
         return BAD
 
     def wrong(self, value: str) -> str:
@@ -43,18 +46,20 @@ class _Name(Kind):
             return self.reserved(value)
         return next((why for pattern, why in self._rules if pattern.search(value)), "is no such name")
 
-    def reserved(self, value: str) -> str:  # noqa: ARG002 - for those who have such names
+    def reserved(self, value: str) -> str:
         """Say why a well-formed *value* cannot be had, or return an empty string."""
-        return ""
+        return self.taken.get(value, "")
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": f"^{self.regex}$", "maxLength": self.max_length}
+        out: dict[str, Any] = {"type": "string", "pattern": f"^{self.regex}$", "maxLength": self.max_length}
+        return {**out, "not": {"enum": sorted(self.taken)}} if self.taken else out
 
 
 class CaseId(_Name):
     """The id of a case: part of a pytest node id, and a name in a module."""
 
     expected = "text"
+    what = "id"
     max_length = 200
     regex = rf"(?!__|pytest_)(?!\s)(?!.*::)(?!.*\s$)[^\[\]{_CONTROL}]+"
     rules = (
@@ -65,18 +70,18 @@ class CaseId(_Name):
         (r"^(__|pytest_)", "starts like a name that pytest reads from modules"),
     )
 
-    _XUNIT = frozenset(
-        f"{when}{what}" for when in ("setup", "teardown") for what in ("", "_module", "_function", "_method")
-    ) | {"setUpModule", "tearDownModule", "pytestmark", "collect_ignore", "collect_ignore_glob"}  # fmt: skip
-
-    def reserved(self, value: str) -> str:
-        return "is a name that pytest reads from modules" if value in self._XUNIT else ""
+    taken: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        [f"{when}{what}" for when in ("setup", "teardown") for what in ("", "_module", "_function", "_method")]
+        + ["setUpModule", "tearDownModule", "pytestmark", "collect_ignore", "collect_ignore_glob"],
+        "is a name that pytest reads from modules",
+    )
 
 
 class SuiteName(_Name):
     """The name of a suite: the stem of its baseline file, on every system."""
 
     expected = "text"
+    what = "suite"
     max_length = 100
     regex = r"(?!\.)(?!\s)(?!.*[.\s]$)[\w .+@=,()~-]+"
     rules = (
@@ -96,6 +101,7 @@ class Tag(_Name):
     """A tag: becomes a pytest marker that ``-m`` can name."""
 
     expected = "text"
+    what = "tag"
     max_length = 100
     regex = r"(?!_)[\w](?:[\w.+-]*\w)?"
     rules = ((r"", "cannot be a pytest marker: letters, digits and . + - _ between them"),)
@@ -123,19 +129,16 @@ class Tag(_Name):
             self._good.add(value)
         return why
 
-    def reserved(self, value: str) -> str:
-        return self.taken.get(value, "")
-
 
 class FixtureName(_Name):
     """The name of the fixture that gives the system."""
 
     expected = "text (the name of a fixture)"
+    what = "fixture"
     max_length = 100
     regex = r"[^\W\d]\w*"
     rules = ((r"^(?![^\W\d]\w*$)", "is no name a Python function can have"),)
 
-    def reserved(self, value: str) -> str:
-        if keyword.iskeyword(value) or value == "request":
-            return "is no name a fixture of yours can have"
-        return ""
+    taken: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        [*keyword.kwlist, "request"], "is no name a fixture of yours can have"
+    )

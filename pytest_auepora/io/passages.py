@@ -92,15 +92,21 @@ class _OneDocument(Kind):
         text = {"type": "string", "pattern": r"\S"}
         if "doc" not in self.record.fields:
             return {"anyOf": [text, {**made, "required": ["id"]}]}
-        properties = dict(made["properties"])
-        properties["span"] = {**properties["span"], "minItems": 2, "maxItems": 2}
-        by_id = {k: v for k, v in properties.items() if k not in ("doc", "quote", "span")}
-        by_doc = {k: v for k, v in properties.items() if k != "id"}
-        return {"anyOf": [text, _object(by_id, "id"), _object(by_doc, "doc")]}
+        properties = {**made["properties"], "span": {**made["properties"]["span"], "minItems": 2, "maxItems": 2}}
+        by_id = _without(properties, "doc", "quote", "span")
+        by_quote = _without(properties, "id", "span", "text")
+        by_place = _without(properties, "id", "quote")
+        return {
+            "anyOf": [text, _object(by_id, "id"), _object(by_quote, "doc", "quote"), _object(by_place, "doc")],
+        }
 
 
-def _object(properties: dict[str, Any], required: str) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [required], "additionalProperties": False}
+def _without(properties: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {k: v for k, v in properties.items() if k not in names}
+
+
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
 class Documents(ListOf):
@@ -123,6 +129,9 @@ class Documents(ListOf):
                 good = False
             seen.add(name)
         return out if good else BAD
+
+    def schema(self) -> dict[str, Any]:
+        return {**super().schema(), "uniqueItems": True}
 
 
 def _place_of(doc: Document) -> Any:

@@ -110,7 +110,7 @@ class _Builder:
         self.source = source
         self.located = located
         self.plain = _Plain()
-        self.keys = _Keys(self.plain)
+        self.keys: dict[str, Any] = {}
 
     def value(self, event: Any, depth: int) -> Any:
         """Build the value that starts with *event*."""
@@ -156,7 +156,7 @@ class _Builder:
         while (kind := (event := get()).__class__) is not MappingEndEvent:
             key_event = event
             if kind is ScalarEvent and event.anchor is None and event.implicit[0]:
-                key = keys[event.value]
+                key = keys[event.value] if event.value in keys else self.new_key(event)
             else:
                 key = self.key(event, depth)
             event = get()
@@ -174,6 +174,13 @@ class _Builder:
             if marks is not None:
                 marks += (key_event.start_mark, event.start_mark)
         return out
+
+    def new_key(self, event: Any) -> Any:
+        """Resolve a plain key, once: the same few come back in every case."""
+        text = event.value
+        # a lone = has a tag of its own in YAML 1.1, which PyYAML drops in keys and refuses in values
+        key = self.keys[text] = text if text == "=" else self.plain.resolve(text, event.start_mark)
+        return key
 
     def key(self, event: Any, depth: int) -> Any:
         """Build a key that is no plain scalar."""
@@ -200,17 +207,6 @@ class _Builder:
             raise _NeedsPlaces
         first, _ = self.source.place(marks[2 * list(out).index(key) + 1])
         self.source.complain(*self.source.place(mark), f"{key!r} is given twice, first on line {first}")
-
-
-class _Keys(dict[str, Any]):
-    """Plain keys already resolved; the same few come back in every case."""
-
-    def __init__(self, plain: _Plain) -> None:
-        self._plain = plain
-
-    def __missing__(self, text: str) -> Any:
-        value = self[text] = self._plain.resolve(text, None)
-        return value
 
 
 class _Plain:
@@ -243,6 +239,6 @@ def construct_scalar(constructor: Any, tag: str, text: str, mark: Any) -> Any:
     node = yaml.ScalarNode(tag, text, mark, mark)
     try:
         return constructor.construct_object(node, deep=True)
-    except (ValueError, OverflowError, yaml.YAMLError, KeyError) as exc:
+    except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
         word = tag.rpartition(":")[2]
         raise YamlProblem(f"`{text[:40]}` looks like a {word} and is none ({exc}); quote it", mark) from None

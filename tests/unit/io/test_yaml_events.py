@@ -1,0 +1,245 @@
+"""Fast YAML gives the values of `yaml.safe_load`, and knows where each of them stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pytest_auepora.errors import GoldenFileError
+from pytest_auepora.io import yaml_events
+from pytest_auepora.io.source import Source
+from pytest_auepora.io.yaml_events import load_yaml
+from pytest_auepora.io.yaml_graph import load_graph
+
+PARSERS = [yaml.SafeLoader, *([yaml.CSafeLoader] if yaml.__with_libyaml__ else [])]
+
+
+@pytest.fixture(params=PARSERS, ids=lambda p: p.__name__)
+def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Both parsers: libyaml's, and the one that takes over where PyYAML was built without it."""
+    monkeypatch.setattr(yaml_events, "_Parser", request.param)
+    return request.param
+
+
+def read(text: str) -> tuple[Any, Source]:
+    source = Source("x.yaml", text)
+    return load_yaml(source), source
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal in value, type and order; NaN equals NaN."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a.items(), b.items(), strict=True))
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    return bool(a == b) or (a != a and b != b)
+
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.dates()
+    | st.datetimes()
+    | st.binary(max_size=8)
+    | st.text(max_size=20)
+    | st.sampled_from(
+        ["no", "On", "~", "12", "0x1F", "1_000", "12:30:45", "1e3", ".inf", "<<", "=", "", " a", "a: b", "# c"]
+    )
+)
+KEYS = st.text(max_size=8) | st.integers() | st.booleans() | st.none() | st.dates()
+VALUES = st.recursive(SCALARS, lambda v: st.lists(v, max_size=4) | st.dictionaries(KEYS, v, max_size=4), max_leaves=20)
+STYLES = st.fixed_dictionaries(
+    {
+        "default_flow_style": st.sampled_from([None, True, False]),
+        "default_style": st.sampled_from([None, "'", '"', "|", ">"]),
+        "allow_unicode": st.booleans(),
+        "width": st.sampled_from([20, 80, 1000]),
+        "indent": st.sampled_from([2, 4]),
+        "explicit_start": st.booleans(),
+    }
+)
+
+
+@given(VALUES, STYLES)
+@settings(deadline=None, max_examples=100)
+def test_random_values_come_back_as_safe_load_gives_them(value: Any, style: dict[str, Any]) -> None:
+    text = yaml.safe_dump(value, sort_keys=False, **style)
+    expected = yaml.safe_load(text)
+    made, source = read(text)
+    assert same(made, expected)
+    assert source.problems == []
+
+
+PIECES = st.sampled_from(
+    ["a", "b", "key: ", ": ", "- ", "\n", "\n  ", "\n- ", "[", "]", "{", "}", ", ", "'", '"', "12", "0o7", "0x1F",
+     "1_000", "no", "y", "~", "null", "2024-01-01", "2001-12-14t21:59:43.10-05:00", "12:30:45", "1e3", "1.5", ".inf",
+     ".nan", "| ", ">-\n  ", "# c", "&x ", "*x", "&y ", "*y", "!!str ", "!!int ", "!!set ", "!!omap ", "! ", "<<: ",
+     "? ", "=", "%", "\t", "---\n", "...\n", "\u2028", "\x85", "é", "😀", "\\"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=14).map("".join))
+@settings(deadline=None, max_examples=300)
+@example("a: &x {b: 1, c: 2}\nd: {<<: *x, b: 3}")
+@example("a: &x {b: 1}\nd: {<<: [*x, {c: 2}], e: 3}")
+@example("! 12")
+@example("!!int ")
+@example("=: =")
+@example("=: a")
+@example("&x =: a")
+@example("!!timestamp x")
+@example("[!!str 12, ! 12, !!int '12']")
+@example("!!set {a, b}")
+@example("!!omap [a: 1]")
+@example("- &x a\n- *x")
+@example("{? a, ? b}")
+@example("? a\n? b\n")
+@example("--- # nothing\n")
+def test_random_text_is_read_or_refused_as_safe_load_does(text: str) -> None:
+    try:
+        expected: Any = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except Exception:  # PyYAML's constructors raise whatever the text trips over
+        expected = GoldenFileError
+    try:
+        made, source = read(text)
+    except GoldenFileError as exc:
+        refused = str(exc)
+        assert (
+            expected is GoldenFileError or "contains itself" in refused or "list or mapping cannot be a key" in refused
+        )
+        return
+    if not any("given twice" in p.message for p in source.problems):
+        assert expected is not GoldenFileError
+        assert same(made, expected)
+
+
+def places(node: yaml.Node, source: Source, value: Any) -> None:
+    """Compare all places of *value* with the marks of PyYAML's own node graph."""
+    if isinstance(node, yaml.ScalarNode):
+        return
+    assert source.at(value) == (node.start_mark.line + 1, node.start_mark.column + 1)
+    parts = node.value
+    for i, part in enumerate(parts):
+        key = i
+        if isinstance(node, yaml.MappingNode):
+            key = list(value)[i]
+            key_mark, part = part[0].start_mark, part[1]  # noqa: PLW2901
+            assert source.at(value, key, on_key=True) == (key_mark.line + 1, key_mark.column + 1)
+        assert source.at(value, key) == (part.start_mark.line + 1, part.start_mark.column + 1)
+        places(part, source, value[key])
+
+
+TREES = st.recursive(
+    st.text("abc \n'", max_size=6) | st.integers(),
+    lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text("abcdef", min_size=1, max_size=4), v, max_size=4),
+    max_leaves=25,
+).filter(lambda v: isinstance(v, (list, dict)))
+
+
+@given(TREES, STYLES, st.booleans())
+@settings(deadline=None, max_examples=100)
+def test_every_key_and_value_has_the_place_pyyaml_gives_it(tree: Any, style: dict[str, Any], graph: bool) -> None:
+    text = yaml.safe_dump(tree, sort_keys=False, **style)
+    source = Source("x.yaml", text)
+    value = load_graph(source, yaml.SafeLoader, 100) if graph else load_yaml(source)
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    assert root is not None
+    places(root, source, value)
+
+
+def test_both_ways_take_the_same_file(parser: Any) -> None:
+    plain = "top: 1\ncases:\n- {id: a, n: 012, on: yes, day: 2024-02-03, none: ~, s: '12'}\n"
+    made, _ = read(plain)
+    assert same(made, yaml.safe_load(plain))
+    shared = plain + "other: &a [1, 2]\nsame: *a\n"
+    made, _ = read(shared)
+    assert same(made, yaml.safe_load(shared))
+    assert made["other"] is made["same"]
+
+
+@pytest.mark.parametrize("before", ["", "z: &z 1\n"])
+def test_keys_given_twice_at_any_depth(parser: Any, before: str) -> None:
+    value, source = read(before + "a: 1\nb: {c: {d: {e: 1,\n  f: 2, e: 3}}}\na: 2\n")
+    top = before.count("\n")
+    assert sorted(map(str, source.problems)) == [
+        f"x.yaml:{top + 3}:9: 'e' is given twice, first on line {top + 2}",
+        f"x.yaml:{top + 4}:1: 'a' is given twice, first on line {top + 1}",
+    ]
+    assert (value["a"], value["b"]["c"]["d"]["e"]) == (1, 1)
+
+
+def test_merged_keys_may_be_overridden_but_not_written_twice(parser: Any) -> None:
+    value, source = read("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\n")
+    assert value["b"] == {"x": 3, "y": 2}
+    assert source.problems == []
+    _, source = read("a: &a {x: 1}\nb: {<<: *a, x: 3, x: 4}\n")
+    assert [p.message for p in source.problems] == ["'x' is given twice, first on line 2"]
+
+
+def test_aliases_within_reason_are_taken(parser: Any) -> None:
+    docs = ", ".join(f"d{i}" for i in range(50))
+    text = f"docs: &docs [{docs}]\ncases:\n" + "- *docs\n" * 1000
+    value, _ = read(text)
+    assert len(value["cases"]) == 1000
+    assert value["cases"][7] is value["docs"]
+
+
+@pytest.mark.parametrize("depth", [100, 101])
+def test_the_depth_allowed(parser: Any, depth: int) -> None:
+    for head in ("", "&a "):
+        text = head + "[" * depth + "]" * depth
+        if depth == 100:
+            read(text)
+        else:
+            with pytest.raises(GoldenFileError, match="nest more than 100 deep"):
+                read(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: !!python/name:os.system x",
+        "a: !!python/object/new:os.system [x]",
+        "!!python/tuple [1]",
+        "a: !x 1",
+        "a: !!bogus 1",
+    ],
+)
+def test_tags_beyond_plain_data_are_refused(parser: Any, text: str) -> None:
+    with pytest.raises(GoldenFileError, match="is refused: golden files hold plain data"):
+        read(text)
+
+
+def test_no_text_crashes_the_reader(parser: Any) -> None:
+    for text in (
+        "",
+        "---",
+        "...",
+        "--- ---",
+        "[",
+        "]",
+        "\x00",
+        "\ufeff",
+        "a: \x01",
+        "&a",
+        "*a",
+        "? ?",
+        "%YAML 9.9\n---\na",
+    ):
+        try:
+            read(text)
+        except GoldenFileError:
+            continue
+
+
+@pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
+def test_libyaml_is_used_where_it_is_there() -> None:
+    assert yaml_events._Parser is yaml.CSafeLoader
