@@ -37,12 +37,18 @@ def suite_metrics(suite: GoldenSuite, registry: Registry) -> dict[str, Metric]:
 
 
 def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = "", path: str = "") -> Run:
-    """Return a run of *suite* in which nothing has been measured yet."""
+    """Return a run of *suite* in which nothing has been measured yet.
+
+    What is measured only because it costs nothing is shown and can be gated, but is no part of the baseline.
+    """
+    infos = {name: MetricInfo.of(metric) for name, metric in metrics.items()}
+    for name, info in infos.items():
+        info.baselined = info.baselined and name in suite.metrics
     return Run(
         suite.name,
         path or str(suite.path),
         variant,
-        metrics={name: MetricInfo.of(metric) for name, metric in metrics.items()},
+        metrics=infos,
         expected_ids=tuple(c.id for c in suite.cases),
         owner=suite.owner,
     )

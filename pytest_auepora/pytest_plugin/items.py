@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ..core.call_output import OutputSplitter, replay
-from ..core.calls import CallResult
+from ..core.calls import CallResult, Upcoming
 from ..core.run import CaseResult
 from ..evaluation.case import errored_result, measure_case, skipped_result
 from ..regression.case_guard import judge_case
@@ -48,11 +48,11 @@ async def run_case_async(item: pytest.Item, rag: Any) -> None:
     finish(item, session, rag, call)
 
 
-def _upcoming(item: pytest.Item, invoke: Callable[..., Any]) -> Iterator[tuple[pytest.Item, Callable[[], Any]]]:
+def _upcoming(item: pytest.Item, invoke: Callable[..., Any]) -> Upcoming:
     queue = item.config.stash[SESSION].queue
     for other in queue.upcoming(item) if queue is not None else ():
         case = other.stash[CASE]
-        yield other, partial(invoke, case.sample, case.top_k)
+        yield other, partial(invoke, case.sample, case.top_k), case.timeout
 
 
 def finish(item: pytest.Item, session: AueporaSession, rag: Any, call: CallResult) -> None:
@@ -124,8 +124,14 @@ class Collecting:
             self.config.stash[SESSION].queue = Queue(session.items)
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Keep what early calls print and log apart from what items do; pytest swaps streams between phases."""
+        if CASE in item.stash:
+            self._splitter.install()
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:
-        """Keep what early calls print and log apart from what this item does; pytest swaps streams between phases."""
+        """The same for the call phase."""
         if CASE in pyfuncitem.stash:
             self._splitter.install()
 

@@ -82,12 +82,14 @@ class Terminal:
         if not judged:
             return
         from ..reporting.accepted import accepted_lines
+        from ..reporting.layout import printable
         from ..reporting.summary import headline, headline_style, summary_lines
 
         runs, verdicts = [j.run for j in judged], [j.verdict for j in judged]
         terminalreporter.section("auepora", sep="=", bold=True)
         if len(judged) > 1:
-            terminalreporter.line(headline(verdicts, runs), **dict.fromkeys(headline_style(verdicts), True))
+            text = printable(headline(verdicts, runs), ascii_only=is_ascii())
+            terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
         width = self.config.get_terminal_writer().fullwidth
         for one in judged:
             for line in summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii()):
@@ -95,4 +97,4 @@ class Terminal:
                     terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
                 terminalreporter.line("")
             for text in accepted_lines(one.accepted, self.config.rootpath) if one.accepted is not None else ():
-                terminalreporter.line(text)
+                terminalreporter.line(printable(text, ascii_only=is_ascii()))

@@ -137,7 +137,7 @@ def parse_baseline(text: str, path: str) -> Baseline:
     try:
         raw = json.loads(text)
     except json.JSONDecodeError as exc:
-        cut = " (the file seems cut short)" if exc.pos >= len(text.rstrip()) - 1 else ""
+        cut = "" if text.rstrip().endswith("}") else " (the file seems cut short)"
         raise BaselineError(
             f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{cut}; "
             "restore it from version control, or run the whole suite with --auepora-update"

@@ -56,7 +56,7 @@ def guard_case(comparison: CaseComparison, metrics: Mapping[str, MetricInfo], po
         if change.errored or -change.gain <= own.case_max_drop + 1e-9:
             continue
         out.append(
-            f"{name} fell from {change.before:.2f} to {change.after:.2f} since the baseline, "
+            f"{name} {'fell' if info.direction == 'higher' else 'rose'} from {change.before:.2f} to {change.after:.2f} since the baseline, "
             f"limit {own.case_max_drop:g}"
         )
     return out

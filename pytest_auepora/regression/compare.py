@@ -144,9 +144,9 @@ def compare_case(
     out = CaseComparison(result.case_id, _flip(before.state, result.state), before=before)
     for name, old in before.scores.items():
         score = result.scores.get(name)
-        if old is None or score is None or name not in metrics or name in incomparable:
+        info = metrics.get(name)
+        if old is None or score is None or info is None or not info.baselined or name in incomparable:
             continue
-        info = metrics[name]
         if score.state == "n/a":
             out.lost[name] = score.reason
             continue

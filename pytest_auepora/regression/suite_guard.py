@@ -51,7 +51,7 @@ def _tolerance(run: Run, comparison: Comparison, policy: RegressionPolicy, name:
     own = policy.for_metric(name)
     out = _outcome(run, name, change)
     out.bound = f"drop <= {own.min_effect:g}"
-    told = f"{name} {change.before:.4f} → {change.after:.4f} over {change.n} cases"
+    told = f"{name} {change.before:.4f} → {change.after:.4f} over {change.n} case{'s' * (change.n != 1)}"
     if -change.gain > own.min_effect + 1e-9:
         out.state = "failed"
         out.message = f"{told}: fell by {-change.gain:.4f}, more than the tolerated {own.min_effect:g}"
