@@ -1,0 +1,1 @@
+"""The command line, ``auepora``: runs kept and compared, outputs scored, golden files checked."""

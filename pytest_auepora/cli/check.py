@@ -1,0 +1,59 @@
+"""``auepora check GOLDEN…``: reads golden files without running anything."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..errors import GoldenFileError
+from ..io.golden import load_golden
+from .exit_codes import FAILED, PASSED, UsageError
+
+__all__ = ["add_arguments", "run"]
+
+_GLOBS = ("*.golden.yaml", "*.golden.yml", "*.golden.jsonl")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("golden", nargs="+", type=Path, metavar="GOLDEN", help="golden files, or directories of them")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Say, file by file, how much is in it or all that is wrong with it."""
+    from ..reporting.numbers import plural
+
+    told: list[dict[str, Any]] = []
+    for path in _files(given.golden):
+        try:
+            suite = load_golden(path)
+        except GoldenFileError as exc:
+            told.append({"path": str(path), "problems": [asdict(p) for p in exc.problems]})
+            lines = [str(p) for p in exc.problems]
+        else:
+            counts = {"cases": len(suite.cases), "metrics": len(suite.metrics), "thresholds": len(suite.gates)}
+            told.append({"path": str(path), "suite": suite.name, **counts, "problems": []})
+            lines = [f"{path}: {', '.join(plural(n, what[:-1]) for what, n in counts.items())}"]
+        if not given.json:
+            print("\n".join(lines))
+    if given.json:
+        print(json.dumps(told, indent=1, ensure_ascii=False))
+    return FAILED if any(one["problems"] for one in told) else PASSED
+
+
+def _files(given: Iterable[Path]) -> Iterator[Path]:
+    for path in given:
+        if not path.exists():
+            raise UsageError(f"there is no {path}")
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted({one for glob in _GLOBS for one in path.rglob(glob)})
+        if not found:
+            raise UsageError(f"no file below {path} matches {' '.join(_GLOBS)}")
+        yield from found

@@ -1,0 +1,70 @@
+"""``auepora``: reads the arguments and calls the command; every error ends as one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from ..errors import AueporaError, UnknownRunError
+from .exit_codes import FAILED, PASSED, UNJUDGED, USAGE, UsageError
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "runs": "list the runs that were kept",
+    "compare": "compare two runs, baselines or reports, case by case",
+    "report": "print the report of a run that was kept",
+    "score": "score recorded outputs against a golden file",
+    "check": "read golden files and say what is wrong with them",
+    "schema": "print the JSON Schema of golden files",
+}
+"""Command → what it does; each is a module with ``add_arguments`` and ``run``."""
+
+_EXIT = f"exit codes: {PASSED} pass, {FAILED} fail, {USAGE} usage, {UNJUDGED} could not judge"
+
+Run = Callable[[argparse.Namespace], int]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``auepora`` with *argv*, by default what the shell gave, and return its exit code."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    try:
+        given = _parser(argv).parse_args(argv)
+        run: Run = given.run
+        return run(given)
+    except SystemExit as exc:  # argparse: --help, or a usage error it has told
+        return exc.code if isinstance(exc.code, int) else USAGE
+    except (UsageError, UnknownRunError) as exc:
+        return _say(exc, USAGE)
+    except (AueporaError, OSError) as exc:
+        if isinstance(exc, BrokenPipeError):  # `| head` has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return PASSED
+        return _say(exc, UNJUDGED)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _say(error: BaseException, code: int) -> int:
+    print(f"auepora: {error}", file=sys.stderr)
+    return code
+
+
+def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    from .. import __version__
+
+    parser = argparse.ArgumentParser(
+        "auepora", description=__import__(__package__, fromlist=["x"]).__doc__, epilog=_EXIT
+    )
+    parser.add_argument("--version", action="version", version=f"pytest-auepora {__version__}")
+    commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
+    for name, what in _COMMANDS.items():
+        command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=_EXIT)
+        if name in argv:  # the modules of the others stay unread
+            module = import_module(f"{__package__}.{name}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    return parser

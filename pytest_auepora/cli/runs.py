@@ -1,0 +1,92 @@
+"""``auepora runs``: what was kept, latest first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from ..history.store import StoredRun
+from .exit_codes import PASSED, UNJUDGED
+from .sources import add_history, open_history
+
+__all__ = ["add_arguments", "run"]
+
+_FIGURES = (("hit_at_k", "5", "hit@5"), ("mrr", "", "mrr@10"))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("--suite", help="only runs of this suite")
+    parser.add_argument("--limit", type=_count, default=20, metavar="N", help="at most so many (default 20; 0: all)")
+    parser.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")
+    parser.add_argument("--prune", type=_count, metavar="N", help="keep the last N of each suite, delete the others")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_history(parser)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"a whole number, 0 or more, is wanted, not {text!r}")
+    return int(text)
+
+
+def run(given: argparse.Namespace) -> int:
+    """List, delete or prune."""
+    store = open_history(given.history)
+    if given.delete:
+        for run_id in [store.resolve(name) for name in given.delete]:
+            print(f"deleted {store.delete(run_id)}")
+        return PASSED
+    if given.prune:
+        print(f"deleted {store.prune(given.prune, given.suite)} runs")
+        return PASSED
+    found = store.runs(given.limit or None, given.suite)
+    if given.json:
+        print(json.dumps([asdict(one) for one in found], indent=1))
+        return PASSED
+    if not found:
+        of = f" of {given.suite}" if given.suite else ""
+        print(f"no run{of} in {store.name}; `pytest --auepora` keeps its runs there", file=sys.stderr)
+        return PASSED if store.exists() else UNJUDGED
+    print(_table(found))
+    return PASSED
+
+
+def _table(found: Sequence[StoredRun]) -> str:
+    from ..reporting.layout import Cell, Column, render, table
+    from ..reporting.numbers import score
+
+    figures = [Column(title, right=True, expendable=1) for *_, title in _FIGURES]
+    columns = [
+        Column("run"),
+        Column("started"),
+        Column("suite", least=8),
+        Column("outcome"),
+        Column("cases", right=True),
+        Column("failed", right=True),
+        *figures,
+        Column("commit", expendable=2),
+    ]
+    rows = [
+        [
+            Cell(one.run_id),
+            Cell(one.started[:19].replace("T", " ")),
+            Cell(one.title),
+            Cell(one.outcome + ("" if one.complete else " (partial)")),
+            Cell(f"{one.cases}"),
+            Cell(f"{one.failed}"),
+            *(Cell(score(_figure(one, name, k))) for name, k, _ in _FIGURES),
+            Cell(one.git_commit[:8]),
+        ]
+        for one in found
+    ]
+    return render(table(columns, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))
+
+
+def _figure(one: StoredRun, name: str, key: str) -> float | None:
+    found = one.aggregate.get(name)
+    return found.get(key) if isinstance(found, dict) else found

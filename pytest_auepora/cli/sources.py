@@ -1,0 +1,100 @@
+"""What the command line calls a run: one that was kept, a baseline, a JSON report, a baseline at a commit."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from ..core.run import Run
+from ..errors import AueporaError, NotComparableError
+from ..history.baselines import as_run
+from ..history.places import FILE, VARIABLE, find_place, read_at, root_of
+from ..history.store import HistoryStore
+from ..regression.baseline import baseline_path, parse_baseline
+from .exit_codes import UsageError
+
+__all__ = ["Sources", "add_history", "open_history"]
+
+_GIT = "git:"
+
+
+def add_history(parser: argparse.ArgumentParser) -> None:
+    """Add ``--history``."""
+    parser.add_argument(
+        "--history", default="", metavar="PLACE",
+        help=f"path or URL of the history (default: ${VARIABLE}, else the nearest {FILE})",
+    )  # fmt: skip
+
+
+def open_history(said: str) -> HistoryStore:
+    """Return the history that ``--history`` names, by default that of the project here.
+
+    Raises:
+        UsageError: it is switched off.
+    """
+    place = find_place(said, root_of(Path.cwd()) if not said else Path.cwd())
+    if place is None:
+        raise UsageError(f"history is switched off by {VARIABLE}; name one with --history")
+    return HistoryStore(place)
+
+
+class Sources:
+    """Finds runs by what people type.
+
+    A run id, the beginning of one, ``last`` or ``last~2``; a ``.json`` file, a baseline or what
+    ``--auepora-report json:`` wrote; ``git:REF``, the baseline committed at REF, or ``git:REF:path/of/it.json``.
+    """
+
+    def __init__(self, history: str = "") -> None:
+        self._said = history
+        self.root = root_of(Path.cwd())
+
+    def find(self, name: str, like: Run | None = None) -> tuple[str, Run]:
+        """Return what to call the run, and the run.
+
+        *like* is the run it will be held against: it says of which suite ``last`` and ``git:REF`` are.
+        """
+        if name.startswith(_GIT):
+            return name, self._committed(name, like)
+        if name.endswith(".json"):
+            return name, _from_file(name, like)
+        store = open_history(self._said)
+        run_id = store.resolve(name, *((like.suite, like.variant) if like is not None else ()))
+        return run_id, store.load(run_id)
+
+    def _committed(self, name: str, like: Run | None) -> Run:
+        ref, colon, said = name.removeprefix(_GIT).partition(":")
+        if not ref:
+            raise UsageError(f"{name!r} names no commit; write git:REF or git:REF:path/of/baseline.json")
+        if colon:
+            path = Path.cwd() / said
+        elif like is not None and like.path:
+            path = baseline_path(self.root / like.path, like.suite, like.variant)
+        else:
+            raise UsageError(f"{name!r} does not say which baseline; write git:{ref}:path/of/baseline.json")
+        return as_run(parse_baseline(read_at(ref, path), f"{path.name} at {ref}"), like.path if like else "")
+
+
+def _from_file(name: str, like: Run | None) -> Run:
+    try:
+        text = Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise UsageError(f"{name}: cannot be read: {getattr(exc, 'strerror', None) or exc}") from None
+    try:
+        raw = json.loads(text)
+    except ValueError:
+        raw = None
+    if not isinstance(raw, dict) or "suites" not in raw:
+        return as_run(parse_baseline(text, name), like.path if like is not None else "")
+    from ..reporting.json_report import read_json_report
+
+    try:
+        runs, _ = read_json_report(text)
+    except AueporaError as exc:
+        raise NotComparableError(f"{name}: {exc}") from None
+    fitting = [r for r in runs if like is None or (r.suite, r.variant) == (like.suite, like.variant)]
+    if len(fitting) != 1:
+        there = ", ".join(r.title for r in runs) or "nothing"
+        raise UsageError(f"{name} is a report on {there}; which of it to take cannot be told")
+    return fitting[0]
