@@ -15,9 +15,9 @@ from pytest_auepora.io.names import CaseId, FixtureName, SuiteName, Tag
 from pytest_auepora.io.source import Source
 
 ODD_IDS = [
-    "refund window?", "a/b", "a\\b", "../up", ".", "..", "a.py", "*", "-x", "--co", "@file", "=", "#1", "100%", "a:b", ":a",
-    "a:", "é", "e\u0301", "😀", "日本語", "a;b", "a,b", "(a)", "a(", "{b}", "a|b", "&", "!", "~", "$HOME", "'a'", '"a"', "<a>",
-    "a  b", "not", "True", "None", "class", "test", "x" * 200, "12", "1.5",
+    "refund window?", "a/b", "a\\b", "../up", ".", "..", "a.py", "*", "-x", "--co", "@file", "=", "#1", "100%", "a:b",
+    ":a", "a:", "é", "e\u0301", "😀", "日本語", "a;b", "a,b", "(a)", "a(", "{b}", "a|b", "&", "!", "~", "$HOME", "'a'",
+    '"a"', "<a>", "a  b", "not", "True", "None", "class", "test", "x" * 200, "12", "1.5",
 ]  # fmt: skip
 
 RAG = "import pytest\n\n@pytest.fixture\ndef rag():\n    return lambda query: 'yes'\n"
@@ -59,8 +59,8 @@ def test_odd_ids_run_and_are_counted(odd: pytest.Pytester) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["a::b", "a[b]", "a]", "[", " a", "a ", "\ta", "a\nb", "a\x00", "\x85", "\u2028", "\ud800", "x" * 201, "", " ", "__init__",
-     "pytest_plugins", "setup_function", "pytestmark", None, 12, True],
+    ["a::b", "a[b]", "a]", "[", " a", "a ", "\ta", "a\nb", "a\x00", "\x85", "\u2028", "\ud800", "x" * 201, "", " ",
+     "__init__", "pytest_plugins", "setup_function", "pytestmark", None, 12, True],
 )  # fmt: skip
 def test_ids_that_pytest_could_not_live_with(name: object) -> None:
     assert not take(CaseId(), name)
