@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from datetime import date
 from typing import Any, Literal
 
 from .metrics_base import Measurement, Metric, NotApplicable
@@ -87,6 +88,14 @@ class CaseResult:
     def expected_to_fail(self) -> bool:
         """Whether pytest was told to expect the failure (``xfail``)."""
         return "xfail" in self.extra
+
+    def quarantined(self, today: str = "") -> bool:
+        """Whether the golden file excuses the case from the case guard on *today* (ISO date; by default the real one).
+
+        A quarantine ends by itself, on the day after its date.
+        """
+        until = str(self.extra.get("quarantine", ""))
+        return bool(until) and (today or date.today().isoformat()) <= until
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-able data."""

@@ -72,7 +72,7 @@ def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
         cluster=case.cluster,
         labels={**_slicing_labels(sample.labels), "tags": list(case.tags)},
         expected=_expected(sample),
-        extra={"thresholds": {n: [[b.op, b.limit] for b in bs] for n, bs in case.thresholds.items()}},
+        extra=_terms(case),
     )
 
 
@@ -108,6 +108,16 @@ def describe_error(error: BaseException, frames: int = 6) -> str:
     if not stack:
         return first
     return first + "\n" + "".join(traceback.format_list(stack[-frames:])).rstrip()
+
+
+def _terms(case: GoldenCase) -> dict[str, Any]:
+    """What the golden file says about judging the case: its bounds, and whether it is held to a baseline."""
+    out: dict[str, Any] = {"thresholds": {n: [[b.op, b.limit] for b in bs] for n, bs in case.thresholds.items()}}
+    if case.must_pass:
+        out["must_pass"] = True
+    if case.quarantine is not None:
+        out["quarantine"] = case.quarantine
+    return out
 
 
 def _slicing_labels(labels: Mapping[str, Any]) -> dict[str, Any]:

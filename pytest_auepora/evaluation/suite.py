@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..regression.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
 from .case import Convert, measure_case, skipped_result
+from .repeats import merge_repeats
 
 __all__ = ["Evaluation", "blank_run", "evaluate", "find_baseline", "suite_metrics"]
 
@@ -159,6 +161,7 @@ def evaluate(
     variant: str = "",
     provenance: Mapping[str, Any] | None = None,
     caller: Caller | None = None,
+    repeat: int | None = None,
 ) -> Evaluation:
     """Run *rag* on every case of a golden file and score it.
 
@@ -173,6 +176,7 @@ def evaluate(
         variant: name of this configuration, where there are several.
         provenance: what produced the answers; stored and compared with the baseline's.
         caller: makes the calls; the default is closed when they are done.
+        repeat: how often each case is asked; by default what the golden file says.
 
     Raises:
         GoldenFileError: the golden file is wrong.
@@ -188,7 +192,8 @@ def evaluate(
     found, note = find_baseline(suite, variant, Path(baseline) if baseline is not None else None)
     own = caller or Caller(concurrency, timeout=timeout)
     try:
-        _measure_all(run, suite, system, metrics, found, caller=own, convert=convert)
+        times = suite.repeat if repeat is None else repeat
+        _measure_all(run, suite, system, metrics, found, caller=own, convert=convert, repeat=times)
     finally:
         if caller is None:
             own.close()
@@ -204,14 +209,17 @@ def _measure_all(
     *,
     caller: Caller,
     convert: Convert | None,
+    repeat: int,
 ) -> None:
     todo = [c for c in suite.cases if c.skip is None]
     run.add(skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None)
-    calls = caller.map(partial(system.invoke, c.sample, c.top_k) for c in todo)
+    calls = caller.map(partial(system.invoke, c.sample, c.top_k) for c in todo for _ in range(repeat))
     incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
-    for case, call in zip(todo, calls, strict=True):
+    for case in todo:
         where = f"{run.path}:{case.line}"
-        result = measure_case(case, system, call, metrics, where=where, convert=convert)
+        answers = islice(calls, repeat)
+        measured = [measure_case(case, system, call, metrics, where=where, convert=convert) for call in answers]
+        result = merge_repeats(measured, run.metrics)
         block = baseline.cases.get(case.id) if baseline is not None else None
         comparison = None if baseline is None else compare_case(result, block, run.metrics, incomparable)
         judge_case(result, case.thresholds, run.metrics, comparison, suite.policy)

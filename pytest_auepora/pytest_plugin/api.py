@@ -12,11 +12,8 @@ import pytest
 from ..core.run import CaseResult, MetricInfo
 from ..core.scores import ComparableScore
 from ..errors import GoldenFileError, UnknownNameError
-from ..evaluation.case import measure_case
 from ..evaluation.suite import Evaluation, evaluate
 from ..io.golden import GoldenCase, GoldenSuite
-from ..regression.case_guard import judge_case
-from ..regression.compare import compare_case
 from .keys import PARCELS
 from .session import session_of
 from .wire import Parcel
@@ -52,7 +49,7 @@ class Auepora:
         provenance = session.provenance(suite, system)
         done = evaluate(
             suite, system, registry=session.registry, convert=session.convert, baseline=session.override,
-            variant=variant, provenance=provenance, caller=session.caller(system),
+            variant=variant, provenance=provenance, caller=session.caller(system), repeat=session.repeats(suite),
         )  # fmt: skip
         done.run.path = session.relative(suite.path)
         for result in done.run.cases.values():
@@ -147,23 +144,15 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
         pytest.skip(case.skip)
     session = session_of(request.config)
     system = session.system(request.getfixturevalue(suite.fixture))
-    call = session.caller(system).call(
-        request.node, partial(system.invoke, case.sample, case.top_k), timeout=case.timeout
-    )
-    metrics = session.metrics(suite)
-    where = f"{session.relative(suite.path)}:{case.line}"
-    result = measure_case(case, system, call, metrics, where=where, convert=session.convert)
+    ask = partial(system.invoke, case.sample, case.top_k)
+    caller = session.caller(system)
+    calls = [caller.call((request.node, i), ask, timeout=case.timeout) for i in range(session.repeats(suite))]
+    result = session.measure(suite, case, system, calls)
     variant = _variant(request, case.id)
     provenance = session.provenance(suite, system)
-    infos = session.infos(suite)
-    baseline, _ = session.baseline(suite, variant)
-    comparison = None
-    if baseline is not None and not session.accepting:
-        incomparable = session.incomparable(suite, variant, provenance)
-        comparison = compare_case(result, baseline.cases.get(case.id), infos, incomparable)
-    judge_case(result, case.thresholds, infos, comparison, suite.policy)
-    session.redact(result)
+    comparison = session.judge(suite, case, result, variant, provenance)
     _keep(request, [Parcel(session.relative(suite.path), variant, result, provenance)])
+    infos = session.infos(suite)
     if result.state == "error":
         from .terminal import failure_message
 

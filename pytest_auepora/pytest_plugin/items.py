@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator, Hashable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ..core.call_output import OutputSplitter, replay
-from ..core.calls import CallResult, Upcoming
+from ..core.calls import CallResult, Fn, Upcoming
 from ..core.run import CaseResult
-from ..evaluation.case import errored_result, measure_case, skipped_result
-from ..regression.case_guard import judge_case
-from ..regression.compare import CaseComparison, compare_case
+from ..evaluation.case import errored_result, skipped_result
 from .compat import variant_of
 from .keys import CASE, PARCELS, SESSION, SUITE
 from .lookahead import Queue
@@ -28,72 +27,67 @@ def run_case(item: pytest.Item, rag: Any) -> None:
     """Body of every golden item whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
     session = item.config.stash[SESSION]
-    system = session.system(rag)
-    case = item.stash[CASE]
-    call = session.caller(system).call(
-        item, partial(system.invoke, case.sample, case.top_k), _upcoming(item, system.invoke), timeout=case.timeout
+    caller = session.caller(session.system(rag))
+    finish(
+        item, session, rag, [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
     )
-    finish(item, session, rag, call)
 
 
 async def run_case_async(item: pytest.Item, rag: Any) -> None:
     """Body of a golden item whose system comes from an async fixture: calls stay in the fixture's loop."""
     __tracebackhide__ = True
     session = item.config.stash[SESSION]
-    system = session.system(rag)
-    case = item.stash[CASE]
-    call = await session.caller(system).acall(
-        item, partial(system.invoke, case.sample, case.top_k), _upcoming(item, system.invoke), timeout=case.timeout
-    )
-    finish(item, session, rag, call)
+    caller = session.caller(session.system(rag))
+    calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
+    finish(item, session, rag, calls)
 
 
-def _upcoming(item: pytest.Item, invoke: Callable[..., Any]) -> Upcoming:
-    queue = item.config.stash[SESSION].queue
-    for other in queue.upcoming(item) if queue is not None else ():
-        case = other.stash[CASE]
-        yield other, partial(invoke, case.sample, case.top_k), case.timeout
+def _asks(item: pytest.Item, rag: Any) -> Iterator[tuple[tuple[Hashable, Fn], Upcoming, float | None]]:
+    """Yield the item's calls, one per repeat, each with those that may start early behind it."""
+    session = item.config.stash[SESSION]
+    invoke = session.system(rag).invoke
+    queue = session.queue
+    repeats = session.repeats(item.stash[SUITE])
+
+    def calls(one: pytest.Item, first: int = 0) -> Iterator[tuple[Hashable, Fn, float | None]]:
+        case = one.stash[CASE]
+        for i in range(first, repeats):
+            yield (one, i), partial(invoke, case.sample, case.top_k), case.timeout
+
+    for i, (key, fn, limit) in enumerate(calls(item)):
+        followers = queue.upcoming(item) if queue is not None else ()
+        upcoming = chain(calls(item, i + 1), chain.from_iterable(map(calls, followers)))
+        yield (key, fn), upcoming, limit
 
 
-def finish(item: pytest.Item, session: AueporaSession, rag: Any, call: CallResult) -> None:
-    """Score the answer, keep the result for the report, fail the item if the case did not pass."""
+def finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]) -> None:
+    """Score the answers, keep the result for the report, fail the item if the case did not pass."""
     __tracebackhide__ = True
-    replay(call)
-    if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
-        raise call.error
     case, suite = item.stash[CASE], item.stash[SUITE]
-    variant = variant_of(item)
     system = session.system(rag)
     provenance = session.provenance(suite, system)
-    if isinstance(call.error, pytest.skip.Exception):
-        _keep(item, skipped_result(case, str(call.error), _where(session, item)), provenance)
-        raise call.error
-    metrics = session.metrics(suite)
-    result = measure_case(case, system, call, metrics, where=_where(session, item), convert=session.convert)
-    baseline, _ = session.baseline(suite, variant)
-    infos = session.infos(suite)
-    comparison: CaseComparison | None = None
-    if baseline is not None:
-        incomparable = session.incomparable(suite, variant, provenance)
-        comparison = compare_case(result, baseline.cases.get(case.id), infos, incomparable)
-    judge_case(result, case.thresholds, infos, None if session.accepting else comparison, suite.policy)
-    session.redact(result)
+    for call in calls:
+        replay(call)
+        if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
+            raise call.error
+        if isinstance(call.error, pytest.skip.Exception):
+            _keep(item, skipped_result(case, str(call.error), session.where(suite, case)), provenance)
+            raise call.error
+    result = session.measure(suite, case, system, calls)
+    comparison = session.judge(suite, case, result, variant_of(item), provenance)
     _keep(item, result, provenance)
-    if result.state == "error" and call.error is not None and _wants_traceback(item.config):
-        raise call.error
+    error = next((c.error for c in calls if c.error is not None), None)
+    if error is not None and _wants_traceback(item.config):
+        raise error
     if result.state != "passed":
         from .terminal import failure_message
 
-        pytest.fail(failure_message(item.config, result, comparison, infos), pytrace=False)
+        pytest.fail(failure_message(item.config, result, comparison, session.infos(suite)), pytrace=False)
 
 
 def _keep(item: pytest.Item, result: CaseResult, provenance: dict[str, Any]) -> None:
     path = item.config.stash[SESSION].relative(item.stash[SUITE].path)
     item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance)]
-
-
-def _where(session: AueporaSession, item: pytest.Item) -> str:
-    return f"{session.relative(item.stash[SUITE].path)}:{item.stash[CASE].line}"
 
 
 def _wants_traceback(config: pytest.Config) -> bool:
@@ -155,9 +149,9 @@ class Collecting:
         case, suite = item.stash[CASE], item.stash[SUITE]
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("set-up failed")
         if report.skipped:
-            result = skipped_result(case, str(error), _where(session, item))
+            result = skipped_result(case, str(error), session.where(suite, case))
         else:
-            result = errored_result(case, error, session.metrics(suite), where=_where(session, item))
+            result = errored_result(case, error, session.metrics(suite), where=session.where(suite, case))
             session.redact(result)
         _keep(item, result, {})
 

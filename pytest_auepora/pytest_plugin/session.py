@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,21 @@ from typing import Any
 import pytest
 
 from ..adapters.systems import System, as_system
-from ..core.calls import Caller
+from ..core.calls import Caller, CallResult
 from ..core.metrics_base import Metric
 from ..core.retry import RetryPolicy
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import BaselineError
+from ..evaluation.case import measure_case
+from ..evaluation.repeats import merge_repeats
 from ..evaluation.suite import blank_run, find_baseline, suite_metrics
-from ..io.golden import GoldenSuite, load_golden
+from ..io.golden import GoldenCase, GoldenSuite, load_golden
 from ..metrics.registry import Registry
 from ..regression.accept import INTENTS
 from ..regression.baseline import Baseline, baseline_path
-from ..regression.compare import incomparable_metrics
+from ..regression.case_guard import judge_case
+from ..regression.compare import CaseComparison, compare_case, incomparable_metrics
 from .keys import SESSION
 from .lookahead import Queue
 
@@ -65,7 +68,8 @@ class AueporaSession:
         self.intents = self._intents()
         self.prune: bool = config.getoption("auepora_prune")
         self.timeout = self._number("auepora_timeout", float)
-        self.concurrency = self._number("auepora_concurrency", int)
+        self.concurrency: int | None = self._number("auepora_concurrency", int)
+        self.repeat: int | None = self._number("auepora_repeat", int)
         override = config.getoption("auepora_baseline")
         self.override = config.invocation_params.dir / override if override else None
         self.queue: Queue | None = None
@@ -218,6 +222,34 @@ class AueporaSession:
             output=output, sample=sample, config=self.config
         )
         return found
+
+    def where(self, suite: GoldenSuite, case: GoldenCase) -> str:
+        """Return ``file:line`` of *case*."""
+        return f"{self.relative(suite.path)}:{case.line}"
+
+    def repeats(self, suite: GoldenSuite) -> int:
+        """Return how often each case of *suite* is asked."""
+        return self.repeat or suite.repeat
+
+    def measure(self, suite: GoldenSuite, case: GoldenCase, system: System, calls: Sequence[CallResult]) -> CaseResult:
+        """Score the finished *calls* of one case, its repeats merged."""
+        metrics, where = self.metrics(suite), self.where(suite, case)
+        measured = [measure_case(case, system, c, metrics, where=where, convert=self.convert) for c in calls]
+        return merge_repeats(measured, self.infos(suite))
+
+    def judge(
+        self, suite: GoldenSuite, case: GoldenCase, result: CaseResult, variant: str, provenance: Mapping[str, Any]
+    ) -> CaseComparison | None:
+        """Judge one measured case, redact it, and return how it compares with its baseline, if there is one."""
+        baseline, _ = self.baseline(suite, variant)
+        comparison: CaseComparison | None = None
+        if baseline is not None:
+            incomparable = self.incomparable(suite, variant, provenance)
+            comparison = compare_case(result, baseline.cases.get(case.id), self.infos(suite), incomparable)
+        held_to = None if self.accepting else comparison
+        judge_case(result, case.thresholds, self.infos(suite), held_to, suite.policy)
+        self.redact(result)
+        return comparison
 
     def redact(self, result: CaseResult) -> None:
         """Let the project take secrets out of what is about to be stored and shown."""

@@ -30,8 +30,8 @@ def judge_case(
     result.problems += [
         f"{name}: the metric raised {score.reason}" for name, score in result.scores.items() if score.state == "error"
     ]
-    if comparison is not None and comparison.paired:
-        result.problems += guard_case(comparison, metrics, policy)
+    if comparison is not None and comparison.paired and not result.quarantined():
+        result.problems += guard_case(comparison, metrics, policy, always="must_pass" in result.extra)
     result.state = "failed" if result.problems else "passed"
 
 
@@ -46,19 +46,24 @@ def threshold_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bou
     return out
 
 
-def guard_case(comparison: CaseComparison, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy) -> list[str]:
-    """Return one line for each deterministic metric that fell by more than the policy allows."""
+def guard_case(
+    comparison: CaseComparison, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, *, always: bool = False
+) -> list[str]:
+    """Return one line for each deterministic metric that fell by more than the policy allows.
+
+    With *always* (a ``must_pass`` case) also under the policy ``report``.
+    """
     out: list[str] = []
     for name, change in comparison.changes.items():
         info, own = metrics[name], policy.for_metric(name)
-        if own.policy == "report" or not info.deterministic or not all(map(math.isfinite, info.range)):
+        exempt = own.policy == "report" and not always
+        if exempt or not info.deterministic or not all(map(math.isfinite, info.range)):
             continue
         if change.errored or -change.gain <= own.case_max_drop + 1e-9:
             continue
-        out.append(
-            f"{name} {'fell' if info.direction == 'higher' else 'rose'} from {change.before:.2f} to {change.after:.2f} since the baseline, "
-            f"limit {own.case_max_drop:g}"
-        )
+        went = "fell" if info.direction == "higher" else "rose"
+        limit = f"since the baseline, limit {own.case_max_drop:g}"
+        out.append(f"{name} {went} from {change.before:.2f} to {change.after:.2f} {limit}")
     return out
 
 

@@ -13,9 +13,11 @@ _PRUNE = "accept with --auepora-prune"
 
 def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool) -> list[GateOutcome]:
     """Return a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
-    if comparison is None:
-        return []
     out: list[GateOutcome] = []
+    if told := [i for i, c in run.cases.items() if c.state == "skipped" and "must_pass" in c.extra]:
+        out.append(_lost(run, "must_pass", f"{_list(told)}: must pass, and was skipped", told))
+    if comparison is None:
+        return out
     if comparison.vanished and not pruning:
         told = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
         out.append(_lost(run, "cases", f"{_list(told)} in the baseline, no longer in the golden file; {_PRUNE}", told))

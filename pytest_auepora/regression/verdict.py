@@ -94,7 +94,16 @@ def judge(
         out.gates.append(GateOutcome("baseline", "baseline", "failed", baseline_note or "there is no baseline"))
     if not run.is_full:
         _withhold(run, out)
+    out.notes += _quarantine_notes(run)
     return out
+
+
+def _quarantine_notes(run: Run) -> list[str]:
+    cases = [c for c in run.cases.values() if "quarantine" in c.extra]
+    held = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if c.quarantined()]
+    over = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if not c.quarantined()]
+    notes = [f"in quarantine, not held to the baseline: {', '.join(held)}"] if held else []
+    return notes + ([f"quarantine is over, held to the baseline again: {', '.join(over)}"] if over else [])
 
 
 def with_error_gate(gates: Iterable[Gate]) -> list[Gate]:

@@ -92,7 +92,7 @@ def test_exit_first_wastes_little_and_stops(project: Project) -> None:
 def test_a_fixture_is_torn_down_after_its_calls(project: Project) -> None:
     project.rag(
         "def rag(request):\n    import time\n    alive = [True]\n    def ask(query):\n        time.sleep(0.02)\n"
-        "        assert alive, 'called after tear-down'\n        return answer(query)\n    yield ask\n    alive.clear()",
+        return [line for line in result.outlines if not any(w in line for w in timed)]
         scope="module",
     )
     assert project.run("--auepora-concurrency", "8", "-k", "refund or warehouse").ret == 0

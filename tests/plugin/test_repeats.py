@@ -1,0 +1,96 @@
+"""Cases asked several times, cases in quarantine, cases that must pass."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import Project, gates
+
+FLIPPING = """\
+def rag():
+    asked = []
+
+    def ask(query):
+        asked.append(query)
+        if "warehouse" in query and asked.count(query) % 2 == 0:
+            return "no idea", [{"id": "contact", "text": ""}]
+        return answer(query)
+
+    return ask
+"""
+
+
+def scores(project: Project, case: str) -> dict[str, float]:
+    found: dict[str, float] = json.loads(project.baseline.read_text())["cases"][case]["scores"]
+    return found
+
+
+@pytest.mark.parametrize("extra", [(), ("--auepora-concurrency", "3"), ("-n", "2")])
+def test_scores_are_averaged_over_repeats(project: Project, extra: tuple[str, ...]) -> None:
+    project.rag(FLIPPING)
+    project.edit("  recall@3: 0.9", "  recall@3: 0.8")
+    plugins = ("xdist",) if "-n" in extra else ()
+    result = project.run("--auepora-update", "--auepora-repeat", "4", *extra, plugins=plugins)
+    assert result.ret == 0, str(result.stdout)
+    assert scores(project, "warehouse")["mrr"] == 0.5
+    assert scores(project, "warranty")["mrr"] == 1.0
+
+
+def test_the_golden_file_says_how_often(project: Project) -> None:
+    project.rag(FLIPPING)
+    project.edit("  recall@3: 0.9", "  recall@3: 0.8")
+    project.edit("suite: shop\n", "suite: shop\nrepeat: 2\n")
+    project.accept()
+    assert scores(project, "warehouse")["mrr"] == 0.5
+
+
+def test_an_error_in_one_repeat_is_an_error(project: Project) -> None:
+    project.rag(FLIPPING.replace('return "no idea", [{"id": "contact", "text": ""}]', "raise ValueError('down')"))
+    result = project.run("--auepora-repeat", "2")
+    assert result.ret == 1
+    assert "down (in 1 of 2 repeats)" in str(result.stdout)
+    assert "error_rate" in gates(result)
+
+
+def test_the_fixture_repeats_as_well(project: Project) -> None:
+    project.rag(FLIPPING)
+    project.write(
+        "test_q.py", "def test_q(auepora):\n    assert auepora.evaluate('shop.golden.yaml')['mrr'] == 0.875\n"
+    )
+    project.run("--auepora-repeat", "2", "test_q.py", auepora=False).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(("until", "failing"), [("2999-01-01", False), ("2001-01-01", True)])
+def test_a_quarantined_case_is_not_held_to_its_baseline_until_the_date(
+    project: Project, until: str, failing: bool
+) -> None:
+    project.edit("    thresholds: {token_f1: 0.5}\n", f"    quarantine: {until}\n")
+    project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {min_effect: 0.9}\n")
+    project.accept()
+    project.break_retriever()
+    result = project.run()
+    assert result.ret == int(failing)
+    assert f"refund-window (until {until})" in " ".join(str(result.stdout).split())
+
+
+def test_a_case_that_must_pass_is_guarded_under_every_policy(project: Project) -> None:
+    project.edit("    thresholds: {token_f1: 0.5}\n", "    must_pass: true\n")
+    project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {policy: report}\n")
+    project.accept()
+    project.break_retriever()
+    result = project.run()
+    assert result.ret == 1
+    assert result.parseoutcomes()["failed"] == 1
+
+
+def test_a_case_that_must_pass_may_not_be_skipped(project: Project) -> None:
+    project.edit("    thresholds: {token_f1: 0.5}\n", "    must_pass: true\n    skip: later\n")
+    result = project.run()
+    assert gates(result) == ["coverage: must_pass"]
+
+
+@pytest.mark.parametrize("value", ["0", "-3"])
+def test_repeats_are_counted_from_one(project: Project, value: str) -> None:
+    assert project.run("--auepora-repeat", value).ret == 4
