@@ -30,16 +30,16 @@ _ARTICLE_ANY_CASE = re.compile(r"\b(a|an|the)\b", re.IGNORECASE)
 _NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _REMEMBER_UP_TO = 50_000  # characters; a longer text is cut again each time rather than kept in memory
 
-# Scripts written without spaces between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, bopomofo, Han
+# Scripts written without spaces between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, bopomofo, Han.
+# Characters beyond U+FFFF stand in classes of their own, because they would make the others slow.
 _UNSPACED = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005\u3007\u3040-\u312f\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
 )
-_UNSPACED_CHAR = re.compile(f"[{_UNSPACED}]")
+_UNSPACED_FAR = "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+_UNSPACED_CHAR = re.compile(f"[{_UNSPACED}]|[{_UNSPACED_FAR}]")
 # Blocks whose punctuation SQuAD's ASCII list does not know; Latin text has none of it
-_FOREIGN_PUNCTUATION = (
-    "\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965\u3001-\u3003\u3008-\u3011\u3014-\u301f\u30fb"
-)
+_FOREIGN_PUNCTUATION = "\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965\u3001-\u3003\u3008-\u3011\u3014-\u301f\u30fb"
 _FOREIGN = re.compile(f"[{_FOREIGN_PUNCTUATION}\uff61-\uff65]")
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
@@ -82,25 +82,44 @@ def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
     if cut == "default" or text.isascii():
         found = _ASCII_WORD.findall(text.lower())
     else:
-        found = _unicode_word().findall(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()))
+        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        found = _unicode_word(_is_far(text)).findall(text)
     return tuple(map(_STEMS.__getitem__, found)) if stem else tuple(found)
 
 
 _remembered_words = lru_cache(maxsize=4096)(_words)
 
 
-@lru_cache(maxsize=1)
-def _unicode_word() -> re.Pattern[str]:
-    marks = _marks()
-    alone = f"(?=[^\\W_])[{_UNSPACED}][{marks}]*"
-    return re.compile(f"{alone}|(?:(?![{_UNSPACED}])[^\\W_])(?:(?![{_UNSPACED}])[^\\W_]|[{marks}])*")
+@lru_cache(maxsize=2)
+def _unicode_word(far: bool) -> re.Pattern[str]:
+    unspaced, mark = _unspaced(far), _mark(far)
+    spaced = rf"(?!{unspaced})[^\W_]"
+    return re.compile(rf"(?=[^\W_]){unspaced}{mark}*|{spaced}(?:{spaced}|{mark}+)*")
 
 
-@lru_cache(maxsize=1)
-def _marks() -> str:
-    """Character class of combining marks: no word characters to `re`, which would cut Indic and Thai words."""
-    blocks = ((0x300, 0x3100), (0xA600, 0xAC00), (0xFB1E, 0xFE30), (0x10A00, 0x12000), (0x1E000, 0x1E950))
-    return "".join(chr(c) for lo, hi in blocks for c in range(lo, hi) if unicodedata.category(chr(c))[0] == "M")
+@lru_cache(maxsize=2)
+def _unspaced_or_not(far: bool) -> re.Pattern[str]:
+    return re.compile(f"{_unspaced(far)}{_mark(far)}*|[^{_UNSPACED}{_UNSPACED_FAR if far else ''}]+")
+
+
+def _is_far(text: str) -> bool:
+    """Whether *text* has characters beyond U+FFFF, for which the expressions are slower."""
+    return max(text, default="") > "\uffff"
+
+
+def _unspaced(far: bool) -> str:
+    return f"(?:[{_UNSPACED}]|[{_UNSPACED_FAR}])" if far else f"[{_UNSPACED}]"
+
+
+@lru_cache(maxsize=2)
+def _mark(far: bool) -> str:
+    """Return an expression for a combining mark: no word character to `re`, which would cut Indic and Thai words."""
+
+    def marks(*blocks: tuple[int, int]) -> str:
+        return "".join(chr(c) for a, b in blocks for c in range(a, b) if unicodedata.category(chr(c))[0] == "M")
+
+    near = marks((0x300, 0x3100), (0xA600, 0xAC00), (0xFB1E, 0xFE30))
+    return f"(?:[{near}]|[{marks((0x10A00, 0x12000), (0x1E000, 0x1E950))}])" if far else f"[{near}]"
 
 
 def is_mostly_ascii(text: str) -> bool:
@@ -128,9 +147,7 @@ def is_joining(text: str, i: int) -> bool:
 
 
 def _in_word(char: str) -> bool:
-    return (char.isalnum() and not _has_unspaced(char)) or (
-        not char.isascii() and unicodedata.category(char)[0] == "M"
-    )
+    return (char.isalnum() and not _has_unspaced(char)) or (not char.isascii() and unicodedata.category(char)[0] == "M")
 
 
 def cut_scripts(text: str) -> str:
@@ -143,7 +160,7 @@ def cut_scripts(text: str) -> str:
     text = _FOREIGN.sub("", text.translate(_FULL_WIDTH))
     if not _has_unspaced(text):
         return text
-    return re.sub(f"[{_UNSPACED}][{_marks()}]*", lambda m: f" {m[0]} ", text)
+    return " ".join(_unspaced_or_not(_is_far(text)).findall(text))
 
 
 def squad_words(

@@ -94,3 +94,11 @@ def test_a_long_text_is_cut_and_not_remembered() -> None:
     before = room._remembered_words.cache_info().currsize
     assert len(words("word " * 200_000)) == 200_000
     assert room._remembered_words.cache_info().currsize == before
+
+
+def test_characters_beyond_the_first_plane_are_cut_alike() -> None:
+    text = "北京𠀀大 हिन्दी ok"
+    assert answer_words(text) == ("北", "京", "𠀀", "大", "हिन्दी", "ok")
+    assert answer_words(text.replace("𠀀", "")) == ("北", "京", "大", "हिन्दी", "ok")
+    assert squad_words(text, multilingual=True) == ("北", "京", "𠀀", "大", "हिन्दी", "ok")
+    assert is_mostly_unspaced("𠀀𠀁")

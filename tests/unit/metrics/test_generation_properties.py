@@ -1,0 +1,256 @@
+"""What holds for every generation, judged and label metric, whatever the texts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
+from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.metrics import annotation
+from pytest_auepora.metrics.annotation import answer_hash
+from pytest_auepora.metrics.annotation_labels import ANSWER_LABELS, CHUNK_LABELS
+from pytest_auepora.metrics.catalogue import SPELLINGS
+from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality, LLMCritic, LLMFaithfulnessScore
+from pytest_auepora.metrics.generation_semantic import EmbeddingSimilarity
+from pytest_auepora.metrics.registry import Registry
+
+AGAINST_REFERENCE = [
+    "exact_match",
+    "exact_match[multilingual=false]",
+    "token_f1",
+    "rouge",
+    "rouge1",
+    "rouge2",
+    "rougeL",
+    "rougeL[tokenizer=unicode]",
+    "rougeL_answer",
+    "bleu",
+    "sentence_bleu",
+    "sentence_bleu[tokenizer=char]",
+    "sentence_bleu[smooth_method=add-k]",
+    "chrf",
+    "answer_recall",
+    "contains_answer",
+]
+OTHERS = [
+    "rougeL[compare_to=query]",
+    "evidence_overlap",
+    "evidence_overlap[relevant,n=2]",
+    "k_precision",
+    "unsupported_numbers",
+    "nugget_recall",
+    "nugget_recall[only=all,strict=true]",
+    "information_integration",
+    "assertion_pass",
+    "json_schema_valid",
+]
+
+
+class ByLength(LLMCritic):
+    def score(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> float:
+        return len(prompt) % 5 / 4
+
+
+def by_letters(texts: list[str]) -> list[list[float]]:
+    return [[float(len(t)), float(sum(map(ord, t)) % 97), -1.0] for t in texts]
+
+
+LABELLED: list[Any] = [getattr(annotation, n) for n in annotation.__all__ if hasattr(getattr(annotation, n), "wanted")]
+
+
+def make(name: str) -> Metric:
+    special: dict[str, Callable[[], Metric]] = {
+        "llm_faithfulness": lambda: LLMFaithfulnessScore(ByLength()),
+        "llm_answer_quality": lambda: LLMAnswerQuality(ByLength()),
+        "embedding_similarity": lambda: EmbeddingSimilarity(by_letters),
+    }
+    return special[name]() if name in special else Registry().get(name)
+
+
+LABEL_NAMES = [k.stem.format(k=3) for k in LABELLED]
+NAMES = [*AGAINST_REFERENCE, *OTHERS, "llm_faithfulness", "llm_answer_quality", "embedding_similarity", *LABEL_NAMES]
+METRICS = {name: make(name) for name in NAMES}
+every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
+
+ODD = ("", " ", "\n", "\x00", "the", "A.", "…", "北京大学", "القاهرة", "हिन्दी", "ไทย", "😀👩‍👩‍👧", "e\u0301", "\ud800",
+       "30 days", "1,000.5%", "{}")  # fmt: skip
+texts = st.one_of(
+    st.text(max_size=60),
+    st.lists(st.sampled_from([*ODD, "refund", "within", "policy", "1 May 2024", "-", "'s"]), max_size=12).map(" ".join),
+)
+labels = st.dictionaries(st.sampled_from(CHUNK_LABELS), st.sampled_from([True, False, None]), min_size=1).map(
+    lambda d: {**d, "id": "d1"}
+)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[EvaluationSample, SystemOutputs]:
+    answer = draw(texts)
+    reference = draw(st.none() | st.lists(texts, min_size=1, max_size=3))
+    docs = [Document(f"d{i}", t) for i, t in enumerate(draw(st.lists(texts, max_size=4)), 1)]
+    said: dict[str, Any] = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "must_contain": st.lists(texts, max_size=2),
+                "forbidden": st.lists(texts, max_size=2),
+                "match": st.sampled_from(["word", "substring"]),
+                "nuggets": st.lists(texts.filter(str.strip), max_size=3),
+                "answer_schema": st.sampled_from([True, {"type": "object"}, {"type": "string"}]),
+                "chunk_labels": st.lists(labels, max_size=3),
+                "expect": st.sampled_from(["answer", "refuse", "clarify"]),
+            },
+        )
+    )
+    if draw(st.booleans()):
+        flags = draw(st.dictionaries(st.sampled_from(ANSWER_LABELS), st.booleans()))
+        said["answer_labels"] = {"answer_hash": answer_hash(draw(st.sampled_from([answer, "other"]))), **flags}
+    sample = EvaluationSample(
+        "s",
+        draw(texts),
+        relevant_docs=draw(st.none() | st.just(docs[:2])),
+        reference_answer=None
+        if reference is None
+        else Response(reference[0], metadata={"alternatives": reference[1:]}),
+        labels=said,
+    )
+    retrieved = [RetrievedDocument(d, 1 / i, i) for i, d in enumerate(docs + docs[:1], 1)]
+    return sample, SystemOutputs(retrieved, Response(answer))
+
+
+def check(metric: Metric, seen: Measurement | NotApplicable) -> None:
+    if isinstance(seen, NotApplicable):
+        assert seen.reason.strip()
+        return
+    json.dumps(asdict(seen), allow_nan=False)
+    low, high = metric.range
+    if seen.value is None:
+        assert seen.data is not None
+    else:
+        assert type(seen.value) is float
+        assert low <= seen.value <= high
+
+
+ordinary = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@every_metric
+@ordinary
+@given(case=cases())
+def test_every_case_has_a_state_in_range_and_measuring_is_repeatable(metric: Metric, case: Any) -> None:
+    sample, outputs = case
+    seen = metric.measure(sample, outputs)
+    check(metric, seen)
+    assert metric.measure(sample, outputs) == seen
+
+
+@every_metric
+@settings(ordinary, max_examples=20)
+@given(many=st.lists(cases(), max_size=5), cut=st.integers(0, 5))
+def test_the_aggregate_of_parts_is_the_aggregate_of_all(metric: Metric, many: Any, cut: int) -> None:
+    samples, outputs = [s for s, _ in many], [o for _, o in many]
+    whole = metric.compute(samples, outputs)
+    parts = [metric.measure_many(samples[a:b], outputs[a:b]) for a, b in ((cut, None), (0, cut))]
+    kept = [m for part in parts for m in part if isinstance(m, Measurement)]
+    travelled = [Measurement(**json.loads(json.dumps(asdict(m)))) for m in kept]
+    again = metric.aggregate(travelled)
+    assert again.value == pytest.approx(whole.value, abs=1e-12)
+    assert again.details["num_samples"] == whole.details["num_samples"] == len(kept)
+    assert whole.details["num_skipped"] == len(many) - len(kept)
+    assert math.isfinite(whole.value)
+    low, high = metric.range
+    assert low <= whole.value <= high
+    assert kept or whole.value == 0
+
+
+@every_metric
+def test_nothing_to_measure(metric: Metric) -> None:
+    result = metric.compute([], [])
+    assert (result.value, result.details["num_samples"]) == (0.0, 0)
+    assert result.name == metric.name
+    with pytest.raises(ValueError, match="1 samples but 0 outputs"):
+        metric.compute([EvaluationSample("s", "q")], [])
+
+
+@pytest.mark.parametrize("name", AGAINST_REFERENCE)
+@ordinary
+@given(reference=texts)
+def test_the_reference_itself_is_perfect(name: str, reference: str) -> None:
+    metric = METRICS[name]
+    sample = EvaluationSample("s", "q", reference_answer=Response(reference))
+    seen = metric.measure(sample, SystemOutputs([], Response(reference)))
+    if isinstance(seen, Measurement):
+        whole = metric.aggregate([seen])
+        short = "rouge2" in name or name in ("rouge", "bleu")  # a text of one word has no pairs to agree in
+        assert whole.value == pytest.approx(1) or short or "note" in seen.details
+
+
+@pytest.mark.parametrize("name", AGAINST_REFERENCE)
+@ordinary
+@given(answer=texts, reference=texts, another=texts)
+def test_a_further_reference_never_lowers_the_score(name: str, answer: str, reference: str, another: str) -> None:
+    if name.startswith(("bleu", "sentence_bleu")) or "tokenizer" in name:
+        return  # BLEU looks at all references at once: a longer one may cost brevity
+    metric, outputs = METRICS[name], SystemOutputs([], Response(answer))
+    one = metric.measure(EvaluationSample("s", "q", reference_answer=Response(reference)), outputs)
+    more = Response(reference, metadata={"alternatives": [another]})
+    two = metric.measure(EvaluationSample("s", "q", reference_answer=more), outputs)
+    if isinstance(one, Measurement) and isinstance(two, Measurement) and "note" not in one.details:
+        assert two.value is not None
+        assert one.value is not None
+        # a reference in another script switches how all of them are cut
+        assert two.value >= one.value or not (reference + another).isascii()
+
+
+@pytest.mark.parametrize("name", ["evidence_overlap", "k_precision", "unsupported_numbers"])
+@ordinary
+@given(answer=texts, evidence=st.lists(texts, min_size=1, max_size=3), more=texts)
+def test_more_evidence_never_supports_less(name: str, answer: str, evidence: list[str], more: str) -> None:
+    metric, sample = METRICS[name], EvaluationSample("s", "q")
+
+    def score(docs: list[str]) -> float | None:
+        retrieved = [RetrievedDocument(Document(f"d{i}", t), 1, i) for i, t in enumerate(docs, 1)]
+        seen = metric.measure(sample, SystemOutputs(retrieved, Response(answer)))
+        return seen.value if isinstance(seen, Measurement) else None
+
+    before, after = score(evidence), score([*evidence, more])
+    if before is not None and after is not None:
+        assert after <= before if metric.direction == "lower" else after >= before
+
+
+BIG = {
+    "words": "Refunds take 30 days; the policy of May 1, 2024 says so. " * 18_000,
+    "chinese": "北京大学是中国的一所大学。" * 80_000,
+    "one word": "x" * 1_000_000,
+    "odd": "1234567890" * 20_000 + "1,'.:" * 60_000 + "😀👩‍👩‍👧" * 50_000 + " \n" * 75_000,
+}
+
+
+@pytest.mark.parametrize("text", BIG.values(), ids=BIG.keys())
+@pytest.mark.parametrize("name", [*AGAINST_REFERENCE, *OTHERS, "helpfulness", "topical_precision@3"])
+def test_an_answer_of_a_million_characters(name: str, text: str) -> None:
+    metric = METRICS[name]
+    sample = EvaluationSample(
+        "s",
+        "How long do refunds take?",
+        relevant_docs=[Document("d1", "Refunds take 30 days. 北京")],
+        reference_answer=Response("Refunds take 30 days", metadata={"alternatives": ["北京大学"]}),
+        labels={"nuggets": ["30 days", "北京"], "must_contain": ["30 days"], "answer_schema": {"type": "object"}},
+    )
+    outputs = SystemOutputs([RetrievedDocument(Document("d1", "Refunds take 30 days"), 1, 1)], Response(text))
+    check(metric, metric.measure(sample, outputs))
+
+
+def test_every_metric_of_these_rooms_is_held_to_this() -> None:
+    rooms = ("generation_", "annotation")
+    spelled = {s.replace("{k}", "3") for s, (factory, _) in SPELLINGS.items() if factory.startswith(rooms)}
+    heavy = {"bertscore", "llm_groundedness", "rouge1_answer", "rouge2_answer"}
+    assert spelled - {n.partition("[")[0] for n in NAMES} <= heavy
