@@ -92,7 +92,8 @@ def test_exit_first_wastes_little_and_stops(project: Project) -> None:
 def test_a_fixture_is_torn_down_after_its_calls(project: Project) -> None:
     project.rag(
         "def rag(request):\n    import time\n    alive = [True]\n    def ask(query):\n        time.sleep(0.02)\n"
-        return [line for line in result.outlines if not any(w in line for w in timed)]
+        "        assert alive, 'called after tear-down'\n        return answer(query)\n"
+        "    yield ask\n    alive.clear()",
         scope="module",
     )
     assert project.run("--auepora-concurrency", "8", "-k", "refund or warehouse").ret == 0
