@@ -1,6 +1,6 @@
 """How often the verdict raises a false alarm, and how often it sees a real loss, beside the naive gate.
 
-    python -m tests.benchmarks.simulate_verdict --runs 1000 --write docs/verdict-simulation.md
+    python -m tests.benchmarks.simulate_verdict --runs 1000 --write docs/pages/verdict-simulation.md
 
 Each run draws n of the source's cases, changes the system in one of several ways and judges four metrics with
 the gate exactly as users get it.  Everything is seeded: the same command gives the same table.

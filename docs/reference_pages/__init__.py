@@ -1,0 +1,19 @@
+"""The reference pages, each made from the code it describes: file name → what makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .golden_file import golden_file_page
+from .metrics import metrics_page
+from .options import options_page
+from .specification import specification_page
+
+__all__ = ["PAGES"]
+
+PAGES: dict[str, Callable[[], str]] = {
+    "metrics.md": metrics_page,
+    "specification.md": specification_page,
+    "options.md": options_page,
+    "golden-file.md": golden_file_page,
+}

@@ -1,0 +1,86 @@
+"""The page of all metrics, one section a class."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pytest_auepora.core.metrics_base import Metric
+from pytest_auepora.metrics.registry import Registry
+
+from .layout import cell
+
+__all__ = ["all_metrics", "example_name", "metrics_page"]
+
+EXAMPLES = {"percent": "95", "n": "2"}
+"""What stands in for a whole number of a spelling; 5 where nothing is said."""
+WRAPPERS = {"noise_robustness": "noise_robustness[recall@5]", "sliced": "sliced[recall@5,scenario:typo]"}
+"""Metrics of metrics, which need one to be made."""
+
+HEAD = """\
+# Metrics
+
+Generated from the classes. Names are written as here in golden files, in `run[…]` and in baselines; options go into
+brackets: `ndcg@10[gain=linear]`, `mean_latency[retrieval]`.
+"""
+
+
+def example_name(spelling: str) -> str:
+    """Return *spelling* with its numbers filled in."""
+    name = re.sub(r"\{(\w+)\}", lambda hole: EXAMPLES.get(hole[1], "5"), spelling)
+    return WRAPPERS.get(name, name)
+
+
+def all_metrics() -> Iterator[tuple[str, Metric]]:
+    """Yield every spelling of the registry with a metric of that name."""
+    registry = Registry()
+    for spelling in registry.spellings():
+        yield spelling, registry.get(example_name(spelling))
+
+
+def metrics_page() -> str:
+    """Return the page: a section for each class, under all its spellings."""
+    by_class: dict[type[Metric], list[tuple[str, Metric]]] = {}
+    for spelling, metric in all_metrics():
+        by_class.setdefault(type(metric), []).append((spelling, metric))
+    return "\n".join([HEAD, *(_section(group) for group in by_class.values())])
+
+
+def _section(group: list[tuple[str, Metric]]) -> str:
+    spelling, metric = group[0]
+    kind = type(metric)
+    summary = (inspect.getdoc(kind) or "").split("\n\n")[0]
+    names = ", ".join(f"`{name}`" for name, _ in group)
+    rows = {
+        "Target": f"`{metric.target.name}`",
+        "Formula": cell(metric.formula),
+        "Range": _range(metric),
+        "Needs": ", ".join(f"`{name}`" for name in metric.required_fields()) or "no annotation",
+        "Options": cell(_options(kind, spelling)),
+        "Source": cell(metric.source),
+        "Held to": cell(metric.oracle),
+        "Class": f"`{kind.__module__}.{kind.__name__}`, version {metric.version}",
+    }
+    table = ["| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in rows.items())]
+    return "\n".join([f"## {kind.__name__}", "", names, "", " ".join(summary.split()), "", *table, ""])
+
+
+def _range(metric: Metric) -> str:
+    low, high = ("∞" if value == float("inf") else f"{value:g}" for value in metric.range)
+    chance = "" if metric.deterministic else ", not deterministic"
+    return f"{low} to {high}, {metric.direction} is better{chance}"
+
+
+def _options(kind: Callable[..., Any], spelling: str) -> str:
+    """Return the options of a metric class with their defaults, but those the spelling already holds."""
+    held = set(re.findall(r"\{(\w+)\}", spelling))
+    out = []
+    for name, parameter in inspect.signature(kind).parameters.items():
+        if name in held or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
+        plain = " object at 0x" not in default and len(default) < 60
+        out.append(f"`{name}{default if plain else ''}`")
+    return ", ".join(out) or "none"
