@@ -15,7 +15,7 @@ from ..regression.baseline import metric_key
 from .codec import rounded
 from .restore import restored
 
-__all__ = ["CUTS", "MRR_CUT", "AggregateMetrics", "aggregate_of", "first_rank"]
+__all__ = ["CUTS", "MRR_CUT", "AggregateMetrics", "aggregate_of", "document_of", "first_rank"]
 
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
@@ -102,7 +102,7 @@ def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf |
     return AggregateMetrics(
         hit_at_k={k: _mean(float(r is not None and r <= k) for r in ranks) for k in CUTS},
         mrr=_mean(1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks),
-        recall_at_k_doc={k: text.mean(f"recall@{k}_doc") for k in CUTS},
+        recall_at_k_doc={k: _mean(r for c in cases if (r := _document_recall(c, k)) is not None) for k in CUTS},
         citation_coverage=text.mean("citation_coverage"),
         groundedness=text.mean("assertion_pass"),
         empty_result_rate=text.mean("empty_result_rate"),
@@ -115,6 +115,22 @@ def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf |
 def first_rank(result: CaseResult) -> int | None:
     """Return the 1-based rank of the first relevant chunk that was returned, or None."""
     return min((r for r in result.ranks.values() if r is not None), default=None)
+
+
+def _document_recall(result: CaseResult, k: int) -> float | None:
+    """Return the share of the relevant documents that the top *k* come from; the stored score where no ids are."""
+    if "retrieved" not in result.outputs or "relevant" not in result.expected:
+        score = result.scores.get(f"recall@{k}_doc")
+        return score.value if score is not None else None
+    wanted = {document_of(label) for label in result.expected["relevant"] if label.get("grade", 1) >= 1}
+    if not wanted:
+        return None
+    return len(wanted & {document_of(hit) for hit in result.outputs["retrieved"][:k]}) / len(wanted)
+
+
+def document_of(said: Mapping[str, Any]) -> str:
+    """Return the document that a stored label or a stored hit belongs to."""
+    return str(said.get("doc", said["id"]))
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ..core.run import CaseResult, Run
-from .aggregates import first_rank
+from .aggregates import document_of, first_rank
 
 __all__ = ["CHUNK_KEYS", "Match", "Matcher", "changes"]
 
@@ -42,9 +42,9 @@ class Matcher:
         """Return the 1-based rank of the first hit, or None."""
         if self.match(result.case_id) != "fallback_doc":
             return first_rank(result)
-        wanted = {_document(label) for label in self._relevant(result.case_id)}
+        wanted = {document_of(label) for label in self._relevant(result.case_id)}
         ranked = enumerate(result.outputs.get("retrieved", ()), 1)
-        return next((rank for rank, hit in ranked if _document(hit) in wanted), None)
+        return next((rank for rank, hit in ranked if document_of(hit) in wanted), None)
 
     def blind(self, result: CaseResult) -> bool:
         """Whether the hits of *result* cannot be told, as what it retrieved is not stored."""
@@ -54,7 +54,3 @@ class Matcher:
     def _relevant(self, case_id: str) -> list[Mapping[str, Any]]:
         labels = self._gold.get(case_id, {}).get("relevant", ())
         return [label for label in labels if label.get("grade", 1) >= 1]
-
-
-def _document(said: Mapping[str, Any]) -> str:
-    return str(said.get("doc", said["id"]))

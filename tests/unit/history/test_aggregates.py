@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.history.aggregates import AggregateMetrics, aggregate_of
 from pytest_auepora.history.by_id import compute_aggregate, store_aggregate
 from pytest_auepora.history.codec import dumps, run_of, run_text
+from pytest_auepora.history.restore import restored
 from pytest_auepora.history.store import HistoryStore
 
-from ..reporting.builders import METRICS, Case, verdict_of
+from ..reporting.builders import METRICS, REGISTRY, Case, verdict_of
 from ..reporting.builders import run_of as measured
 
 TEN = [f"d{i}" for i in range(1, 11)]
@@ -47,6 +51,19 @@ def test_recall_counts_documents_not_chunks() -> None:
         entry["doc"] = {"m": "manual", "n": "notes"}[entry["id"][0]]
     found = aggregate_of(run).recall_at_k_doc
     assert found == {1: 0.5, 3: 1.0, 5: 1.0, 10: 1.0}
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), max_size=12), st.lists(st.sampled_from("abcdij"), min_size=1, unique=True))
+def test_recall_of_documents_is_that_of_the_metric(got: list[str], wanted: list[str]) -> None:
+    run = measured([Case("a", relevant=wanted, got=got)], ("recall@5",))
+    for entry in (*run.cases["a"].expected["relevant"], *run.cases["a"].outputs["retrieved"]):
+        entry["doc"] = {"a": "one", "b": "one", "c": "two", "i": "two"}.get(entry["id"], entry["id"])
+    held = restored(run.cases["a"])
+    assert held is not None
+    for k, found in aggregate_of(run).recall_at_k_doc.items():
+        seen = REGISTRY.get(f"recall@{k}_doc").measure(*held)
+        assert isinstance(seen, Measurement)
+        assert found == pytest.approx(seen.value, abs=1e-12)
 
 
 def test_groundedness_needs_every_phrase_and_no_forbidden_one() -> None:
@@ -119,8 +136,10 @@ def test_scores_of_another_version_of_a_metric_are_measured_anew() -> None:
 
 def test_a_case_that_no_formula_can_read_does_not_hide_the_others() -> None:
     run = measured([Case("a"), Case("b")], ("recall@5",))
-    run.cases["b"].expected["relevant"] = [{"id": "x", "grade": "much"}]
-    assert aggregate_of(run).recall_at_k_doc[3] == 1.0
+    run.cases["b"].labels["match"] = "no such way"
+    for case in run.cases.values():
+        case.expected["must_contain"] = ["30 days"]
+    assert aggregate_of(run).groundedness == 1.0
 
 
 def test_old_runs_can_be_aggregated_anew_and_that_is_recorded(tmp_path: object) -> None:

@@ -1,0 +1,96 @@
+"""A golden file, recorded outputs, and a shell in the directory where they lie."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from pytest_auepora.cli.main import main
+
+GOLDEN = """\
+suite: shop
+owner: search-team
+metrics: [recall@1, recall@3, precision@5, ndcg@10, mrr@10, token_f1, refusal_correctness]
+thresholds:
+  recall@3: 0.9
+cases:
+  - id: refund-window
+    query: How long do I have to ask for a refund?
+    relevant_docs: [refunds]
+    reference_answer: Within 30 days of purchase.
+  - id: warranty
+    query: How long does the warranty last?
+    relevant_docs: [warranty]
+    reference_answer: 24 months
+  - id: ceo-salary
+    query: What does the CEO earn?
+    relevant_docs: []
+"""
+
+OUTPUTS: list[dict[str, Any]] = [
+    {
+        "id": "refund-window",
+        "answer": "Within 30 days of purchase.",
+        "documents": [{"id": "refunds", "text": "30 days"}, {"id": "terms", "text": "Terms"}],
+        "timings": {"end_to_end": 0.25},
+    },
+    {
+        "id": "warranty",
+        "answer": "24 months",
+        "documents": [{"id": "warranty", "text": "24 months"}],
+        "timings": {"end_to_end": 0.75},
+    },
+    {"id": "ceo-salary", "answer": "I don't know.", "documents": []},
+]
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Shell:
+    """Runs ``auepora`` in a directory of its own."""
+
+    path: Path
+    capture: pytest.CaptureFixture[str]
+
+    def __call__(self, *args: str) -> Said:
+        code = main(args)
+        told = self.capture.readouterr()
+        assert "Traceback" not in told.err
+        return Said(code, told.out, told.err)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def outputs(self, *changed: dict[str, Any], without: str = "", name: str = "outputs.jsonl") -> str:
+        """Write outputs, those of the same id replaced by *changed*."""
+        new = {one["id"]: one for one in changed}
+        kept = [new.get(one["id"], one) for one in OUTPUTS if one["id"] != without]
+        self.write(name, "".join(json.dumps(one) + "\n" for one in kept))
+        return name
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("AUEPORA_HISTORY", raising=False)
+    monkeypatch.setenv("COLUMNS", "120")
+    made = Shell(tmp_path, capsys)
+    made.write("shop.golden.yaml", GOLDEN)
+    made.outputs()
+    return made
+
+
+BAD: dict[str, Any] = {"id": "warranty", "answer": "No idea.", "documents": [{"id": "terms", "text": "Terms"}]}
+"""The warranty case gone wrong."""

@@ -1,0 +1,66 @@
+"""Golden files checked, the schema printed, and what every command has in common."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from pytest_auepora.io.json_schema import golden_schema
+
+from .conftest import GOLDEN, Shell
+
+
+def test_a_sound_file(shell: Shell) -> None:
+    said = shell("check", "shop.golden.yaml")
+    assert said == (0, "shop.golden.yaml: 3 cases, 7 metrics, 1 threshold\n", "")
+
+
+def test_all_that_is_wrong_with_its_place(shell: Shell) -> None:
+    shell.write("bad.golden.yaml", GOLDEN.replace("recall@1,", "recal@1,").replace("query: What", "qurey: What"))
+    said = shell("check", "shop.golden.yaml", "bad.golden.yaml")
+    assert said.code == 1
+    assert "did you mean 'recall@1'" in said.out
+    assert "did you mean 'query'" in said.out
+    assert all(line.startswith(("shop.golden.yaml: ", "bad.golden.yaml:")) for line in said.out.splitlines())
+    told = json.loads(shell("check", "bad.golden.yaml", "--json").out)
+    assert {p["line"] for p in told[0]["problems"]} >= {3}
+
+
+def test_a_directory_stands_for_its_golden_files(shell: Shell) -> None:
+    shell.write("deep/other.golden.yaml", GOLDEN.replace("suite: shop", "suite: other"))
+    assert [one["suite"] for one in json.loads(shell("check", ".", "--json").out)] == ["other", "shop"]
+    (shell.path / "empty").mkdir()
+    assert shell("check", "empty").code == 2
+    assert shell("check", "lost.golden.yaml").code == 2
+
+
+def test_the_schema(shell: Shell) -> None:
+    said = shell("schema")
+    assert (said.code, json.loads(said.out)) == (0, golden_schema())
+
+
+@pytest.mark.parametrize("args", [(), ("no-such",), ("check",), ("runs", "--limit", "many"), ("report",)])
+def test_usage_errors(shell: Shell, args: tuple[str, ...]) -> None:
+    said = shell(*args)
+    assert said.code == 2
+    assert "usage: auepora" in said.err
+
+
+def test_help_says_what_the_exit_codes_mean(shell: Shell) -> None:
+    said = shell("--help")
+    assert said.code == 0
+    assert "0 pass, 1 fail, 2 usage, 3 could not judge" in " ".join(said.out.split())
+    for name in ("runs", "compare", "report", "score", "check", "schema"):
+        assert shell(name, "--help").code == 0
+
+
+def test_a_command_reads_no_more_than_it_needs() -> None:
+    code = (
+        "import sys; from pytest_auepora.cli.main import main; main(['schema']); "
+        "print([m for m in ('numpy', 'scipy', 'sqlite3', 'pytest', 'sqlalchemy') if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"

@@ -1,0 +1,147 @@
+"""Recorded outputs, scored and judged without a call."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.evaluation.suite import evaluate
+from pytest_auepora.regression.accept import accept
+from pytest_auepora.regression.baseline import baseline_path
+
+from .conftest import BAD, OUTPUTS, Shell
+
+GOLDEN = "--golden=shop.golden.yaml"
+
+
+def test_it_writes_the_two_specified_files(shell: Shell) -> None:
+    said = shell("score", "outputs.jsonl", GOLDEN, "--out", "made/here")
+    assert (said.code, said.err) == (0, "")
+    rows = list(csv.DictReader((shell.path / "made/here/metrics.csv").read_text(encoding="utf-8").splitlines()))
+    first = ["id", "p_at_5", "p_at_10", "ndcg_10", "mrr_10", "cov_entities", "p50_ms", "p95_ms", "errors", "retries"]
+    assert list(rows[0])[:11] == [*first, "privacy_leak"]
+    assert [r["id"] for r in rows] == ["refund-window", "warranty", "ceo-salary"]
+    assert (rows[0]["p_at_5"], rows[0]["mrr_10"], rows[0]["p50_ms"], rows[0]["errors"]) == (
+        "0.2000",
+        "1.0000",
+        "250.0",
+        "0",
+    )
+    assert rows[2]["mrr_10"] == rows[2]["p50_ms"] == ""  # not measured is no 0
+    totals = json.loads((shell.path / "made/here/summary.json").read_text(encoding="utf-8"))
+    assert totals["version"] == "v0"
+    assert totals["quality"]["p@5"] == 0.2
+    assert totals["quality"]["ndcg@10"] == 1.0
+    assert totals["operational"] == {"p50_ms": 250.0, "p95_ms": 750.0, "error_rate": 0.0}
+    assert totals["privacy"] == {"leak_rate": None}
+
+
+def test_the_files_lie_in_out_unless_told_otherwise(shell: Shell) -> None:
+    shell("score", "outputs.jsonl", GOLDEN)
+    assert sorted(p.name for p in (shell.path / "out").iterdir()) == ["metrics.csv", "summary.json"]
+
+
+def test_a_missed_threshold_fails(shell: Shell) -> None:
+    said = shell("score", shell.outputs(BAD), GOLDEN)
+    assert said.code == 1
+    assert "recall@3 0.5000 is not >= 0.9" in said.out
+
+
+def test_a_recorded_error_is_an_error(shell: Shell) -> None:
+    said = shell("score", shell.outputs({"id": "warranty", "error": "TimeoutError: 30 s"}), GOLDEN, "--json")
+    assert said.code == 1
+    case = json.loads(said.out)["suites"][0]["run"]["cases"]["warranty"]
+    assert case["state"] == "error"
+    assert "TimeoutError: 30 s" in case["error"]
+
+
+def test_an_answer_nobody_can_read_is_an_error_too(shell: Shell) -> None:
+    said = shell("score", shell.outputs({"id": "warranty", "anwser": "24 months"}), GOLDEN)
+    assert said.code == 1
+    assert "did you mean 'answer'" in " ".join(said.out.split())
+
+
+def test_a_missing_output_leaves_the_suite_unjudged(shell: Shell) -> None:
+    said = shell("score", shell.outputs(without="warranty"), GOLDEN)
+    assert said.code == 3
+    assert "no output for warranty" in said.out
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('{"answer": "x"}', "outputs.jsonl:4:1: no id"),
+        (
+            '{"id": "waranty", "answer": "x"}',
+            "outputs.jsonl:4:8: shop.golden.yaml has no case 'waranty' (did",
+        ),
+        ('{"id": "warranty", "answer": "x"}', "outputs.jsonl:4:8: 'warranty' is there twice"),
+        ("{", "outputs.jsonl:4:"),
+    ],
+)
+def test_a_bad_line_is_told_with_its_place(shell: Shell, line: str, complaint: str) -> None:
+    path = shell.path / "outputs.jsonl"
+    path.write_text(path.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
+    said = shell("score", "outputs.jsonl", GOLDEN)
+    assert said.code == 3
+    assert complaint in said.err
+    assert not (shell.path / "out").exists()
+
+
+def test_an_empty_file_is_not_green(shell: Shell) -> None:
+    shell.write("outputs.jsonl", "\n")
+    said = shell("score", "outputs.jsonl", GOLDEN)
+    assert (said.code, said.err) == (3, "auepora: outputs.jsonl: is empty\n")
+
+
+def test_a_baseline_is_held_against_it(shell: Shell) -> None:
+    golden = shell.path / "shop.golden.yaml"
+    answers = {one["id"]: one for one in OUTPUTS}
+    done = evaluate(golden, lambda sample: answers[sample.sample_id])
+    accept(baseline_path(golden, "shop", ""), done.run, ["all"])
+    assert shell("score", "outputs.jsonl", GOLDEN, "--require-baseline").code == 0
+    worse = shell("score", shell.outputs({**OUTPUTS[1], "answer": "Perhaps a year."}), GOLDEN)
+    assert worse.code == 1
+    assert "token_f1" in worse.out
+    shell.outputs()
+    (shell.path / "__baselines__/shop.json").rename(shell.path / "kept.json")
+    assert shell("score", "outputs.jsonl", GOLDEN, "--baseline", "kept.json", "--require-baseline").code == 0
+    lacking = shell("score", "outputs.jsonl", GOLDEN, "--require-baseline")
+    assert (lacking.code, lacking.err) == (3, "auepora: no baseline yet (shop.json)\n")
+
+
+def test_a_broken_baseline_cannot_judge(shell: Shell) -> None:
+    shell.write("__baselines__/shop.json", "{")
+    said = shell("score", "outputs.jsonl", GOLDEN)
+    assert said.code == 3
+    assert "not JSON" in said.err
+
+
+def test_it_judges_like_the_library(shell: Shell) -> None:
+    said = shell("score", shell.outputs(BAD), GOLDEN, "--json")
+    told = json.loads(said.out)["suites"][0]["verdict"]
+    answers = {one["id"]: one for one in [*OUTPUTS, BAD]}
+    done = evaluate(Path("shop.golden.yaml"), lambda sample: answers[sample.sample_id])
+    for name, found in done.verdict.aggregates.items():
+        if "latency" not in name:
+            assert told["aggregates"][name]["value"] == found.value, name
+    assert [g["message"] for g in told["gates"]] == [g.message for g in done.verdict.gates]
+
+
+def test_the_run_can_be_kept(shell: Shell) -> None:
+    shell("score", "outputs.jsonl", GOLDEN, "--save")
+    shell("score", shell.outputs(BAD), GOLDEN, "--save")
+    assert shell("compare").code == 1
+    assert not shell("runs").err
+
+
+def test_without_a_golden_file_it_is_a_usage_error(shell: Shell) -> None:
+    said = shell("score", "outputs.jsonl")
+    assert said.code == 2
+    assert "--golden" in said.err
+    lost = shell("score", "outputs.jsonl", "--golden", "lost.golden.yaml")
+    assert lost.code == 3
+    assert "lost.golden.yaml: cannot be read" in lost.err

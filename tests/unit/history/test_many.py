@@ -1,0 +1,74 @@
+"""A hundred thousand stored results: what listing and comparing cost, beside reading the same rows by hand."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.history.by_id import compare_runs
+from pytest_auepora.history.database import SqliteFile
+from pytest_auepora.history.store import HistoryStore
+
+from ..reporting.builders import Case, run_of, verdict_of
+
+RUNS, CASES = 100, 1000
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> HistoryStore:
+    """One real run of a thousand cases, copied inside the database until there are a hundred."""
+    path = tmp_path_factory.mktemp("many") / "history.sqlite"
+    store = HistoryStore(path)
+    run = run_of([Case(f"case-{i}") for i in range(CASES)], provenance={"model": "m"})
+    first = store.add(run, verdict_of(run))
+    with SqliteFile(path).transaction(write=True) as open_:
+        for table in ("eval_runs", "eval_query_results"):
+            columns = [row[1] for row in open_.rows(f"PRAGMA table_info({table})")]
+            copied = ", ".join("printf('%s-%03d', run_id, :n)" if c == "run_id" else c for c in columns)
+            open_.run_many(
+                f"INSERT INTO {table} ({', '.join(columns)}) SELECT {copied} FROM {table} WHERE run_id = :first",
+                [{"n": n, "first": first} for n in range(1, RUNS)],
+            )
+        assert open_.rows("SELECT COUNT(*) FROM eval_query_results") == [(RUNS * CASES,)]
+    return store
+
+
+def best(act: Callable[[], Any], times: int = 3) -> float:
+    took = []
+    for _ in range(times):
+        start = time.perf_counter()
+        act()
+        took.append(time.perf_counter() - start)
+    return min(took)
+
+
+def test_listing_does_not_read_results(full: HistoryStore) -> None:
+    few = HistoryStore(Path(full.name).with_name("few.sqlite"))
+    run = run_of([Case("one")])
+    verdict = verdict_of(run)
+    for _ in range(RUNS):
+        few.add(run, verdict)
+    assert len(full.runs()) == RUNS
+    # a thousand results a run instead of one: the list costs about the same
+    assert best(full.runs) < 10 * best(few.runs)
+
+
+def test_comparing_reads_two_runs_only(full: HistoryStore) -> None:
+    old, new = full.runs()[50].run_id, full.runs()[0].run_id
+
+    def by_hand() -> None:
+        raw = sqlite3.connect(full.name)
+        for run_id in (old, new):
+            rows = raw.execute("SELECT result FROM eval_query_results WHERE run_id = ? ORDER BY place", (run_id,))
+            assert len([json.loads(row[0]) for row in rows.fetchall()]) == CASES
+        raw.close()
+
+    assert len(compare_runs(old, new, full).per_query) == CASES
+    # reading and decoding the two runs is the floor; scanning all would be fifty times that
+    assert best(lambda: compare_runs(old, new, full)) < 15 * best(by_hand)
