@@ -102,7 +102,7 @@ def make_function(case: GoldenCase, *, suite: GoldenSuite, mark: pytest.MarkDeco
 def template(path: Path, fixture: str, is_async: bool) -> types.FunctionType:
     """Return ``def case(request, <fixture>)`` compiled as if it stood in the golden file."""
     prefix, wait = ("async ", "await ") if is_async else ("", "")
-    source = f"{prefix}def case(request, {fixture}): {wait}run(request.node, {fixture})"
+    source = f"{prefix}def case(request, {fixture}): {wait}run(request, {fixture})"
     scope: dict[str, Any] = {
         "run": run_case_async if is_async else run_case,
         "__file__": str(path),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["fixture_definitions", "has_pytest_asyncio", "variant_of"]
+__all__ = ["fixture_definitions", "has_pytest_asyncio", "has_pytest_benchmark", "variant_of"]
 
 
 def fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[pytest.FixtureDef[Any]]]:
@@ -31,3 +31,8 @@ def variant_of(item: pytest.Item) -> str:
 def has_pytest_asyncio(config: pytest.Config) -> bool:
     """Whether pytest-asyncio is active, under whichever name it was loaded."""
     return any(map(config.pluginmanager.hasplugin, ("asyncio", "pytest_asyncio", "pytest_asyncio.plugin")))
+
+
+def has_pytest_benchmark(config: pytest.Config) -> bool:
+    """Whether pytest-benchmark is active, under whichever name it was loaded."""
+    return any(map(config.pluginmanager.hasplugin, ("benchmark", "pytest_benchmark", "pytest_benchmark.plugin")))

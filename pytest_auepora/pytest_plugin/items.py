@@ -18,25 +18,34 @@ from .compat import variant_of
 from .keys import CASE, PARCELS, SESSION, SUITE
 from .lookahead import Queue
 from .session import AueporaSession
+from .timing import timed_call
 from .wire import Parcel, attach
 
 __all__ = ["Collecting", "run_case", "run_case_async"]
 
 
-def run_case(item: pytest.Item, rag: Any) -> None:
+def run_case(request: pytest.FixtureRequest, rag: Any) -> None:
     """Body of every golden item whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
-    session = item.config.stash[SESSION]
-    caller = session.caller(session.system(rag))
-    finish(
-        item, session, rag, [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
-    )
+    item: pytest.Item = request.node
+    session, case = item.config.stash[SESSION], item.stash[CASE]
+    system = session.system(rag)
+    caller = session.caller(system)
+    if case.benchmark is not None:
+        ask = partial(system.invoke, case.sample, case.top_k)
+        calls = [timed_call(request, caller, ask, case.benchmark, case.timeout)]
+    else:
+        calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
+    finish(item, session, rag, calls)
 
 
-async def run_case_async(item: pytest.Item, rag: Any) -> None:
+async def run_case_async(request: pytest.FixtureRequest, rag: Any) -> None:
     """Body of a golden item whose system comes from an async fixture: calls stay in the fixture's loop."""
     __tracebackhide__ = True
+    item: pytest.Item = request.node
     session = item.config.stash[SESSION]
+    if item.stash[CASE].benchmark is not None:
+        pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
     caller = session.caller(session.system(rag))
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
     finish(item, session, rag, calls)

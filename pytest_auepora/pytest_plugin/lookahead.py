@@ -47,10 +47,11 @@ class Queue:
 def share_key(item: pytest.Item) -> Hashable | None:
     """Return a key equal for items that get the same value of the system's fixture.
 
-    None where the call must not start early: no golden case, skipped, not run, or a function-scoped
+    None where the call must not start early: no golden case, timed, skipped, not run, or a function-scoped
     fixture in the closure, whose set-up for that item has not happened yet.
     """
-    if item.stash.get(CASE, None) is None or _will_not_run(item):
+    case = item.stash.get(CASE, None)
+    if case is None or case.benchmark is not None or _will_not_run(item):
         return None
     name = item.stash[SUITE].fixture
     definitions = fixture_definitions(item)
