@@ -1,6 +1,6 @@
 """How text is cut into words: ROUGE's way, SQuAD's way, and one for every script; results are remembered.
 
-Heavy packages are imported when a stem is first needed.  Everything here is a pure function of the text.
+Everything here is a pure function of the text.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import string
 import unicodedata
 from functools import lru_cache
 from typing import Literal
+
+from .porter import porter_stem
 
 __all__ = [
     "Cut",
@@ -50,19 +52,11 @@ class _Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) > 500_000:  # an endless run over ever new words must not grow without bound
             self.clear()
-        stem = _porter().stem(word) if len(word) > 3 and word.isascii() else word
-        self[word] = stem
-        return str(stem)
+        self[word] = stem = porter_stem(word) if len(word) > 3 and word.isascii() else word
+        return stem
 
 
 _STEMS = _Stems()
-
-
-@lru_cache(maxsize=1)
-def _porter():  # type: ignore[no-untyped-def]  # nltk has no types
-    from nltk.stem import porter
-
-    return porter.PorterStemmer()
 
 
 def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, ...]:
