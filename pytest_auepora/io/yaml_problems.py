@@ -10,13 +10,14 @@ from .source import Source
 
 __all__ = ["TooDeep", "YamlProblem", "explain"]
 
-_ADVICE = {
+_ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do
     "mapping values are not allowed": "put quotes round a text that holds a colon",
     "could not find expected ':'": "a key needs a colon and a blank after it, a long text quotes or a |",
     "did not find expected key": "check the indentation of this line and of those before it",
+    "expected <block end>": "check the indentation of this line and of those before it",
     "did not find expected '-' indicator": "check the indentation of this line and of those before it",
-    "did not find expected ',' or ']'": "a list in brackets is not closed, or misses a comma",
-    "did not find expected ',' or '}'": "a mapping in braces is not closed, or misses a comma",
+    "expected ',' or ']'": "a list in brackets is not closed, or misses a comma",
+    "expected ',' or '}'": "a mapping in braces is not closed, or misses a comma",
     "found unexpected end of stream": "a quote is not closed",
     "cannot start any token": "put quotes round a text that begins with this character",
     "unknown escape character": "double a backslash, or use single quotes",

@@ -46,7 +46,7 @@ OF_THE_TEXT = {
 
 
 @pytest.mark.parametrize("name", OF_THE_TEXT)
-def test_a_text_that_is_no_golden_file(tmp_path: Path, name: str) -> None:
+def test_a_text_that_is_no_golden_file(tmp_path: Path, parser: object, name: str) -> None:
     text, told = OF_THE_TEXT[name]
     (problem, *others) = problems(tmp_path, text)
     assert told in problem

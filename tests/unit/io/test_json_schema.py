@@ -72,14 +72,16 @@ PROBES: list[Any] = [
     None, True, False, 0, 1, -1, 2, 2.5, 100_000, "", " ", "x", "x y", "a::b", "2030-01-01", "0.5", "auto", "report",
     "word", "refuse", "answer", "fail", "lambda", "skip", "setup_module", [], ["x"], ["x", "y"], ["x", "x"], [""], [1],
     [None], [[]], [{}], {}, {"x": 1}, {"x": [1, {"y": None}]}, {"rounds": 2}, {"rounds": 0},
-    {"rounds": 1, "group": "g"}, {"any_of": "x"}, [{"any_of": ["x"]}], [{"any_of": []}], [{"any_of": "x", "importance": "okay"}],
+    {"rounds": 1, "group": "g"}, {"any_of": "x"},
+    [{"any_of": ["x"]}], [{"any_of": []}], [{"any_of": "x", "importance": "okay"}],
     [{"any_of": "x", "importance": "big"}], [{"name": "x"}], [{"name": "x", "aliases": ["y"]}],
     [{"text": "x", "secure": True}], [{"text": "x", "secure": 1}], [{"id": "p"}], [{"id": "p", "grade": 2}],
     [{"id": "p", "grade": 101}], [{"id": "p", "doc": "d"}], [{"doc": "d"}], [{"doc": "d", "quote": "q", "grade": 0}],
     [{"doc": "d", "quote": "q", "text": "t"}], [{"doc": "d", "span": [1, 2]}], [{"doc": "d", "span": [1]}],
     [{"id": "p", "text": "t", "metadata": {"a": 1}}], [{"id": "p", "text": ""}], [{"id": "p", "quote": "q"}],
     {"policy": "auto"}, {"policy": "x"}, {"alpha": 0.1}, {"alpha": 0}, {"margin": 0},
-    {"metrics": {"mrr": {"margin": 1}}}, {"metrics": {"mrr": {"alpha": 0.1}}}, {"on_inconclusive": "fail"}, {"tags": ["x"]}, {"tags": [1]}, {"id": "x"},
+    {"metrics": {"mrr": {"margin": 1}}},
+    {"metrics": {"mrr": {"alpha": 0.1}}}, {"on_inconclusive": "fail"}, {"tags": ["x"]}, {"tags": [1]}, {"id": "x"},
     {"timeout": 1}, {"must_contain": "x", "match": "regex"},
 ]  # fmt: skip
 

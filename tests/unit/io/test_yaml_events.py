@@ -16,15 +16,6 @@ from pytest_auepora.io.yaml_events import load_yaml
 from pytest_auepora.io.yaml_graph import load_graph
 from tests.benchmarks.golden_loading import best, golden_text
 
-PARSERS = [yaml.SafeLoader, *([yaml.CSafeLoader] if yaml.__with_libyaml__ else [])]
-
-
-@pytest.fixture(params=PARSERS, ids=lambda p: p.__name__)
-def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Both parsers: libyaml's, and the one that takes over where PyYAML was built without it."""
-    monkeypatch.setattr(yaml_events, "_Parser", request.param)
-    return request.param
-
 
 def read(text: str) -> tuple[Any, Source]:
     source = Source("x.yaml", text)
