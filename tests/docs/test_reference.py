@@ -1,0 +1,88 @@
+"""The reference pages: as the code would write them now, and with nothing left out."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from pytest_auepora.metrics.registry import Registry
+
+from .pages import PAGES, ROOT
+
+REFERENCE = PAGES / "reference"
+
+
+@pytest.fixture(scope="module")
+def pages() -> Any:
+    """The package that writes the pages; it stands beside them, not in the distribution."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "docs"))
+        yield import_module("reference_pages")
+    for name in [m for m in sys.modules if m.partition(".")[0] == "reference_pages"]:
+        del sys.modules[name]
+
+
+def read(name: str) -> str:
+    return (REFERENCE / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["metrics.md", "specification.md", "options.md", "golden-file.md"])
+def test_the_committed_page_is_what_the_code_says(pages: Any, name: str) -> None:
+    assert set(pages.PAGES) == {"metrics.md", "specification.md", "options.md", "golden-file.md"}
+    assert read(name) == pages.PAGES[name](), "stale: run python docs/generate.py"
+
+
+def test_every_spelling_of_the_registry_appears() -> None:
+    text = read("metrics.md")
+    assert [s for s in Registry().spellings() if f"`{s}`" not in text] == []
+
+
+def test_every_metric_says_what_it_is_where_from_and_what_it_is_held_to(pages: Any) -> None:
+    silent = [
+        f"{spelling}: {field}"
+        for spelling, metric in pages.metrics.all_metrics()
+        for field in ("formula", "source", "oracle", "__doc__")
+        if not str(getattr(metric, field) or "").strip()
+    ]
+    assert silent == []
+
+
+def test_every_section_has_all_its_rows() -> None:
+    sections = read("metrics.md").split("\n## ")[1:]
+    assert len(sections) > 50
+    for section in sections:
+        rows = dict(re.findall(r"^\| (\w[\w ]*) \| (.*) \|$", section, re.MULTILINE))
+        expected = ["Target", "Formula", "Range", "Needs", "Options", "Source", "Held to", "Class"]
+        assert list(rows) == expected, section
+        assert all(value.strip() for value in rows.values()), section
+
+
+def test_every_specified_metric_has_a_class_and_a_test(pages: Any) -> None:
+    rows = [line.split(" | ") for line in read("specification.md").splitlines() if line.startswith("| ")][1:]
+    specified = import_module("reference_pages.specified").SPECIFIED
+    assert len(rows) == len(specified) > 60
+    for row in rows:
+        assert len(row) == 5, row
+        assert all(part.strip("| `") for part in row), row
+        assert "test_" in row[3], row
+
+
+def test_a_metric_that_nobody_tests_would_be_seen(pages: Any) -> None:
+    class Untested:
+        name = "nobody_tests_this"
+
+    assert pages.specification.tests_of(Untested(), "nobody_tests_this") == []
+    assert pages.specification.tests_of(Registry().get("recall@5"), "recall@5")
+
+
+def test_every_option_setting_and_hook_is_listed(pages: Any) -> None:
+    text = read("options.md")
+    seen = pages.options.declared()
+    assert all(f"| `{names[0]}" in text for names, _ in seen.options)
+    assert all(f"| `{name}` |" in text for name, *_ in seen.settings)
+    hooks = import_module("pytest_auepora.pytest_plugin.hooks")
+    assert [h for h in vars(hooks) if h.startswith("pytest_auepora_") and f"### `{h}(" not in text] == []
