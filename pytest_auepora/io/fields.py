@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .kinds import BAD, Choice, Day, Field, Flag, Free, Kind, ListOf, MapOf, Number, Reason, Record, Text, Whole
+from .containers import Field, ListOf, MapOf, Record
+from .kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Whole
 from .names import CaseId, FixtureName, SuiteName, Tag
 from .passages import Documents
 from .source import Source

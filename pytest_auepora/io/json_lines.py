@@ -145,6 +145,7 @@ class _Located:
             if key in out:
                 if self.complain:
                     self.source.complain(self.number + 1, key_at + 1, f"{key!r} is given twice")
+                self.source.dropped.append(value)
                 continue
             out[key] = value
             marks += (self.mark(key_at), self.mark(value_at))

@@ -15,14 +15,15 @@ from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
 from ..errors import AueporaError, did_you_mean
 from ..metrics.registry import Registry
+from .containers import Field, ListOf, Record
 from .fields import HEADER
 from .golden_model import GoldenSuite
 from .golden_suite import build_suite
 from .json_lines import load_lines
-from .kinds import BAD, Field, Free, Kind, ListOf, Record, Text
+from .kinds import BAD, Free, Kind, Text
 from .source import MAX_BYTES, Source
 
-__all__ = ["load_golden_jsonl", "load_jsonl_dataset", "save_jsonl_dataset"]
+__all__ = ["load_golden_jsonl", "load_jsonl_dataset", "read_samples", "save_jsonl_dataset"]
 
 
 def load_golden_jsonl(path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
@@ -133,7 +134,11 @@ def load_jsonl_dataset(path: str | Path, name: str | None = None) -> InMemoryDat
         GoldenFileError: all that is wrong with the file, each complaint with its line and column.
     """
     path = Path(path)
-    source = Source.load(path)
+    return InMemoryDataset(name if name is not None else path.stem, read_samples(Source.load(path)))
+
+
+def read_samples(source: Source) -> list[EvaluationSample]:
+    """Read the lines of *source* as samples; see `load_jsonl_dataset`."""
     samples = []
     for value in list(load_lines(source)):
         before = len(source.problems)
@@ -142,7 +147,7 @@ def load_jsonl_dataset(path: str | Path, name: str | None = None) -> InMemoryDat
             samples.append(EvaluationSample(**said))
     if source.problems:
         raise source.error()
-    return InMemoryDataset(name if name is not None else path.stem, samples)
+    return samples
 
 
 def save_jsonl_dataset(dataset: EvaluationDataset, path: str | Path) -> None:

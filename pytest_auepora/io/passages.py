@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.types import Document
-from .kinds import BAD, Field, Free, Kind, ListOf, Record, Text, Whole
+from .containers import Field, ListOf, Record
+from .kinds import BAD, Free, Kind, Text, Whole
 from .source import Source, describe
 
 __all__ = ["Documents"]

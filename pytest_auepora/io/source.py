@@ -35,9 +35,10 @@ class Source:
     """One golden file: its text, the places of its values, and the problems found so far.
 
     ``marks`` maps ``id(container)`` to a list of marks: the container's own, then for a mapping those of key and
-    value in turn, in the order of its keys, for a sequence those of its items.  Identities are stable because
-    the values are held by whoever reads them.  ``starts`` has the own marks of some more containers; ``locate``
-    fills in all others when they are asked for.  With ``by_index``, lines are counted from ``Mark.index``.
+    value in turn, in the order of its keys, for a sequence those of its items.  ``starts`` has the own marks of some
+    more containers; ``locate`` fills in all others when they are asked for.  Identities are stable because the values
+    are held by whoever reads them, and those under repeated keys by ``dropped``.  With ``by_index``, lines are
+    counted from ``Mark.index``.
     """
 
     def __init__(self, path: str, text: str) -> None:
@@ -47,6 +48,7 @@ class Source:
         self.starts: dict[int, Mark] = {}
         self.locate: Callable[[], None] | None = None
         self.by_index = False
+        self.dropped: list[Any] = []
         self.problems: list[Problem] = []
         self._lines: list[str] | None = None
         self._starts: list[int] | None = None

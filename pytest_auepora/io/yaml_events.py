@@ -169,6 +169,7 @@ class _Builder:
                 value = self.value(event, depth)
             if key in out:
                 self.twice(out, key, key_event.start_mark, marks)
+                self.source.dropped.append(value)
                 continue
             out[key] = value
             if marks is not None:

@@ -16,7 +16,7 @@ _ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do
     "did not find expected key": "check the indentation of this line and of those before it",
     "expected <block end>": "check the indentation of this line and of those before it",
     "did not find expected '-' indicator": "check the indentation of this line and of those before it",
-    "expected ',' or ']'": "a list in brackets is not closed, or misses a comma",
+    "expected ',' or ']'": "a list in brackets is not closed, misses a comma, or holds an unquoted bracket",
     "expected ',' or '}'": "a mapping in braces is not closed, or misses a comma",
     "found unexpected end of stream": "a quote is not closed",
     "cannot start any token": "put quotes round a text that begins with this character",
