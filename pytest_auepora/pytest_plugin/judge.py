@@ -35,7 +35,7 @@ class Judged:
     accepted: Accepted | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)  # a plugin is told apart by identity
 class Judge:
     """One per pytest run."""
 

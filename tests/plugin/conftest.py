@@ -138,7 +138,9 @@ class Project:
             patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
             loaded = [part for name in (ENTRY, *plugins) for part in ("-p", name)]
             first = ["--auepora"] if auepora else []
-            return self.pytester.runpytest_inprocess(*loaded, *first, "-p", "no:cacheprovider", *args)
+            # the pytest that runs these tests has imported the entry module already
+            quiet = ("-W", "ignore:Module already imported")
+            return self.pytester.runpytest_inprocess(*quiet, *loaded, *first, "-p", "no:cacheprovider", *args)
 
     def run_apart(self, *args: str, timeout: float = 120) -> pytest.RunResult:
         """Run pytest in a process of its own, with its cache."""
