@@ -9,8 +9,6 @@ from time import perf_counter
 import pytest
 
 from ..core.run import Run
-from ..history.places import commit_of, find_place
-from ..history.store import KEEP, HistoryStore
 from ..regression.verdict import Verdict
 
 __all__ = ["Recorder", "make_recorder"]
@@ -20,6 +18,9 @@ def make_recorder(config: pytest.Config) -> Recorder | None:
     """Return what records the runs of *config*, or None where no history is wanted."""
     if config.getoption("auepora_no_history"):
         return None
+    from ..history.places import find_place
+    from ..history.store import KEEP
+
     place = find_place(config.getini("auepora_history"), config.rootpath)
     text = config.getini("auepora_history_keep") or str(KEEP)
     if not text.isdecimal():
@@ -40,11 +41,15 @@ class Recorder:
     @cached_property
     def commit(self) -> str:
         """What the project is at."""
+        from ..history.places import commit_of
+
         return commit_of(self.config.rootpath)
 
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
+        from ..history.store import HistoryStore
+
         try:
             HistoryStore(self.place).add(
                 run, verdict, started=self.started, seconds=perf_counter() - self._began,
