@@ -20,8 +20,12 @@ _COMMANDS = {
     "score": "score recorded outputs against a golden file",
     "check": "read golden files and say what is wrong with them",
     "schema": "print the JSON Schema of golden files",
+    "import": "turn another tool's data set into a golden file, or back",
 }
 """Command → what it does; each is a module with ``add_arguments`` and ``run``."""
+
+_MODULES = {"import": "import_command"}
+"""Commands that are words of Python, and their modules."""
 
 _EXIT = f"exit codes: {PASSED} pass, {FAILED} fail, {USAGE} usage, {UNJUDGED} could not judge"
 
@@ -64,7 +68,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     for name, what in _COMMANDS.items():
         command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=_EXIT)
         if name in argv:  # the modules of the others stay unread
-            module = import_module(f"{__package__}.{name}")
+            module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
             module.add_arguments(command)
             command.set_defaults(run=module.run)
     return parser

@@ -1,0 +1,93 @@
+"""``auepora import PATH --from FORMAT``: another tool's data set to a golden file; with ``--to`` the other way."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from .exit_codes import PASSED, UsageError
+
+__all__ = ["add_arguments", "run", "run_import"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    from ..io.importers.registry import FORMATS
+
+    what = "; ".join(f"{name}: {fmt.what}" for name, fmt in FORMATS.items())
+    parser.add_argument("path", type=Path, metavar="PATH", help="the file or directory to read")
+    way = parser.add_mutually_exclusive_group(required=True)
+    way.add_argument("--from", dest="source", choices=FORMATS, metavar="FORMAT", help=f"read PATH as {what}")
+    way.add_argument(
+        "--to", dest="target", choices=FORMATS, metavar="FORMAT", help="read PATH, a golden file, and write FORMAT"
+    )
+    parser.add_argument("-o", "--output", type=Path, help="what to write; without it, golden YAML is printed")
+    parser.add_argument("--topics", type=Path, help="trec: the file of the queries")
+    parser.add_argument("--split", help="beir: which qrels (test)")
+    parser.add_argument("--texts", action="store_true", help="beir: take the texts of the judged documents along")
+    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Run the command with parsed arguments."""
+    options = {k: v for k in ("topics", "split", "texts") if (v := getattr(given, k))}
+    if given.target:
+        return _export(given.path, given.target, given.output, options, given.force)
+    return run_import(given.path, given.source, given.output, force=given.force, **options)
+
+
+def run_import(path: Path, fmt: str, output: Path | None = None, *, force: bool = False, **options: Any) -> int:
+    """Read *path* as *fmt*, write or print a golden file, and say on standard error what was dropped.
+
+    Raises:
+        UsageError: *output* is there and *force* is not given, or is no golden file.
+        ImportProblem: *path* cannot be read.
+        GoldenFileError: what was written needs mending by hand; it is left where it is, each complaint with its place.
+    """
+    from ..io.golden import load_golden
+    from ..io.importers import ImportProblem, golden_text, import_cases
+    from ..io.importers.rows import write_text
+
+    if output is not None:
+        if output.suffix.lower() not in (".yaml", ".yml"):
+            raise UsageError(f"{output}: a golden file ends in .golden.yaml")
+        _check_free(output, force)
+    suite = import_cases(path, fmt, **options)
+    if not suite.cases:
+        raise ImportProblem(f"{path}: no case was found. Dropped: {'; '.join(suite.dropped) or 'nothing'}")
+    text = golden_text(suite)
+    if output is None:
+        print(text, end="")
+    else:
+        write_text(output, text)
+        load_golden(output)  # what is written has to be read again: better now than in the first run
+    _tell(suite.dropped, f"{len(suite.cases)} cases from {path}" + (f" to {output}" if output else ""))
+    return PASSED
+
+
+def _check_free(output: Path, force: bool) -> None:
+    if output.exists() and not force:
+        raise UsageError(f"{output} is there already; --force writes over it")
+
+
+def _export(path: Path, fmt: str, output: Path | None, options: dict[str, Any], force: bool) -> int:
+    from ..io.golden import load_golden
+    from ..io.importers import export_cases
+
+    if output is None:
+        raise UsageError("--to needs --output")
+    _check_free(output, force)
+    options.pop("texts", None)
+    suite = load_golden(path)
+    dropped = export_cases(suite, output, fmt, **options)
+    _tell(dropped, f"{len(suite.cases)} cases from {path} to {output}")
+    return PASSED
+
+
+def _tell(dropped: list[str], done: str) -> None:
+    import sys
+
+    print(done, file=sys.stderr)
+    for sentence in dropped:
+        print(f"dropped: {sentence}", file=sys.stderr)

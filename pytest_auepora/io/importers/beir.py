@@ -1,0 +1,127 @@
+"""BEIR: a directory with ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/<split>.tsv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .fields import drop_rest, ids_and_grades
+from .golden import mappings_of
+from .model import Dropped, ImportedSuite, ImportProblem, Names
+from .rows import dump_json, read_rows, read_text, write_text
+
+__all__ = ["load", "save"]
+
+_HEADER = ("query-id", "corpus-id", "score")
+
+
+def load(path: Path, *, split: str | None = None, texts: bool = False) -> ImportedSuite:
+    """Read a BEIR directory.
+
+    Args:
+        path: the directory.
+        split: which of ``qrels`` is read: ``test`` by default, or the only one there is.
+        texts: take the texts of the judged documents from the corpus.
+    """
+    path = Path(path)
+    dropped = Dropped()
+    judged = _qrels(_split(path, split))
+    corpus = _corpus(path, judged, dropped) if texts else {}
+    if not texts:
+        dropped.add("the texts of the judged documents, which stay in the corpus (texts=True takes them)")
+    names = Names(dropped)
+    cases = []
+    for row in _documents(path / "queries.jsonl"):
+        if (name := str(row["_id"])) not in judged:
+            dropped.add("a query that this split does not judge")
+            continue
+        case: dict[str, Any] = {"id": names.take(name, row["text"]), "query": row["text"]}
+        case["relevant_docs"] = [_document(d, grade, corpus) for d, grade in judged.pop(name).items()]
+        metadata = {**row["metadata"], **({"query_id": name} if case["id"] != name else {})}
+        cases.append({**case, **({"metadata": metadata} if metadata else {})})
+    dropped.add("a judged query that is not there", len(judged))
+    return ImportedSuite(cases, dropped.sentences(), path.resolve().name)
+
+
+def _split(path: Path, split: str | None) -> Path:
+    there = {p.stem: p for p in sorted((path / "qrels").glob("*.tsv"))}
+    wanted = split or ("test" if "test" in there else next(iter(there), "test") if len(there) == 1 else "test")
+    if wanted not in there:
+        raise ImportProblem(f"{path / 'qrels'}: no {wanted}.tsv; there is {', '.join(there) or 'none'}")
+    return there[wanted]
+
+
+def _qrels(path: Path) -> dict[str, dict[str, int]]:
+    judged: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        parts = line.split("\t")
+        if not line.strip() or (number == 1 and tuple(parts) == _HEADER):
+            continue
+        try:
+            query, document, score = parts
+            judged.setdefault(query, {})[document] = max(int(score), 0)
+        except ValueError:
+            raise ImportProblem(f"{path}:{number}: expected query-id, corpus-id and score, got {line!r}") from None
+    return judged
+
+
+def _documents(path: Path) -> list[dict[str, Any]]:
+    rows = read_rows(path)
+    for number, row in enumerate(rows, 1):
+        if row.get("_id") is None or not isinstance(row.get("text"), str):
+            raise ImportProblem(f"{path}: row {number} has no _id or no text")
+        row["metadata"] = dict(row["metadata"]) if isinstance(row.get("metadata"), Mapping) else {}
+    return rows
+
+
+def _corpus(path: Path, judged: Mapping[str, Iterable[str]], dropped: Dropped) -> dict[str, dict[str, Any]]:
+    wanted = {d for docs in judged.values() for d in docs}
+    found = {name: row for row in _documents(path / "corpus.jsonl") if (name := str(row["_id"])) in wanted}
+    dropped.add("the text of a judged document that the corpus does not have", len(wanted - found.keys()))
+    return found
+
+
+def _document(name: str, grade: int, corpus: Mapping[str, Mapping[str, Any]]) -> Any:
+    made: dict[str, Any] = {"id": name}
+    if row := corpus.get(name):
+        made.update({"text": row["text"]} if row.get("text") else {})
+        metadata = {**row["metadata"], **({"title": row["title"]} if row.get("title") else {})}
+        made.update({"metadata": metadata} if metadata else {})
+    if grade != 1:
+        made["grade"] = grade
+    return name if made.keys() == {"id"} else made
+
+
+def save(suite: Any, path: Path, *, split: str = "test") -> list[str]:
+    """Write a BEIR directory, its corpus made of the documents that the cases name; return what was dropped."""
+    path = Path(path)
+    dropped = Dropped()
+    queries, qrels = [], ["\t".join(_HEADER)]
+    corpus: dict[str, dict[str, Any]] = {}
+    for case in mappings_of(suite):
+        metadata = dict(case.get("metadata", {}))
+        name = str(metadata.pop("query_id", case["id"]))
+        queries.append(dump_json({"_id": name, "text": case["query"], "metadata": metadata}))
+        for document, grade in ids_and_grades(case, dropped) or []:
+            if "\t" in document or "\n" in document:
+                raise ImportProblem(f"{document!r} cannot be a document of BEIR: the format separates by tabs")
+            qrels.append(f"{name}\t{document}\t{grade}")
+        for doc in case.get("relevant_docs") or []:
+            row = _row(doc)
+            corpus[row["_id"]] = row if row["text"] else corpus.get(row["_id"], row)
+        if not case.get("relevant_docs"):
+            dropped.add("a case without relevant documents: a query nobody judged is not evaluated")
+        drop_rest(case, ("id", "query", "relevant_docs", "metadata"), dropped)
+    write_text(path / "queries.jsonl", "".join(f"{line}\n" for line in queries))
+    write_text(path / "corpus.jsonl", "".join(f"{dump_json(row)}\n" for row in corpus.values()))
+    write_text(path / "qrels" / f"{split}.tsv", "".join(f"{line}\n" for line in qrels))
+    return dropped.sentences()
+
+
+def _row(doc: Any) -> dict[str, Any]:
+    if isinstance(doc, str):
+        return {"_id": doc, "title": "", "text": "", "metadata": {}}
+    metadata = dict(doc.get("metadata", {}))
+    return {"_id": str(doc.get("id", doc.get("doc"))), "title": metadata.pop("title", ""),
+            "text": doc.get("text", ""), "metadata": metadata}  # fmt: skip

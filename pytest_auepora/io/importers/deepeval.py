@@ -1,0 +1,116 @@
+"""deepeval: goldens of an ``EvaluationDataset``, as JSON, JSON Lines or CSV.
+
+``input``, ``expected_output``, ``context``, ``name``, ``source_file``, ``additional_metadata``, … in snake or camel
+case.  A context with a ``source_file`` becomes a quote from that document; one without matches by its whole text.
+In CSV the contexts of a row stand between ``|``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .fields import answer_of, by_text, drop_rest, texts_of
+from .golden import mappings_of
+from .model import Dropped, ImportedSuite, Names
+from .rows import as_list, dump_json, read_rows, write_csv, write_text
+
+__all__ = ["load", "save"]
+
+_COLUMNS = (
+    "input", "actual_output", "expected_output", "retrieval_context", "context", "name", "comments", "source_file",
+    "tools_called", "expected_tools", "additional_metadata", "custom_column_key_values",
+)  # fmt: skip
+_OUTPUTS = ("actual_output", "retrieval_context", "tools_called")
+_KEPT = ("comments", "source_file", "custom_column_key_values")
+_OWN = "additional_metadata"
+
+
+def load(path: Path) -> ImportedSuite:
+    """Read goldens of deepeval; see the module."""
+    dropped = Dropped()
+    names = Names(dropped)
+    cases = []
+    for raw in read_rows(Path(path), "goldens", "test_cases"):
+        row = {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", k).lower(): v for k, v in raw.items() if v not in (None, "", [])}
+        query = row.get("input")
+        if not isinstance(query, str) or not query.strip():
+            talk = "scenario" in row or "turns" in row
+            dropped.add("a conversation: a golden case is one question" if talk else "a golden without an input")
+            continue
+        case: dict[str, Any] = {"id": names.take(row.get("name"), query), "query": query}
+        if docs := _documents(row, dropped):
+            case["relevant_docs"] = docs
+        if row.get("expected_output"):
+            case["reference_answer"] = str(row["expected_output"])
+        if metadata := _metadata(row):
+            case["metadata"] = metadata
+        for key in _OUTPUTS:
+            dropped.add(f"{key}: what a system said once", key in row)
+        dropped.add("expected_tools: no metric here reads it", "expected_tools" in row)
+        for key in row.keys() - set(_COLUMNS):
+            dropped.add(f"{key}: not one of the columns of a golden")
+        cases.append(case)
+    return ImportedSuite(cases, dropped.sentences())
+
+
+def _documents(row: Mapping[str, Any], dropped: Dropped) -> list[Any]:
+    texts = [str(t) for t in as_list(row.get("context"))]
+    if not (source := row.get("source_file")):
+        return by_text(texts, dropped)
+    return [{"doc": str(source), "quote": t} for t in dict.fromkeys(texts) if t.strip()]
+
+
+def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
+    own = _object(row.get(_OWN))
+    made = dict(own) if isinstance(own, Mapping) else {_OWN: own} if own else {}
+    made.update({k: _object(row[k]) for k in _KEPT if k in row})
+    return made
+
+
+def _object(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith("{"):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def save(suite: Any, path: Path) -> list[str]:
+    """Write ``.json``, ``.jsonl`` or ``.csv`` as ``save_as`` does; return what was dropped."""
+    path = Path(path)
+    dropped = Dropped()
+    rows = [_row(case, dropped) for case in mappings_of(suite)]
+    if path.suffix.lower() == ".csv":
+        for row in rows:
+            contexts = row["context"]
+            dropped.add("the limits of a context with a | in it", sum("|" in c for c in contexts or ()))
+            row["context"] = None if contexts is None else "|".join(contexts)
+            row.update({k: dump_json(row[k]) for k in (_OWN, _KEPT[2]) if row[k] is not None})
+        write_csv(path, _COLUMNS, rows)
+    elif path.suffix.lower() == ".jsonl":
+        write_text(path, "".join(f"{dump_json(row)}\n" for row in rows))
+    else:
+        write_text(path, json.dumps(rows, indent=4, ensure_ascii=False, allow_nan=False) + "\n")
+    return dropped.sentences()
+
+
+def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
+    metadata = dict(case.get("metadata", {}))
+    row: dict[str, Any] = dict.fromkeys(_COLUMNS)
+    row.update({"input": case["query"], "name": case["id"], "expected_output": answer_of(case, dropped)})
+    row.update({k: metadata.pop(k) for k in _KEPT if k in metadata})
+    texts = texts_of(case)
+    row["context"] = texts or None
+    sources = {d.get("doc") for d in case.get("relevant_docs") or [] if isinstance(d, Mapping)} - {None}
+    if row["source_file"] is None and len(sources) == 1:
+        row["source_file"] = sources.pop()
+    dropped.add("a relevant document without a text: a context is a text",
+                len(case.get("relevant_docs") or []) - len(texts))  # fmt: skip
+    row[_OWN] = metadata.get(_OWN, metadata) or None
+    drop_rest(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
+    return row

@@ -1,0 +1,60 @@
+"""What several exporters ask of a case: its documents, its answer, and what they leave out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .model import Dropped
+
+__all__ = ["answer_of", "by_text", "drop_rest", "id_of_text", "ids_and_grades", "texts_of"]
+
+
+def id_of_text(text: str) -> str:
+    """Return the id that a document without one is given when a system returns it (`adapters.documents`)."""
+    return "sha:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def by_text(texts: Iterable[str], dropped: Dropped) -> list[dict[str, Any]]:
+    """Return contexts without ids as relevant documents, each text once."""
+    unique = dict.fromkeys(t for t in texts if t.strip())
+    dropped.add("nothing, but a context has no id: it matches a document without an id and with exactly its text",
+                len(unique))  # fmt: skip
+    return [{"id": id_of_text(t), "text": t} for t in unique]
+
+
+def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str, int]] | None:
+    """Return the ids of the relevant documents and their grades; None where nobody said."""
+    docs = case.get("relevant_docs")
+    if docs is None:
+        return None
+    found: dict[str, int] = {}
+    for doc in docs:
+        one = {"id": doc} if isinstance(doc, str) else doc
+        if "quote" in one or "span" in one:
+            dropped.add("a quote or span: the format names whole documents")
+        name = str(one.get("id", one.get("doc")))
+        found[name] = max(found.get(name, 0), int(one.get("grade", 1)))
+    return list(found.items())
+
+
+def texts_of(case: Mapping[str, Any]) -> list[str]:
+    """Return the texts of the relevant documents, of those that have one."""
+    docs = [d for d in case.get("relevant_docs") or [] if isinstance(d, Mapping)]
+    return [str(d.get("text") or d.get("quote")) for d in docs if d.get("text") or d.get("quote")]
+
+
+def answer_of(case: Mapping[str, Any], dropped: Dropped) -> str | None:
+    """Return the reference answer, the first of several."""
+    answer = case.get("reference_answer")
+    if isinstance(answer, list):
+        dropped.add("a further reference answer: the format has one", len(answer) - 1)
+        return str(answer[0])
+    return None if answer is None else str(answer)
+
+
+def drop_rest(case: Mapping[str, Any], held: Iterable[str], dropped: Dropped) -> None:
+    """Note every key of *case* that is not *held*."""
+    for key in case.keys() - set(held):
+        dropped.add(f"{key}: the format has no place for it")

@@ -1,0 +1,132 @@
+"""Golden files: written readably, and read back as the mappings they were written from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...core.types import Document
+from ..golden_model import GoldenCase, GoldenSuite
+from .model import ImportedSuite, ImportProblem
+from .rows import write_text
+
+__all__ = ["case_mapping", "golden_text", "mappings_of", "write_golden"]
+
+SCHEMA_LINE = "# yaml-language-server: $schema={}\n"
+DEFAULT_SCHEMA = "auepora.schema.json"
+
+_BREAKS = re.compile("[\r\x85\u2028\u2029]")
+_ORDER = (
+    "id", "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match",
+    "expect", "expect_change", "scenario", "variant_of", "entities", "nuggets", "sensitive", "claims",
+    "answer_schema", "tags", "labels", "metadata",
+)  # fmt: skip
+_LABELS = _ORDER[5:17]
+_RUNNING = ("must_pass", "quarantine", "skip", "xfail", "timeout", "benchmark")
+
+
+def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA) -> str:
+    """Return *suite* as YAML, a blank line between cases, with the line that tells editors the schema.
+
+    Raises:
+        ImportProblem: there are no cases.
+    """
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
+            super().increase_indent(flow, indentless=False)  # lists stand under their keys
+
+        def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+            return True
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
+        style = None
+        if _BREAKS.search(value):  # which YAML reads as plain line breaks
+            style = '"'
+        elif "\n" in value and all(line == line.strip() for line in value.split("\n")):
+            style = "|"
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Dumper.add_representer(str, text)
+    if not suite.cases:
+        raise ImportProblem("there are no cases to write; a golden file without any would pass whatever happens")
+
+    def dump(value: Any) -> str:
+        made: str = yaml.dump(value, None, Dumper, sort_keys=False, allow_unicode=True, width=100)
+        return made
+
+    parts = [SCHEMA_LINE.format(schema)]
+    if suite.suite:
+        parts.append(dump({"suite": suite.suite}))
+    parts.append("cases:\n")
+    for number, case in enumerate(suite.cases):
+        ordered = {k: case[k] for k in (*_ORDER, *case) if k in case}
+        lines = dump([ordered]).rstrip("\n").split("\n")
+        parts.append("\n" * bool(number) + "".join(f"  {line}\n" if line else "\n" for line in lines))
+    return "".join(parts)
+
+
+def write_golden(suite: ImportedSuite, path: str | Path, *, schema: str = DEFAULT_SCHEMA) -> None:
+    """Write *suite* as a golden file in YAML.
+
+    Args:
+        suite: what was imported.
+        path: the file, by custom ``*.golden.yaml``.
+        schema: where editors find the schema that ``auepora schema`` prints, relative to the file.
+
+    Raises:
+        ImportProblem: there are no cases.
+    """
+    write_text(Path(path), golden_text(suite, schema=schema))
+
+
+def case_mapping(case: GoldenCase) -> dict[str, Any]:
+    """Return a case as the mapping a golden file holds, without what it has in common with all cases."""
+    sample = case.sample
+    made: dict[str, Any] = {"id": sample.sample_id, "query": sample.query}
+    for name in ("relevant_docs", "candidate_docs"):
+        if (docs := getattr(sample, name)) is not None:
+            made[name] = [_document(d) for d in docs]
+    if (answer := sample.reference_answer) is not None:
+        others = answer.metadata.get("alternatives", [])
+        made["reference_answer"] = [answer.text, *others] if others else answer.text
+    made.update({k: sample.labels[k] for k in _LABELS if k in sample.labels})
+    if labels := {k: v for k, v in sample.labels.items() if k not in _LABELS}:
+        made["labels"] = labels
+    if case.tags:
+        made["tags"] = list(case.tags)
+    if sample.metadata:
+        made["metadata"] = dict(sample.metadata)
+    if case.thresholds:
+        made["thresholds"] = {metric: [str(b) for b in bounds] for metric, bounds in case.thresholds.items()}
+    made.update({k: v for k in _RUNNING if (v := getattr(case, k)) is not None and v is not False})
+    return made
+
+
+def _document(doc: Document) -> Any:
+    about = dict(doc.metadata)
+    match about.pop("match", None):
+        case "quote":
+            made: dict[str, Any] = {"doc": doc.doc_id, "quote": doc.text}
+        case "span":
+            made = {"doc": doc.doc_id, "span": [about.pop("start"), about.pop("end")]}
+            made.update({"text": doc.text} if doc.text else {})
+        case "doc":
+            made = {"doc": doc.doc_id, **({"text": doc.text} if doc.text else {})}
+        case _:
+            made = {"id": doc.doc_id, **({"text": doc.text} if doc.text else {})}
+    if "grade" in about:
+        made["grade"] = about.pop("grade")
+    if about:
+        made["metadata"] = about
+    return doc.doc_id if made.keys() == {"id"} else made
+
+
+def mappings_of(suite: GoldenSuite | ImportedSuite) -> list[Mapping[str, Any]]:
+    """Return the cases of a suite, loaded or imported, as mappings."""
+    if isinstance(suite, ImportedSuite):
+        return list(suite.cases)
+    return [case_mapping(case) for case in suite.cases]

@@ -1,0 +1,95 @@
+"""What an import gives: cases with the keys of a golden file, and what did not fit into them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import AueporaError
+from ..names import CaseId
+
+__all__ = ["Dropped", "ImportProblem", "ImportedSuite", "Names", "split_metadata"]
+
+_CASE_ID = CaseId()
+_ILLEGAL = re.compile(r"::|[\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+_LONGEST = 80
+
+
+class ImportProblem(AueporaError, ValueError):
+    """A file that cannot be imported or exported; the message says where and why."""
+
+
+@dataclass
+class ImportedSuite:
+    """The cases of a file of another tool.
+
+    Attributes:
+        cases: mappings with the keys of a golden case, ready to be written; see `write_golden`.
+        dropped: what a golden case cannot hold, one sentence each, with how often it occurred.
+        suite: the name of the data set, where it has one.
+    """
+
+    cases: list[dict[str, Any]]
+    dropped: list[str] = field(default_factory=list)
+    suite: str = ""
+
+
+class Dropped:
+    """Counts what is left out, so that a thousand rows make one sentence."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, what: str, times: int = 1) -> None:
+        """Note *what* (a sentence without its count)."""
+        if times:
+            self._counts[what] += times
+
+    def sentences(self) -> list[str]:
+        """Return what was noted, in the order it came up."""
+        return [f"{what} ({count} time{'s' if count > 1 else ''})" for what, count in self._counts.items()]
+
+
+class Names:
+    """Gives every case an id that pytest can live with, and that nobody else has."""
+
+    def __init__(self, dropped: Dropped) -> None:
+        self._taken: set[str] = set()
+        self._dropped = dropped
+
+    def take(self, given: Any, query: str) -> str:
+        """Return *given* as an id, or one made from *query*; a second of a name gets a number."""
+        name = "" if given is None else str(given)
+        made = _legal(name) if name else _slug(query)
+        number = 2
+        unique = made
+        while unique in self._taken:
+            unique, number = f"{made}-{number}", number + 1
+        self._taken.add(unique)
+        if name and unique != name:
+            self._dropped.add("the exact name of a case: the id of a golden case is unique and fit for pytest")
+        return unique
+
+
+def _legal(name: str) -> str:
+    made = _ILLEGAL.sub("-", name).strip()[:200].strip()
+    return made if made and not _CASE_ID.wrong(made) else f"case-{made}".rstrip("-")
+
+
+def _slug(query: str) -> str:
+    words = re.findall(r"\w+", query.lower())
+    slug = ""
+    for word in words[:8]:
+        if slug and len(slug) + len(word) >= _LONGEST:
+            break
+        slug = f"{slug}-{word}" if slug else word[:_LONGEST]
+    return _legal(slug or "case")
+
+
+def split_metadata(row: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
+    """Return the columns of *row* that are not *known* and hold something: they become metadata."""
+    known = set(known)
+    return {str(k): v for k, v in row.items() if k not in known and v is not None and v not in ("", [], {})}

@@ -1,0 +1,144 @@
+"""pydantic-evals: a ``Dataset`` written with ``to_file``, as YAML or JSON.
+
+The question is ``inputs`` where that is a text, or its value under one of `QUERY_KEYS`, or its only text.  Of the
+evaluators, ``Contains`` has a counterpart (``must_contain``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .fields import answer_of, drop_rest
+from .golden import mappings_of
+from .model import Dropped, ImportedSuite, ImportProblem, Names
+from .rows import dump_json, read_data, text_of, write_text
+
+__all__ = ["QUERY_KEYS", "load", "save"]
+
+QUERY_KEYS = ("query", "question", "user_input", "input", "prompt", "text")
+_ANSWER_KEYS = ("answer", "response", "output", "text")
+_NOTES = "pydantic_evals"
+
+
+def load(path: Path) -> ImportedSuite:
+    """Read a data set of pydantic-evals; see the module."""
+    data = read_data(Path(path))
+    if not isinstance(data, Mapping) or not isinstance(data.get("cases"), list):
+        raise ImportProblem(f"{path}: expected a mapping with a list of cases")
+    dropped = Dropped()
+    names = Names(dropped)
+    cases = []
+    for raw in data["cases"]:
+        if not isinstance(raw, Mapping):
+            dropped.add("a case that is no mapping")
+            continue
+        notes: dict[str, Any] = {}
+        query = _query(raw.get("inputs"), notes)
+        if query is None:
+            dropped.add(f"a case whose inputs hold no question ({', '.join(QUERY_KEYS)})")
+            continue
+        case: dict[str, Any] = {"id": names.take(raw.get("name"), query), "query": query}
+        if (expected := raw.get("expected_output")) is not None and (answer := _answer(expected, notes)).strip():
+            case["reference_answer"] = answer
+        for evaluator in [*_list(data.get("evaluators")), *_list(raw.get("evaluators"))]:
+            _evaluator(evaluator, case, dropped)
+        metadata = raw.get("metadata")
+        metadata = dict(metadata) if isinstance(metadata, Mapping) else {"metadata": metadata} if metadata else {}
+        if metadata := {**metadata, **({_NOTES: notes} if notes else {})}:
+            case["metadata"] = metadata
+        cases.append(case)
+    dropped.add("report_evaluators", len(_list(data.get("report_evaluators"))))
+    return ImportedSuite(cases, dropped.sentences(), str(data.get("name") or ""))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _query(inputs: Any, notes: dict[str, Any]) -> str | None:
+    if isinstance(inputs, str):
+        return inputs if inputs.strip() else None
+    if not isinstance(inputs, Mapping):
+        return None
+    texts = [k for k, v in inputs.items() if isinstance(v, str) and v.strip()]
+    key = next((k for k in QUERY_KEYS if k in texts), texts[0] if len(texts) == 1 else None)
+    if key is None:
+        return None
+    notes["query"] = key
+    if rest := {k: v for k, v in inputs.items() if k != key}:
+        notes["inputs"] = rest
+    return str(inputs[key])
+
+
+def _answer(expected: Any, notes: dict[str, Any]) -> str:
+    if isinstance(expected, Mapping):
+        key = next((k for k in _ANSWER_KEYS if isinstance(expected.get(k), str)), None)
+        if key is not None:
+            notes["answer"] = key
+            if rest := {k: v for k, v in expected.items() if k != key}:
+                notes["expected_output"] = rest
+            return str(expected[key])
+    if not isinstance(expected, str):
+        notes["expected_output"] = expected
+    return text_of(expected)
+
+
+def _evaluator(evaluator: Any, case: dict[str, Any], dropped: Dropped) -> None:
+    """Read an evaluator: its name, or a mapping from its name to its arguments."""
+    name, arguments = evaluator, None
+    if isinstance(evaluator, Mapping) and len(evaluator) == 1:
+        ((name, arguments),) = evaluator.items()
+    value = arguments.get("value") if isinstance(arguments, Mapping) else arguments
+    if name != "Contains" or not isinstance(value, str) or not value.strip():
+        dropped.add(f"the evaluator {name}")
+        return
+    ignores_case = isinstance(arguments, Mapping) and arguments.get("case_sensitive") is False
+    dropped.add("that letters count as upper or lower case", not ignores_case)
+    texts = case.setdefault("must_contain", [])
+    if value not in texts:
+        texts.append(value)
+    case["match"] = "substring"
+
+
+def save(suite: Any, path: Path) -> list[str]:
+    """Write a data set as ``to_file`` does, without its schema; return what was dropped."""
+    import yaml
+
+    path = Path(path)
+    dropped = Dropped()
+    cases = [_case(case, dropped) for case in mappings_of(suite)]
+    name = getattr(suite, "suite", None) or getattr(suite, "name", None)
+    data = {"name": name, "cases": cases}
+    if path.suffix.lower() == ".json":
+        write_text(path, dump_json(data) + "\n")
+    else:
+        write_text(path, yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100))
+    return dropped.sentences()
+
+
+def _case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
+    metadata = dict(case.get("metadata", {}))
+    notes = metadata.pop(_NOTES, {})
+    inputs = {notes["query"]: case["query"], **notes.get("inputs", {})} if "query" in notes else case["query"]
+    made: dict[str, Any] = {"name": case["id"], "inputs": inputs}
+    if metadata:
+        made["metadata"] = metadata
+    if (answer := answer_of(case, dropped)) is not None:
+        expected: Any = answer
+        if "answer" in notes:
+            expected = {notes["answer"]: answer, **notes.get("expected_output", {})}
+        elif "expected_output" in notes:
+            expected = notes["expected_output"]
+        made["expected_output"] = expected
+    texts = case.get("must_contain", [])
+    texts = [texts] if isinstance(texts, str) else texts
+    if case.get("match") == "regex":
+        dropped.add("a regular expression", len(texts))
+    elif texts:
+        made["evaluators"] = [{"Contains": {"value": t, "case_sensitive": False}} for t in texts]
+        dropped.add("that a text is looked for word by word", case.get("match", "word") == "word")
+    held = ("id", "query", "reference_answer", "must_contain", "match", "metadata")
+    drop_rest(case, held, dropped)
+    return made

@@ -1,0 +1,104 @@
+"""ragas: ``EvaluationDataset`` and test sets, as JSON, JSON Lines or CSV.
+
+``user_input``, ``reference``, ``reference_contexts``, ``reference_context_ids``; the names of older versions
+(``question``, ``ground_truth``, ``ground_truths``) are read too.  Other columns become metadata.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .fields import answer_of, by_text, drop_rest, id_of_text, ids_and_grades
+from .golden import mappings_of
+from .model import Dropped, ImportedSuite, Names, split_metadata
+from .rows import as_list, dump_json, first, read_rows, write_csv, write_text
+
+__all__ = ["load", "save"]
+
+_QUERY = ("user_input", "question")
+_ANSWER = ("reference", "ground_truth", "ground_truths")
+_OUTPUTS = ("response", "answer", "retrieved_contexts", "contexts", "retrieved_context_ids", "multi_responses")
+_CONTEXTS = ("reference_contexts", "reference_context_ids")
+_RULES = ("rubrics", "rubric", "reference_tool_calls", "reference_topics")
+_KNOWN = (*_QUERY, *_ANSWER, *_OUTPUTS, *_CONTEXTS, *_RULES)
+
+
+def load(path: Path) -> ImportedSuite:
+    """Read a data set of ragas; see the module."""
+    dropped = Dropped()
+    names = Names(dropped)
+    cases = []
+    for row in read_rows(Path(path), "samples", "data"):
+        query = row.get(first(row, _QUERY) or "")
+        if not isinstance(query, str) or not query.strip():
+            several = isinstance(query, list)
+            dropped.add("a conversation: a golden case is one question" if several else "a sample without a question")
+            continue
+        case: dict[str, Any] = {"id": names.take(None, query), "query": query}
+        if docs := _documents(row, dropped):
+            case["relevant_docs"] = docs
+        if (key := first(row, _ANSWER)) and (answers := [a for a in _answers(row[key]) if a.strip()]):
+            case["reference_answer"] = answers if len(answers) > 1 else answers[0]
+        for key in (*_OUTPUTS, *_RULES):
+            if row.get(key) not in (None, "", []):
+                dropped.add(f"{key}: {'what a system said once' if key in _OUTPUTS else 'no metric here reads it'}")
+        if metadata := split_metadata(row, _KNOWN):
+            case["metadata"] = metadata
+        cases.append(case)
+    return ImportedSuite(cases, dropped.sentences())
+
+
+def _answers(value: Any) -> list[str]:
+    return [str(v) for v in as_list(value)] if isinstance(value, list) else [str(value)]
+
+
+def _documents(row: dict[str, Any], dropped: Dropped) -> list[Any]:
+    texts = [str(t) for t in as_list(row.get("reference_contexts"))]
+    ids = list(dict.fromkeys(str(i) for i in as_list(row.get("reference_context_ids"))))
+    if not ids:
+        return by_text(texts, dropped)
+    if len(ids) == len(texts):
+        return [{"id": i, "text": t} for i, t in zip(ids, texts, strict=True)]
+    dropped.add("reference_contexts that are not as many as their ids", bool(texts))
+    return list(ids)
+
+
+def save(suite: Any, path: Path) -> list[str]:
+    """Write ``.jsonl``, ``.json`` or ``.csv`` as ragas does; return what was dropped."""
+    path = Path(path)
+    dropped = Dropped()
+    rows = []
+    for case in mappings_of(suite):
+        row: dict[str, Any] = {"user_input": case["query"], **_contexts(case, dropped)}
+        if (answer := answer_of(case, dropped)) is not None:
+            row["reference"] = answer
+        row.update(case.get("metadata", {}))
+        if case.get("relevant_docs") == []:
+            dropped.add("that nothing is relevant")
+        drop_rest(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
+        rows.append(row)
+    if path.suffix.lower() == ".csv":
+        columns = list(dict.fromkeys(k for row in rows for k in row))
+        write_csv(path, columns, ({k: v if isinstance(v, str) else dump_json(v) for k, v in r.items()} for r in rows))
+    elif path.suffix.lower() == ".json":
+        write_text(path, dump_json(rows) + "\n")
+    else:
+        write_text(path, "".join(f"{dump_json(row)}\n" for row in rows))
+    return dropped.sentences()
+
+
+def _contexts(case: Any, dropped: Dropped) -> dict[str, list[str]]:
+    every: list[dict[str, Any]] = [{"id": d} if isinstance(d, str) else d for d in case.get("relevant_docs") or []]
+    docs = [d for d in every if d.get("grade", 1) > 0]
+    dropped.add("a document judged not relevant", len(every) - len(docs))
+    dropped.add("a grade above 1: every reference context counts alike", sum(d.get("grade", 1) > 1 for d in docs))
+    texts = [d.get("text") or d.get("quote") for d in docs]
+    made: dict[str, list[str]] = {}
+    if docs and all(texts):
+        made["reference_contexts"] = [str(t) for t in texts]
+    else:
+        dropped.add("the text of a document, where another of the case has none", sum(map(bool, texts)))
+    if any(d.get("id") != id_of_text(str(t or "")) for d, t in zip(docs, texts, strict=True)):
+        made["reference_context_ids"] = [name for name, grade in ids_and_grades(case, dropped) or [] if grade > 0]
+    return made

@@ -1,0 +1,95 @@
+"""Every format by its name, and how a path says which one it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ...errors import UnknownNameError
+from ..golden_model import GoldenSuite
+from .model import ImportedSuite, ImportProblem
+
+__all__ = ["FORMATS", "Format", "export_cases", "import_cases"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: what it is, the module that reads and writes it, and the options that reading takes."""
+
+    what: str
+    module: str
+    options: tuple[str, ...] = ()
+    suffix: str = ""
+
+    def reader(self) -> Callable[..., ImportedSuite]:
+        """Return the function that reads a path."""
+        made: Callable[..., ImportedSuite] = getattr(
+            import_module(f"{__package__}.{self.module}"), f"load{self.suffix}"
+        )
+        return made
+
+    def writer(self) -> Callable[..., list[str]]:
+        """Return the function that writes a suite to a path."""
+        made: Callable[..., list[str]] = getattr(import_module(f"{__package__}.{self.module}"), f"save{self.suffix}")
+        return made
+
+
+FORMATS = {
+    "trec": Format("TREC qrels and topics", "trec", ("topics",)),
+    "beir": Format("a BEIR directory", "beir", ("split", "texts")),
+    "ragas": Format("ragas: JSON, JSON Lines, CSV", "ragas"),
+    "deepeval": Format("deepeval goldens: JSON, JSON Lines, CSV", "deepeval"),
+    "promptfoo": Format("promptfoo tests: YAML, JSON, JSON Lines, CSV", "promptfoo"),
+    "pydantic-evals": Format("pydantic-evals: YAML, JSON", "pydantic_evals"),
+    "csv": Format("one case a row: CSV, TSV", "table"),
+    "parquet": Format("one case a row: Parquet", "table", suffix="_parquet"),
+}
+"""Name → format."""
+
+
+def import_cases(path: str | Path, fmt: str, **options: Any) -> ImportedSuite:
+    """Read a file or directory of another tool.
+
+    Args:
+        path: what is read.
+        fmt: a key of `FORMATS`.
+        options: those of the format: ``topics`` (trec), ``split`` and ``texts`` (beir).
+
+    Raises:
+        UnknownNameError: there is no such format.
+        ImportProblem: it cannot be read, or the format has no such option.
+        MissingExtraError: Parquet without the extra ``parquet``.
+    """
+    return _format(fmt, options).reader()(_there(Path(path)), **options)
+
+
+def export_cases(suite: GoldenSuite | ImportedSuite, path: str | Path, fmt: str, **options: Any) -> list[str]:
+    """Write the cases of *suite* in another tool's format, and return what the format could not hold.
+
+    Raises:
+        UnknownNameError: there is no such format.
+        ImportProblem: something cannot be written in it at all.
+    """
+    dropped = _format(fmt, options).writer()(suite, Path(path), **options)
+    if isinstance(suite, GoldenSuite):
+        dropped = ["the metrics, thresholds, policy and other keys of the file itself", *dropped]
+    return dropped
+
+
+def _there(path: Path) -> Path:
+    if not path.exists():
+        raise ImportProblem(f"there is no {path}")
+    return path
+
+
+def _format(fmt: str, options: dict[str, Any]) -> Format:
+    if fmt not in FORMATS:
+        raise UnknownNameError("format", fmt, FORMATS)
+    for name in options:
+        if name not in FORMATS[fmt].options:
+            takes = ", ".join(FORMATS[fmt].options) or "none"
+            raise ImportProblem(f"{fmt} has no option {name!r}; it takes {takes}")
+    return FORMATS[fmt]

@@ -1,0 +1,156 @@
+"""Rows of files: JSON, JSON Lines, YAML and CSV, as mappings."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .model import ImportProblem
+
+__all__ = ["as_list", "dump_json", "first", "read_data", "read_rows", "read_text", "text_of", "write_csv", "write_text"]
+
+
+def read_text(path: Path) -> str:
+    """Return the text of *path*.
+
+    Raises:
+        ImportProblem: it cannot be read, or is no UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise ImportProblem(f"{path}: not UTF-8: {exc.reason} at byte {exc.start}") from None
+    except OSError as exc:
+        raise ImportProblem(f"{path}: cannot be read: {exc.strerror or exc}") from None
+
+
+def read_data(path: Path) -> Any:
+    """Return what a ``.json``, ``.jsonl``, ``.yaml``, ``.yml``, ``.csv`` or ``.tsv`` file holds, by its suffix.
+
+    Raises:
+        ImportProblem: it cannot be read.
+    """
+    suffix = path.suffix.lower()
+    text = read_text(path)
+    if suffix in (".csv", ".tsv"):
+        return _csv(text, "\t" if suffix == ".tsv" else ",", path)
+    if suffix in (".jsonl", ".ndjson"):
+        return [_json(line, path, n) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if suffix in (".yaml", ".yml"):
+        return _yaml(text, path)
+    if suffix == ".json":
+        return _json(text, path, 1)
+    raise ImportProblem(f"{path}: expected .json, .jsonl, .yaml, .yml, .csv or .tsv")
+
+
+def read_rows(path: Path, *keys: str) -> list[dict[str, Any]]:
+    """Return the rows of *path*: a list of mappings, at the top or under one of *keys*.
+
+    Raises:
+        ImportProblem: there is no such list.
+    """
+    data = read_data(path)
+    if isinstance(data, Mapping):
+        data = next((data[k] for k in keys if isinstance(data.get(k), list)), data)
+    if not isinstance(data, list) or not all(isinstance(row, Mapping) for row in data):
+        where = f", at the top or under {' or '.join(keys)}" if keys else ""
+        raise ImportProblem(f"{path}: expected a list of mappings{where}")
+    return [dict(row) for row in data]
+
+
+def _json(text: str, path: Path, line: int) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ImportProblem(f"{path}:{line}: nests too deep") from None
+    except ValueError as exc:
+        at = line + getattr(exc, "lineno", 1) - 1
+        raise ImportProblem(f"{path}:{at}: not JSON: {getattr(exc, 'msg', exc)}") from None
+
+
+def _yaml(text: str, path: Path) -> Any:
+    import yaml
+
+    try:
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as exc:
+        mark = getattr(exc, "problem_mark", None)
+        place = f":{mark.line + 1}" if mark is not None else ""
+        raise ImportProblem(f"{path}{place}: not YAML: {getattr(exc, 'problem', exc)}") from None
+
+
+def _csv(text: str, delimiter: str, path: Path) -> list[dict[str, str]]:
+    csv.field_size_limit(min(2**31 - 1, 100_000_000))
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as exc:
+        raise ImportProblem(f"{path}: not CSV: {exc}") from None
+    if not rows:
+        return []
+    header, *body = rows
+    if len(set(header)) != len(header):
+        raise ImportProblem(f"{path}:1: a column is named twice")
+    for number, row in enumerate(body, 2):
+        if row and len(row) != len(header):
+            raise ImportProblem(f"{path}: row {number} has {len(row)} columns, the header {len(header)}")
+    return [dict(zip(header, row, strict=True)) for row in body if row]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write *text* as UTF-8, lines ended by a line feed alone."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def dump_json(value: Any) -> str:
+    """Return *value* as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows; None is an empty cell."""
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: "" if row.get(k) is None else row[k] for k in columns} for row in rows)
+    write_text(path, out.getvalue())
+
+
+def first(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    """Return the first of *names* that *row* has something under."""
+    return next((n for n in names if row.get(n) not in (None, "", [])), None)
+
+
+def text_of(value: Any) -> str:
+    """Return *value* as a text: itself, or JSON."""
+    return value if isinstance(value, str) else dump_json(value)
+
+
+def as_list(value: Any, delimiter: str = "|") -> list[Any]:
+    """Return a cell as a list: a list, JSON of a list, or texts between *delimiter*; empty for nothing."""
+    if value is None or value == "":
+        return []
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if not isinstance(value, str):
+        return [value]
+    if value.lstrip().startswith("["):
+        for parse in (json.loads, _literal):
+            try:
+                read = parse(value)
+            except (ValueError, SyntaxError):
+                continue
+            if isinstance(read, list):
+                return read
+    return [part.strip() for part in value.split(delimiter) if part.strip()]
+
+
+def _literal(text: str) -> Any:
+    """Read a Python literal, which is how some tools put lists into CSV."""
+    import ast
+
+    return ast.literal_eval(text)

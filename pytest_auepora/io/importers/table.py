@@ -1,0 +1,147 @@
+"""Tables: CSV, TSV and Parquet, one case a row.
+
+A column named as a key of a golden case is that key; common other names are understood (`ALIASES`).  A cell of a list
+holds JSON, or texts between ``|``; a mapping is JSON.  Every other column becomes metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import MissingExtraError
+from ..fields import CASE_FIELDS
+from .golden import mappings_of
+from .model import Dropped, ImportedSuite, ImportProblem, Names, split_metadata
+from .rows import as_list, dump_json, read_rows, write_csv
+
+__all__ = ["ALIASES", "load", "load_parquet", "save", "save_parquet"]
+
+ALIASES = {
+    "id": ("case_id", "sample_id", "query_id", "qid", "name"),
+    "query": ("question", "user_input", "input", "prompt", "user_query"),
+    "reference_answer": ("answer", "expected_answer", "expected_output", "expected", "reference", "ground_truth",
+                         "gold_answer"),
+    "relevant_docs": ("relevant_doc_ids", "relevant_ids", "doc_ids", "relevant_documents", "gold_docs",
+                      "reference_context_ids"),
+}  # fmt: skip
+"""Key of a golden case → other names of its column, in order of preference."""
+
+_COLUMNS = (
+    "id", "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match",
+    "expect", "expect_change", "scenario", "variant_of", "entities", "nuggets", "sensitive", "claims", "answer_schema",
+    "tags", "labels", "metadata", "top_k", "timeout", "skip", "xfail", "must_pass", "quarantine", "cluster",
+)  # fmt: skip
+_LISTS = ("relevant_docs", "candidate_docs", "must_contain", "forbidden", "entities", "nuggets", "sensitive", "claims",
+          "tags")  # fmt: skip
+_OBJECTS = ("answer_schema", "labels", "metadata")
+_NUMBERS = {"top_k": int, "timeout": float}
+_FLAGS = ("expect_change", "must_pass")
+
+
+def load(path: Path) -> ImportedSuite:
+    """Read a CSV or TSV file; see the module."""
+    return _suite(read_rows(Path(path)), Path(path))
+
+
+def load_parquet(path: Path) -> ImportedSuite:
+    """Read a Parquet file; needs the extra ``parquet``."""
+    return _suite(_parquet().read_table(path).to_pylist(), Path(path))
+
+
+def _parquet() -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError as exc:
+        raise MissingExtraError("Parquet", "parquet") from exc
+    return pyarrow.parquet
+
+
+def _suite(rows: list[dict[str, Any]], path: Path) -> ImportedSuite:
+    dropped = Dropped()
+    names = Names(dropped)
+    cases = []
+    for number, row in enumerate(rows, 1):
+        columns = {k: next((n for n in (k, *ALIASES.get(k, ())) if n in row), k) for k in _COLUMNS}
+        query = row.get(columns["query"])
+        if not isinstance(query, str) or not query.strip():
+            dropped.add(f"a row without a question (columns query, {', '.join(ALIASES['query'])})")
+            continue
+        case: dict[str, Any] = {"id": names.take(row.get(columns["id"]), query), "query": query}
+        for key in _COLUMNS[2:]:
+            if (cell := row.get(columns[key])) not in (None, ""):
+                case[key] = _read(key, cell, f"{path}: row {number}, column {columns[key]}")
+        rest = split_metadata(row, columns.values())
+        for name in rest.keys() & CASE_FIELDS.keys():  # thresholds, benchmark: matters of running it
+            dropped.add(f"the column {name}")
+            del rest[name]
+        if rest:
+            case["metadata"] = {**case.get("metadata", {}), **rest}
+        cases.append({k: v for k, v in case.items() if v is not None})
+    return ImportedSuite(cases, dropped.sentences())
+
+
+def _read(key: str, cell: Any, place: str) -> Any:
+    if key in _LISTS:
+        return as_list(cell)
+    if key == "reference_answer":
+        answers = as_list(cell) if isinstance(cell, list) or str(cell).startswith('["') else [str(cell)]
+        return answers[0] if len(answers) == 1 else answers
+    if not isinstance(cell, str):
+        return cell
+    try:
+        if key in _OBJECTS:
+            return json.loads(cell)
+        if key in _NUMBERS:
+            return _NUMBERS[key](cell)
+    except ValueError:
+        wanted = "JSON" if key in _OBJECTS else "a number"
+        raise ImportProblem(f"{place}: expected {wanted}, got {cell[:60]!r}") from None
+    if key in _FLAGS:
+        return cell.strip().lower() in ("true", "yes", "1")
+    return cell
+
+
+def save(suite: Any, path: Path) -> list[str]:
+    """Write a CSV file that `load` reads the same; return what was dropped."""
+    cases = mappings_of(suite)
+    columns = [c for c in _COLUMNS if any(c in case for case in cases)]
+    write_csv(Path(path), columns, ({k: _cell(k, v) for k, v in case.items()} for case in cases))
+    return _left(cases)
+
+
+def _cell(key: str, value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if key in _LISTS and isinstance(value, list):
+        plain = value and all(isinstance(v, str) and v == v.strip() and "|" not in v and v for v in value)
+        return "|".join(value) if plain and not value[0].startswith("[") else dump_json(value)
+    return dump_json(value) if isinstance(value, (list, Mapping)) else value
+
+
+def save_parquet(suite: Any, path: Path) -> list[str]:
+    """Write a Parquet file, nested values as JSON; return what was dropped.  Needs the extra ``parquet``."""
+    parquet = _parquet()
+    import pyarrow
+
+    cases = mappings_of(suite)
+    columns = [c for c in _COLUMNS if any(c in case for case in cases)]
+    table = pyarrow.table({c: pyarrow.array([_flat(c, case.get(c)) for case in cases]) for c in columns})
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    parquet.write_table(table, path)
+    return _left(cases)
+
+
+def _flat(key: str, value: Any) -> Any:
+    """Return a value of one type per column: scalars as they are, everything else as JSON."""
+    return dump_json(value) if isinstance(value, (list, Mapping)) or (key in _LISTS and value is not None) else value
+
+
+def _left(cases: list[Mapping[str, Any]]) -> list[str]:
+    dropped = Dropped()
+    for case in cases:
+        for key in case.keys() - set(_COLUMNS):
+            dropped.add(f"{key}: no column")
+    return dropped.sentences()

@@ -1,0 +1,133 @@
+"""TREC: relevance judgements (qrels) and topics.
+
+qrels: ``topic iteration document grade`` on each line, separated by blanks.  Topics: one ``topic<TAB>query`` a line, or
+the tagged form with ``<num>`` and ``<title>``.  A grade of 0 stays (judged and not relevant), one below 0 becomes 0.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from .fields import drop_rest, ids_and_grades
+from .golden import mappings_of
+from .model import Dropped, ImportedSuite, ImportProblem, Names
+from .rows import read_text, write_text
+
+__all__ = ["load", "read_qrels", "read_topics", "save"]
+
+_TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
+_NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+?)\s*(?=<|\s)", re.IGNORECASE)
+_TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|$)", re.DOTALL | re.IGNORECASE)
+
+
+def load(path: Path, *, topics: str | Path | None = None) -> ImportedSuite:
+    """Read the qrels at *path* and the queries at *topics*; see the module.
+
+    *path* may be a directory with one file whose name has ``qrels`` in it and one with ``topics`` or ``queries``.
+    """
+    qrels_path, topics_path = _paths(Path(path), topics)
+    queries = read_topics(topics_path)
+    dropped = Dropped()
+    judged = read_qrels(qrels_path, dropped)
+    dropped.add("a judged topic without a query", len(judged.keys() - queries.keys()))
+    names = Names(dropped)
+    cases = []
+    for topic, query in queries.items():
+        case: dict[str, Any] = {"id": names.take(topic, query), "query": query}
+        if case["id"] != topic:
+            case["metadata"] = {"topic": topic}
+        if topic in judged:
+            case["relevant_docs"] = [d if grade == 1 else {"id": d, "grade": grade}
+                                     for d, grade in judged[topic].items()]  # fmt: skip
+        cases.append(case)
+    return ImportedSuite(cases, dropped.sentences())
+
+
+def _paths(path: Path, topics: str | Path | None) -> tuple[Path, Path]:
+    if not path.is_dir():
+        if topics is None:
+            raise ImportProblem(
+                f"{path}: qrels name topics by number; the queries are in a file of their own: topics=…"
+            )
+        return path, Path(topics)
+    found = []
+    for words in (("qrels",), ("topics", "queries")):
+        there = sorted(p for p in path.iterdir() if p.is_file() and any(w in p.name.lower() for w in words))
+        if len(there) != 1:
+            raise ImportProblem(f"{path}: expected one file named {' or '.join(words)}, found {len(there)}")
+        found += there
+    return found[0], Path(topics) if topics is not None else found[1]
+
+
+def read_qrels(path: Path, dropped: Dropped | None = None) -> dict[str, dict[str, int]]:
+    """Return topic → document → grade; of a pair judged twice the last counts, as in ``trec_eval``."""
+    dropped = dropped or Dropped()
+    judged: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        parts = line.split()
+        if not parts:
+            continue
+        try:
+            topic, iteration, document, written = parts
+            grade = int(written)
+        except ValueError:
+            raise ImportProblem(f"{path}:{number}: expected 'topic iteration document grade', got {line!r}") from None
+        dropped.add("an iteration other than 0 of a judgement", iteration not in ("0", "Q0"))
+        dropped.add("a grade below 0, which becomes 0", grade < 0)
+        dropped.add("an earlier judgement of the same document", document in judged.get(topic, {}))
+        judged.setdefault(topic, {})[document] = max(grade, 0)
+    return judged
+
+
+def read_topics(path: Path) -> dict[str, str]:
+    """Return topic → query."""
+    text = read_text(path)
+    if "<top>" in text.lower():
+        return _tagged(text, path)
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        topic, separator, query = line.partition("\t")
+        if not separator or not query.strip():
+            raise ImportProblem(f"{path}:{number}: expected 'topic<TAB>query', got {line!r}")
+        if topic.strip() in found:
+            raise ImportProblem(f"{path}:{number}: topic {topic.strip()!r} is there twice")
+        found[topic.strip()] = query.strip()
+    return found
+
+
+def _tagged(text: str, path: Path) -> dict[str, str]:
+    found = {}
+    for body in _TOPIC.findall(text):
+        number, title = _NUMBER.search(body), _TITLE.search(body)
+        if number is None or title is None or not title[1]:
+            raise ImportProblem(f"{path}: a topic has no <num> or no <title>: {' '.join(body.split())[:80]!r}")
+        found[number[1]] = " ".join(title[1].split())
+    return found
+
+
+def save(suite: Any, path: Path, *, topics: str | Path | None = None) -> list[str]:
+    """Write qrels to *path* and queries to *topics*, by default ``topics.tsv`` beside it; return what was dropped."""
+    path = Path(path)
+    dropped = Dropped()
+    qrels, queries = [], []
+    for case in mappings_of(suite):
+        name = str(case.get("metadata", {}).get("topic", case["id"]))
+        if re.search(r"\s", name):
+            raise ImportProblem(f"{name!r} cannot be a topic: the format separates by blanks")
+        queries.append(f"{name}\t{' '.join(case['query'].split())}\n")
+        for document, grade in ids_and_grades(case, dropped) or []:
+            if re.search(r"\s", document):
+                raise ImportProblem(f"{document!r} cannot be a document of TREC: the format separates by blanks")
+            qrels.append(f"{name} 0 {document} {grade}\n")
+        if case.get("relevant_docs") == []:
+            dropped.add("that nothing is relevant: a topic without judgements says that nobody looked")
+        held = ("id", "query", "relevant_docs", "metadata") if case.get("metadata", {}).keys() == {"topic"} else (
+            "id", "query", "relevant_docs")  # fmt: skip
+        drop_rest(case, held, dropped)
+    write_text(path, "".join(qrels))
+    write_text(Path(topics) if topics is not None else path.parent / "topics.tsv", "".join(queries))
+    return dropped.sentences()

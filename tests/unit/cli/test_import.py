@@ -1,0 +1,96 @@
+"""``auepora import``: files of other tools to golden files, and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.cli.main import main
+from pytest_auepora.io.golden import load_golden
+
+ROWS = [
+    {"user_input": "How long do I have?", "reference": "30 days.", "reference_context_ids": ["refunds"]},
+    {"user_input": "Why?", "response": "So."},
+]
+
+
+@pytest.fixture
+def ragas(tmp_path: Path) -> Path:
+    path = tmp_path / "set.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+def test_golden_file_is_written_and_what_was_dropped_is_told(ragas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    golden = ragas.with_name("set.golden.yaml")
+    assert main(["import", str(ragas), "--from", "ragas", "-o", str(golden)]) == 0
+    assert [c.id for c in load_golden(golden).cases] == ["how-long-do-i-have", "why"]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        f"2 cases from {ragas} to {golden}\ndropped: response: what a system said once (1 time)\n"
+    )  # fmt: skip
+
+
+def test_without_output_the_file_is_printed(ragas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", str(ragas), "--from", "ragas"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("# yaml-language-server: $schema=auepora.schema.json\ncases:\n  - id: how-long-do-i-have\n")
+    assert err.startswith("2 cases from ")
+
+
+def test_back_again(ragas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    golden, back = ragas.with_name("a.golden.yaml"), ragas.with_name("back.jsonl")
+    main(["import", str(ragas), "--from", "ragas", "-o", str(golden)])
+    assert main(["import", str(golden), "--to", "ragas", "-o", str(back)]) == 0
+    rows = [json.loads(line) for line in back.read_text(encoding="utf-8").splitlines()]
+    assert rows == [ROWS[0], {"user_input": "Why?"}]
+    assert "dropped: the metrics, thresholds, policy" in capsys.readouterr().err
+
+
+def test_file_that_is_there_is_kept_unless_forced(ragas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    golden = ragas.with_name("a.golden.yaml")
+    golden.write_text("mine", encoding="utf-8")
+    command = ["import", str(ragas), "--from", "ragas", "-o", str(golden)]
+    assert main(command) == 2
+    assert golden.read_text(encoding="utf-8") == "mine"
+    assert "is there already; --force writes over it" in capsys.readouterr().err
+    assert main([*command, "--force"]) == 0
+    assert len(load_golden(golden).cases) == 2
+    assert main(["import", str(golden), "--to", "csv", "-o", str(ragas)]) == 2
+    assert json.loads(ragas.read_text(encoding="utf-8").splitlines()[0]) == ROWS[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--from", "ragas", "--topics", "x"], 3, "ragas has no option 'topics'"),
+        (["--from", "promptfoo", "-o", "a.json"], 2, "a golden file ends in .golden.yaml"),
+        (["--from", "pydantic-evals"], 3, "expected a mapping with a list of cases"),
+        (["--to", "csv"], 2, "--to needs --output"),
+        ([], 2, "one of the arguments --from --to is required"),
+        (["--from", "excel"], 2, "invalid choice: 'excel'"),
+    ],
+)
+def test_what_cannot_be_done(
+    ragas: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, told: str
+) -> None:
+    assert main(["import", str(ragas), *arguments]) == code
+    assert told in capsys.readouterr().err
+
+
+def test_what_needs_mending_is_left_with_its_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("id,query,tags\na,Why?,two words\n", encoding="utf-8")
+    golden = tmp_path / "a.golden.yaml"
+    assert main(["import", str(tmp_path / "a.csv"), "--from", "csv", "-o", str(golden)]) == 3
+    assert f"{golden}:6:9: tag 'two words' cannot be a pytest marker" in capsys.readouterr().err
+    assert "two words" in golden.read_text(encoding="utf-8")
+
+
+def test_directory_of_trec(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n", encoding="utf-8")
+    (tmp_path / "q.tsv").write_text("1\tWhy?\n", encoding="utf-8")
+    assert main(["import", str(tmp_path / "qrels"), "--from", "trec", "--topics", str(tmp_path / "q.tsv")]) == 0
+    assert "relevant_docs:\n      - a\n" in capsys.readouterr().out

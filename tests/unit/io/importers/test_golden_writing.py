@@ -1,0 +1,124 @@
+"""Golden files written from what was imported: readable, and read back as what they were written from."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.core.types import EvaluationSample
+from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.importers import ImportedSuite, export_cases, golden_text, import_cases, write_golden
+from pytest_auepora.io.importers.golden import case_mapping
+from pytest_auepora.io.importers.model import Dropped, Names
+from pytest_auepora.io.importers.trec_run import TrecRun, read_run, write_run
+
+
+def test_it_reads_well() -> None:
+    case = {"metadata": {"n": 1}, "id": "a", "relevant_docs": ["x", {"id": "y", "grade": 2}], "query": "Why?\nSay it."}
+    assert golden_text(ImportedSuite([case, {"id": "b", "query": "ünïcode: yes"}], suite="shop")) == (
+        "# yaml-language-server: $schema=auepora.schema.json\n"
+        "suite: shop\n"
+        "cases:\n"
+        "  - id: a\n"
+        "    query: |-\n"
+        "      Why?\n"
+        "      Say it.\n"
+        "    relevant_docs:\n"
+        "      - x\n"
+        "      - id: y\n"
+        "        grade: 2\n"
+        "    metadata:\n"
+        "      n: 1\n"
+        "\n"
+        "  - id: b\n"
+        "    query: 'ünïcode: yes'\n"
+    )
+
+
+def _case(query: str, answer: str, documents: list[str], values: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {"query": query, "relevant_docs": documents, "reference_answer": answer}
+    return {**made, **({"metadata": values} if values else {})}
+
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n\t\x85"), min_size=1).filter(
+    str.strip
+)
+_CASES = st.lists(
+    st.builds(
+        _case, _TEXT, _TEXT, st.lists(_TEXT, unique=True, max_size=3),
+        st.dictionaries(st.text("abcdeé", min_size=1), st.one_of(_TEXT, st.integers(), st.booleans(), st.none())),
+    ),
+    min_size=1, max_size=3,
+)  # fmt: skip
+
+
+@given(_CASES)
+def test_whatever_was_imported_comes_back(cases: list[dict[str, Any]]) -> None:
+    names = Names(Dropped())
+    suite = ImportedSuite([{"id": names.take(None, c["query"]), **c} for c in cases])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.golden.yaml"
+        write_golden(suite, path)
+        assert [case_mapping(c) for c in load_golden(path).cases] == suite.cases
+        assert export_cases(suite, Path(folder) / "a.csv", "csv") == []
+        texts = [c["query"] for c in import_cases(Path(folder) / "a.csv", "csv").cases]
+        assert texts == [c["query"] for c in cases]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
+def test_every_name_is_fit_for_pytest_and_unique(given_names: list[str]) -> None:
+    names = Names(Dropped())
+    ids = [names.take(name, "Why?") for name in given_names]
+    assert len(set(ids)) == len(ids)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.golden.yaml"
+        write_golden(ImportedSuite([{"id": i, "query": "Why?"} for i in ids]), path)
+        assert [c.id for c in load_golden(path).cases] == ids
+
+
+def test_name_that_had_to_change_is_told() -> None:
+    dropped = Dropped()
+    names = Names(dropped)
+    assert [names.take(n, "q") for n in ("a::b[1]", "a", "a", "setup_module")] == [
+        "a-b-1-",
+        "a",
+        "a-2",
+        "case-setup_module",
+    ]
+    assert dropped.sentences() == [
+        "the exact name of a case: the id of a golden case is unique and fit for pytest (3 times)"
+    ]
+
+
+def test_trec_run_is_ranked_by_score_and_replayed(tmp_path: Path) -> None:
+    path = tmp_path / "bm25.run"
+    path.write_text("q1 Q0 a 1 0.5 x\nq1 Q0 b 2 0.9 x\nq1 Q0 c 3 0.5 x\n", encoding="utf-8")
+    system = as_system(TrecRun(path))
+    assert (system.name, system.is_async) == ("bm25", False)
+    outputs = system.invoke(EvaluationSample("q1", "?"), 5)
+    assert [(d.doc.doc_id, d.score, d.rank) for d in outputs.retrieved] == [("b", 0.9, 1), ("c", 0.5, 2), ("a", 0.5, 3)]
+    assert system.invoke(EvaluationSample("other", "?", metadata={"topic": "q1"}), 5).retrieved == outputs.retrieved
+    assert system.invoke(EvaluationSample("q2", "?"), 5).retrieved == []
+
+
+def test_trec_run_keeps_the_order_it_was_written_in(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    path.write_text("q1 Q0 a 1 0.5 x\nq1 Q0 b 2 0.25 x\n", encoding="utf-8")
+    found = read_run(path)
+    found["q1"].reverse()
+    write_run(found, tmp_path / "b.run")
+    assert (tmp_path / "b.run").read_text(encoding="utf-8") == "q1 Q0 b 1 2.0 auepora\nq1 Q0 a 2 1.0 auepora\n"
+    write_run(read_run(path), tmp_path / "c.run", tag="x")
+    assert (tmp_path / "c.run").read_bytes() == path.read_bytes()
+
+
+def test_trec_run_with_a_line_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("q1 Q0 a 1 high x\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a\.run:1: expected 'topic Q0 document rank score tag'"):
+        read_run(tmp_path / "a.run")
