@@ -34,6 +34,7 @@ NESTED_KEYS = ("doc", "document", "node", "chunk")
 METADATA_KEYS = ("metadata", "meta", "payload")
 _METADATA_ID_KEYS = ("chunk_id", "id", "_id", "doc_id", "document_id", "source")
 _KNOWN = (*ID_KEYS, *TEXT_KEYS, *SCORE_KEYS, *NESTED_KEYS, *METADATA_KEYS)
+_NO_METADATA = frozenset((*ID_KEYS, *NESTED_KEYS, *METADATA_KEYS))
 _LONGEST_BARE_ID = 200
 
 
@@ -88,9 +89,7 @@ def with_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[Retrieved
         return None
     if not retrieved:
         return [RetrievedDocument(Document(str(i)), 0.0, rank) for rank, i in enumerate(ids, 1)]
-    if len(ids) != len(retrieved) or any(
-        r.doc.metadata.get("id_source") not in ("text", "string") for r in retrieved
-    ):
+    if len(ids) != len(retrieved) or any(r.doc.metadata.get("id_source") not in ("text", "string") for r in retrieved):
         return None
     pairs = zip(ids, retrieved, strict=True)
     return [RetrievedDocument(_renamed(r.doc, str(i)), r.score, r.rank) for i, r in pairs]
@@ -101,9 +100,7 @@ def _renamed(doc: Document, doc_id: str) -> Document:
 
 
 def _is_lazy(raw: Any) -> bool:
-    return (
-        inspect.isgenerator(raw) or inspect.isasyncgen(raw) or inspect.isawaitable(raw) or hasattr(raw, "__anext__")
-    )
+    return inspect.isgenerator(raw) or inspect.isasyncgen(raw) or inspect.isawaitable(raw) or hasattr(raw, "__anext__")
 
 
 def _one(raw: Any, rank: int) -> RetrievedDocument:
@@ -157,7 +154,8 @@ def _from_pair(pair: Sequence[Any], rank: int) -> RetrievedDocument:
 def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocument:
     score_key = first_of(fields, SCORE_KEYS)
     score = _score(fields[score_key]) if score_key else 0.0
-    nested = next((k for k in NESTED_KEYS if fields.get(k) is not None and not isinstance(fields[k], str)), None)
+    held = [k for k in NESTED_KEYS if k in fields]
+    nested = next((k for k in held if fields[k] is not None and not isinstance(fields[k], str)), None)
     if nested is not None:
         inner = _one(fields[nested], rank)
         return RetrievedDocument(inner.doc, score if score_key else inner.score, rank)
@@ -165,7 +163,7 @@ def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocume
     text = fields[text_key] if text_key else ""
     if not isinstance(text, str):
         raise OutputShapeError(f"document {rank}: its {text_key!r} is {describe(text)}, not a text")
-    metadata = _metadata(raw, fields, {text_key, score_key})
+    metadata = _metadata(raw, fields, (text_key, score_key))
     doc_id = _given_id(fields, metadata)
     if doc_id is None:
         if not text:
@@ -176,26 +174,28 @@ def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocume
 
 def _given_id(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str | None:
     """Find the id and, beside it, the document that a chunk belongs to."""
-    given = [k for k in ID_KEYS if _is_given(fields.get(k))]
+    given = [k for k in ID_KEYS if k in fields and _is_given(fields[k])]
     if len(given) > 1 and given[0] == "chunk_id" and not isinstance(fields["chunk_id"], str):
         given = [*given[1:], "chunk_id"]  # a bare number counts chunks inside a document: no id by itself
     doc_id = str(fields[given[0]]) if given else None
     if doc_id is None and (key := next((k for k in _METADATA_ID_KEYS if _is_given(metadata.get(k))), None)):
         doc_id, metadata["id_source"] = str(metadata[key]), f"metadata.{key}"
     if metadata.get("document_id") is None:
-        parents = [str(v) for k in PARENT_KEYS if _is_given(v := fields.get(k, metadata.get(k)))]
-        parents = [p for p in parents if p != doc_id]
-        if parents:
-            metadata["document_id"] = parents[0]
+        for key in PARENT_KEYS:
+            parent = fields[key] if key in fields else metadata.get(key)
+            if _is_given(parent) and str(parent) != doc_id:
+                metadata["document_id"] = str(parent)
+                break
     return doc_id
 
 
-def _metadata(raw: Any, fields: Mapping[str, Any], used: set[str | None]) -> dict[str, Any]:
+def _metadata(raw: Any, fields: Mapping[str, Any], used: tuple[str | None, ...]) -> dict[str, Any]:
     """Collect a mapping's other keys (title, url, start, end, …) and its metadata, which wins."""
-    held = used.union(ID_KEYS, NESTED_KEYS, METADATA_KEYS)
-    metadata = {k: v for k, v in fields.items() if k not in held} if isinstance(raw, Mapping) else {}
+    metadata: dict[str, Any] = {}
+    if isinstance(raw, Mapping):
+        metadata = {k: v for k, v in fields.items() if k not in _NO_METADATA and k not in used}
     for key in METADATA_KEYS:
-        if isinstance(fields.get(key), Mapping):
+        if key in fields and isinstance(fields[key], Mapping):
             metadata.update(fields[key])
     return metadata
 

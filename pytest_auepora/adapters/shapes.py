@@ -70,7 +70,10 @@ def fields_of(obj: Any, names: Iterable[str]) -> dict[str, Any] | None:
 
 def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
     """Return the first of *names* under which *fields* holds something other than None."""
-    return next((name for name in names if fields.get(name) is not None), None)
+    for name in names:
+        if fields.get(name) is not None:
+            return name
+    return None
 
 
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.GeneratorType)

@@ -17,9 +17,9 @@ __all__ = ["Direction", "Measurement", "Metric", "NotApplicable"]
 Direction = Literal["higher", "lower"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Measurement:
-    """What one metric saw in one case.
+    """What one metric saw in one case.  Not frozen, because that would triple the cost of making one; not changed.
 
     ``value`` is the case's own score, or None where a case has none of its own and counts in the
     aggregate only.  ``data`` is the sufficient statistic when the mean of values is not enough (BLEU

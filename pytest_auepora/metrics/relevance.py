@@ -148,8 +148,8 @@ def _nothing_relevant(sample: EvaluationSample) -> NotApplicable:
     return NotApplicable("nothing relevant: a refusal is expected" if refuse else "nothing relevant")
 
 
-def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocument]) -> Ranking | None:
-    """Return the pass over ids alone, with default matching; None where a label is no plain id."""
+def _plain_grades(gold: Sequence[Document]) -> dict[str, int] | None:
+    """Return the highest grade of every relevant label, by id; None where a label is no plain id."""
     grades: dict[str, int] = {}
     for doc in gold:
         if not doc.metadata:
@@ -158,6 +158,13 @@ def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocume
             return None
         elif (grade := grade_of(doc)) > grades.get(doc.doc_id, 0):
             grades[doc.doc_id] = grade
+    return grades
+
+
+def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocument]) -> Ranking | None:
+    """Return the pass over ids alone, with default matching; None where a label is no plain id."""
+    if (grades := _plain_grades(gold)) is None:
+        return None
     ids = [r.doc.doc_id for r in retrieved]
     place = {name: ids.index(name) for name in grades.keys() & ids}
     slots = sorted(place.values())
@@ -258,6 +265,8 @@ def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> lis
     Raises:
         MetricError: a label cannot be read.
     """
+    if (grades := _plain_grades(sample.relevant_docs or ())) is not None:
+        return [grades.get(r.doc.doc_id, 0) for r in outputs.retrieved]
     labels = labels_of(sample)
     matcher = Matcher(labels)
     marked = [matcher.marks(r.doc) for r in outputs.retrieved]

@@ -73,12 +73,14 @@ class AueporaSession:
         override = config.getoption("auepora_baseline")
         self.override = config.invocation_params.dir / override if override else None
         self.queue: Queue | None = None
+        self._relative: dict[Path, str] = {}
         self._suites: dict[Path, GoldenSuite] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}
         self._infos: dict[Path, dict[str, MetricInfo]] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
         self._incomparable: dict[tuple[Path, str], Mapping[str, str]] = {}
         self._systems: dict[int, tuple[Any, System]] = {}
+        self._provenance: dict[tuple[Path, int], tuple[System, dict[str, Any]]] = {}
         self._callers: dict[bool, Caller] = {}
 
     def _intents(self) -> frozenset[str]:
@@ -119,10 +121,13 @@ class AueporaSession:
 
     def relative(self, path: Path) -> str:
         """Return *path* as node ids write it."""
-        try:
-            return path.relative_to(self.root).as_posix()
-        except ValueError:
-            return path.as_posix()
+        if (found := self._relative.get(path)) is None:
+            try:
+                found = path.relative_to(self.root).as_posix()
+            except ValueError:
+                found = path.as_posix()
+            self._relative[path] = found
+        return found
 
     def suite(self, path: Path) -> GoldenSuite:
         """Load a golden file, and register its tags as markers.  Raises `GoldenFileError`."""
@@ -182,11 +187,15 @@ class AueporaSession:
 
     def provenance(self, suite: GoldenSuite, system: System) -> dict[str, Any]:
         """Return what is known of how the answers came about; the project's hook has the last word."""
-        out = dict(system.provenance)
-        said = self.config.hook.pytest_auepora_provenance(config=self.config, suite=suite.name, path=suite.path)
-        for part in reversed(said):
-            out.update(part or {})
-        return out
+        key = suite.path, id(system)
+        known = self._provenance.get(key)
+        if known is None or known[0] is not system:
+            out = dict(system.provenance)
+            said = self.config.hook.pytest_auepora_provenance(config=self.config, suite=suite.name, path=suite.path)
+            for part in reversed(said):
+                out.update(part or {})
+            known = self._provenance[key] = system, out
+        return known[1]
 
     def caller(self, system: System) -> Caller:
         """Return what makes the calls of *system*."""
@@ -218,9 +227,10 @@ class AueporaSession:
 
     def convert(self, output: Any, sample: EvaluationSample) -> SystemOutputs | None:
         """Ask the project's own conversion first."""
-        found: SystemOutputs | None = self.config.hook.pytest_auepora_convert(
-            output=output, sample=sample, config=self.config
-        )
+        hook = self.config.hook.pytest_auepora_convert
+        if not hook.get_hookimpls():  # a call of nobody still costs, and this is once per case
+            return None
+        found: SystemOutputs | None = hook(output=output, sample=sample, config=self.config)
         return found
 
     def where(self, suite: GoldenSuite, case: GoldenCase) -> str:
@@ -253,4 +263,6 @@ class AueporaSession:
 
     def redact(self, result: CaseResult) -> None:
         """Let the project take secrets out of what is about to be stored and shown."""
-        self.config.hook.pytest_auepora_redact(result=result, config=self.config)
+        hook = self.config.hook.pytest_auepora_redact
+        if hook.get_hookimpls():
+            hook(result=result, config=self.config)
