@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import chain
-from operator import or_
 from typing import Any
 
 __all__ = ["SMOOTHING", "TOKENIZERS", "Bleu"]
 
+_REMEMBER_UP_TO = 50_000  # characters; a longer text is cut again each time rather than kept in memory
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHING = ("exp", "floor", "add-k", "none")
 
@@ -30,13 +30,10 @@ class Bleu:
     lowercase: bool = False
     effective_order: bool = False
 
-    def words(self, text: str) -> list[str]:
+    def words(self, text: str) -> tuple[str, ...]:
         """Tokenize *text* as sacrebleu does."""
-        text = (text.lower() if self.lowercase else text).rstrip()
-        if self.tokenizer != "13a":
-            return _sacrebleu_tokenizer(self.tokenizer)(text).split()
-        text = text.replace("<skipped>", "").replace("-\n", "")
-        return list(chain.from_iterable(map(_WORDS_13A.__getitem__, text.split())))
+        cut = _cut if len(text) > _REMEMBER_UP_TO else _remembered_cut
+        return cut(text.lower() if self.lowercase else text, self.tokenizer)
 
     def statistics(self, prediction: str, references: Sequence[str]) -> list[int]:
         """Return [length, nearest reference length, matches of order 1…, n-grams of order 1…]."""
@@ -44,10 +41,12 @@ class Bleu:
         wanted = [self.words(r) for r in references]
         length = len(given)
         nearest = min((abs(length - len(w)), len(w)) for w in wanted)[1]
-        matches, totals = [], []
+        matches: list[int] = []
+        totals: list[int] = []
         for n in range(1, self.max_order + 1):
             totals.append(max(length - n + 1, 0))
-            matches.append(_matches(_ngrams(given, n), [Counter(_ngrams(w, n)) for w in wanted]))
+            # what shares no n-gram shares no longer one
+            matches.append(_matches(given, wanted, n) if n == 1 or matches[-1] else 0)
         return [length, nearest, *matches, *totals]
 
     def score(self, statistics: Sequence[int]) -> Any:
@@ -78,11 +77,29 @@ class Bleu:
         )
 
 
-def _matches(given: Iterable[Any], wanted: Sequence[Counter[Any]]) -> int:
+def _cut(text: str, tokenizer: str) -> tuple[str, ...]:
+    text = text.rstrip()
+    if tokenizer != "13a":
+        return tuple(_sacrebleu_tokenizer(tokenizer)(text).split())
+    text = text.replace("<skipped>", "").replace("-\n", "")
+    return tuple(chain.from_iterable(map(_WORDS_13A.__getitem__, text.split())))
+
+
+_remembered_cut = lru_cache(maxsize=4096)(_cut)
+
+
+def _matches(given: Sequence[str], wanted: Sequence[Sequence[str]], n: int) -> int:
     """Count the n-grams of *given* that occur in a reference, each at most as often as in its best reference."""
-    most = wanted[0] if len(wanted) == 1 else reduce(or_, wanted)
-    counts = Counter(filter(most.__contains__, given))
-    return sum(min(count, most[gram]) for gram, count in counts.items())
+    shared = set(_ngrams(given, n)).intersection(chain.from_iterable(_ngrams(w, n) for w in wanted))
+    if not shared:
+        return 0
+    best: dict[Any, int] = {}
+    for one in wanted:
+        for gram, count in Counter(filter(shared.__contains__, _ngrams(one, n))).items():
+            if count > best.get(gram, 0):
+                best[gram] = count
+    counts = Counter(filter(shared.__contains__, _ngrams(given, n)))
+    return sum(min(count, best[gram]) for gram, count in counts.items())
 
 
 def _ngrams(tokens: Sequence[str], n: int) -> Iterable[Any]:
