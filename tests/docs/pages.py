@@ -5,8 +5,8 @@ A fenced block with a ``title`` is a file; ``diff`` with a title is an edit of o
     <!-- run: pytest --auepora | exit 1 | contains: fell out | shown -->
 
 ``exit`` is 0 unless said; ``shown``: the ``text`` block that follows is what the command printed, cut at ``[…]``;
-``in the repository``: run there and not in the page's own project.  ``<!-- project: tutorial.md -->`` starts with the
-files of another page.
+``in the repository``: run there and not in the page's own project; ``needs PACKAGE``: only where that is installed.
+``<!-- project: tutorial.md -->`` starts with the files of another page.
 """
 
 from __future__ import annotations
@@ -60,6 +60,12 @@ class Command:
     contains: tuple[str, ...] = ()
     shown: bool = False
     in_repository: bool = False
+    needs: str = ""
+
+    @property
+    def apart(self) -> bool:
+        """Whether it takes a process of its own: large packages do not survive being imported twice in one."""
+        return self.in_repository or bool(self.needs) or self.arguments[0] != "pytest"
 
 
 @dataclass(frozen=True)
@@ -135,18 +141,20 @@ def _command(line: int, said: str) -> Command:
     environment = {}
     while "=" in words[0]:
         name, _, environment[name] = words.pop(0).partition("=")
-    exit_code, contains, flags = 0, [], set()
+    exit_code, contains, needs, flags = 0, [], "", set()
     for part in rest:
         if part.startswith("exit "):
             exit_code = int(part.removeprefix("exit "))
         elif part.startswith("contains: "):
             contains.append(part.removeprefix("contains: "))
+        elif part.startswith("needs "):
+            needs = part.removeprefix("needs ")
         else:
             flags.add(part)
     assert flags <= {"shown", "in the repository"}, f"line {line}: {flags}"
     return Command(
-        line, tuple(words), environment, exit_code, tuple(contains), "shown" in flags, "in the repository" in flags
-    )
+        line, tuple(words), environment, exit_code, tuple(contains), "shown" in flags, "in the repository" in flags, needs
+    )  # fmt: skip
 
 
 def _sides(diff: str) -> tuple[str, str]:
