@@ -8,7 +8,8 @@ from collections import Counter
 
 
 def squad_normalise(text: str) -> str:
-    no_punctuation = "".join(c for c in text.lower() if c not in set(string.punctuation))
+    excluded = set(string.punctuation)
+    no_punctuation = "".join(c for c in text.lower() if c not in excluded)
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", no_punctuation).split())
 
 

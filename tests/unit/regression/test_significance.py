@@ -145,6 +145,16 @@ def test_nothing_differs() -> None:
     assert "a drop of 0.133" in verdict.reason, "what 44 cases could have shown is told even so"
 
 
+@given(st.lists(st.dictionaries(st.sampled_from([f"c{i}" for i in range(20)]), st.just(0.0)), max_size=4))
+def test_the_short_way_where_nothing_differs_says_what_the_test_says(tables: list[dict[str, float]]) -> None:
+    clusters = {f"c{i}": f"g{i % 7}" for i in range(12)}
+    dusty = [{**table, **dict.fromkeys(list(table)[:1], 1e-12)} for table in tables]  # goes the whole way
+    short, whole = (
+        judge_family([PairedMetric(f"m{i}", t) for i, t in enumerate(x)], clusters) for x in (tables, dusty)
+    )
+    assert short == whole
+
+
 def test_rounding_dust_is_no_difference() -> None:
     assert judge_one({f"c{i}": (0.1 + 0.2 - 0.3) * (-1) ** i for i in range(20)}).outcome == "same"
 

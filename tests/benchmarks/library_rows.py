@@ -1,0 +1,146 @@
+"""Rows of the table that run within this process: loading, metrics, the verdict."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.metrics.registry import Registry
+
+from .measuring import Row, timed
+from .projects import golden, vocabulary, words_of
+
+__all__ = ["rankings", "rows", "scoring", "text_pairs"]
+
+RETRIEVAL = {
+    "recall@5": "recall.5", "precision@5": "P.5", "hit@5": "success.5", "mrr": "recip_rank", "map": "map",
+    "ndcg@10": "ndcg_cut.10",
+}  # fmt: skip
+"""Our names and trec_eval's."""
+
+
+def text_pairs(n: int, shortest: int = 20, longest: int = 200, seed: int = 1) -> list[tuple[str, str]]:
+    """Return references and answers that have most of their words."""
+    rng = Random(seed)
+    known = vocabulary(rng)
+    pairs = []
+    for _ in range(n):
+        reference = words_of(rng, known, shortest, longest)
+        answer = " ".join(w for w in reference.split() if rng.random() < 0.8)
+        pairs.append((reference, f"{answer} {words_of(rng, known, 1, 20)}"))
+    return pairs
+
+
+def scoring(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[[], float]:
+    """Return what scores *pairs* with the metrics called *names*, as a user of the library would."""
+    metrics = [Registry().get(name) for name in names]
+    samples = [EvaluationSample(str(i), "q", reference_answer=Response(r)) for i, (r, _) in enumerate(pairs)]
+
+    def run() -> float:
+        outputs = [SystemOutputs([], Response(answer)) for _, answer in pairs]
+        return timed(lambda: [metric.compute(samples, outputs) for metric in metrics])
+
+    return run
+
+
+def rankings(n: int, seed: int = 1) -> tuple[list[EvaluationSample], list[list[tuple[str, float]]]]:
+    """Return cases with five relevant documents, and for each 10 to 100 ranked ones with falling scores."""
+    rng = Random(seed)
+    samples, ranked = [], []
+    for i in range(n):
+        ids = rng.sample(range(1000), rng.randint(10, 100))
+        relevant = dict.fromkeys([*rng.sample(range(1000), 3), *rng.sample(ids, 2)])
+        samples.append(EvaluationSample(str(i), "q", [Document(f"d{x}") for x in relevant]))
+        ranked.append([(f"d{x}", 1.0 - rank / 1000) for rank, x in enumerate(ids)])
+    return samples, ranked
+
+
+def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
+    """Yield what makes each row."""
+    n_pairs = 1000 if quick else 10_000
+
+    def loading() -> Row:
+        """loading 10,000 YAML cases with line numbers"""
+        import yaml
+
+        from pytest_auepora.io.golden import load_golden
+
+        with tempfile.TemporaryDirectory() as name:
+            text = (golden(Path(name), 2000 if quick else 10_000) / "bench.golden.yaml").read_text(encoding="utf-8")
+        path = Path(tempfile.mkdtemp()) / "bench.golden.yaml"
+        path.write_text(text, encoding="utf-8")
+        return Row(
+            loading.__doc__ or "", "<= 0.35", lambda: timed(lambda: load_golden(path)),
+            lambda: timed(lambda: yaml.load(text, yaml.CSafeLoader)), "yaml.CSafeLoader alone",
+        )  # fmt: skip
+
+    def rouge() -> Row:
+        """ROUGE-1, -2 and -L, pairs of 20 to 200 words"""
+        from rouge_score.rouge_scorer import RougeScorer
+
+        pairs = text_pairs(n_pairs)
+        scorer = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
+        return Row(
+            rouge.__doc__ or "", ">= 20", scoring(("rouge1", "rouge2", "rougeL"), pairs),
+            lambda: timed(lambda: [scorer.score(*pair) for pair in pairs]), "rouge-score",
+        )  # fmt: skip
+
+    def bleu() -> Row:
+        """sentence BLEU"""
+        from sacrebleu.metrics import BLEU
+
+        pairs, theirs = text_pairs(n_pairs), BLEU(effective_order=True)
+        return Row(
+            bleu.__doc__ or "", ">= 2", scoring(("sentence_bleu",), pairs),
+            lambda: timed(lambda: [theirs.sentence_score(a, [r]) for r, a in pairs]), "sacrebleu",
+        )  # fmt: skip
+
+    def f1() -> Row:
+        """token F1"""
+        from tests.oracles.squad import squad_f1
+
+        pairs = text_pairs(n_pairs)
+        return Row(
+            f1.__doc__ or "", ">= 2", scoring(("token_f1",), pairs),
+            lambda: timed(lambda: [squad_f1(a, r) for r, a in pairs]), "the SQuAD evaluation",
+        )  # fmt: skip
+
+    yield from (loading, rouge, bleu, f1, retrieval, verdict)
+
+
+def retrieval(n: int = 20_000) -> Row:
+    """six retrieval metrics over rankings of 10 to 100"""
+    import pytrec_eval
+
+    samples, ranked = rankings(n)
+    metrics = [Registry().get(name) for name in RETRIEVAL]
+    outputs = [
+        SystemOutputs([RetrievedDocument(Document(i), s, k) for k, (i, s) in enumerate(r, 1)], Response(""))
+        for r in ranked
+    ]
+
+    def ours() -> float:
+        for one in outputs:
+            one.memo.clear()
+        return timed(lambda: [metric.compute(samples, outputs) for metric in metrics])
+
+    gold = {s.sample_id: {d.doc_id: 1 for d in s.relevant_docs or ()} for s in samples}
+    run = {s.sample_id: dict(r) for s, r in zip(samples, ranked, strict=True)}
+    theirs = pytrec_eval.RelevanceEvaluator(gold, set(RETRIEVAL.values()))
+    return Row(retrieval.__doc__ or "", ">= 5", ours, lambda: timed(lambda: theirs.evaluate(run)), "pytrec_eval")
+
+
+def verdict() -> Row:
+    """the verdict on 500 cases x 20 metrics"""
+    from pytest_auepora.regression.significance import PairedMetric, judge_family
+
+    rng = Random(3)
+    family: list[Any] = [
+        PairedMetric(f"m{m}", {f"c{i}": rng.choice((-0.2, 0.0, 0.0, 0.1)) for i in range(500)}) for m in range(20)
+    ]
+    judge_family(family, {})
+    return Row(verdict.__doc__ or "", "<= 1", lambda: timed(lambda: judge_family(family, {})), lambda: 0.3, "0.3 s")

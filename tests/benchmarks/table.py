@@ -1,0 +1,72 @@
+"""What the plugin costs beside pytest, and the metrics beside other people's: one command, one table.
+
+    python -m tests.benchmarks.table [--quick] [--only WORD ...]
+
+Each row measures ours and what it is compared with in turns, so that a busy machine disturbs both alike, and
+shows medians and their ratio.  Whole processes are measured by the processor time they took (the wall clock where
+waiting is the point), with byte code cached as it is for every user.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from . import library_rows, process_rows
+from .measuring import Row
+
+__all__ = ["main"]
+
+
+@dataclass(frozen=True)
+class _Printed:
+    row: Row
+    ours: float
+    floor: float
+
+    def __str__(self) -> str:
+        row = self.row
+        ratio = self.ours / self.floor if row.goal.startswith("<=") else self.floor / self.ours
+        limit = float(row.goal.split()[1])
+        mark = "ok" if (ratio <= limit if row.goal.startswith("<=") else ratio >= limit) else "MISSED"
+        numbers = f"{self.ours:>10.4g} {self.floor:>10.4g}  {ratio:>7.2f}"
+        return f"{row.title:<58} {numbers}  {row.goal:<9} {mark:<7} {row.unit}, against {row.against}"
+
+
+def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
+    """Yield what makes each row; a row whose peer is not installed says so and is left out."""
+    yield from process_rows.rows(folder, quick=quick)
+    yield from library_rows.rows(quick=quick)
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repetitions")
+    parser.add_argument("--only", nargs="*", default=[], metavar="WORD", help="rows whose title has one of the words")
+    parser.add_argument("--repeat", type=int, metavar="N", help="measure each side N times (5; quick: 3)")
+    options = parser.parse_args()
+    times = options.repeat or (3 if options.quick else 5)
+    print(f"{'':<58} {'ours':>10} {'other':>10}  {'ratio':>7}  goal")
+    with tempfile.TemporaryDirectory() as name:
+        for make in rows(Path(name), quick=options.quick):
+            title = make.__doc__ or ""
+            if options.only and not any(word.lower() in title.lower() for word in options.only):
+                continue
+            try:
+                row = make()
+            except ImportError as exc:
+                print(f"{title:<58} left out: {exc.name} is not installed")
+                continue
+            ours, floor = zip(*((row.ours(), row.other()) for _ in range(times)), strict=True)
+            print(_Printed(row, median(ours), median(floor)), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
