@@ -52,7 +52,9 @@ class Auepora:
             variant=variant, provenance=provenance, caller=session.caller(system), repeat=session.repeats(suite),
         )  # fmt: skip
         done.run.path = session.relative(suite.path)
-        for result in done.run.cases.values():
+        for case in suite.cases:
+            result = done.run.cases[case.id]
+            result.where = session.where(suite, case)  # as everywhere in this pytest run, and not absolute
             session.redact(result)
         _keep(request, [Parcel(done.run.path, variant, r, provenance) for r in done.run.cases.values()])
         if session.accepting:

@@ -153,7 +153,8 @@ def _command(line: int, said: str) -> Command:
             flags.add(part)
     assert flags <= {"shown", "in the repository"}, f"line {line}: {flags}"
     return Command(
-        line, tuple(words), environment, exit_code, tuple(contains), "shown" in flags, "in the repository" in flags, needs
+        line, tuple(words), environment, exit_code, tuple(contains),
+        shown="shown" in flags, in_repository="in the repository" in flags, needs=needs,
     )  # fmt: skip
 
 
