@@ -135,9 +135,7 @@ class EvidenceOverlapFaithfulness(Configured):
             return self._without_ngrams(outputs)
         known = set().union(*(_ngrams(answer_words(text), self.n) for text in evidence))
         missing = [gram for gram in grams if gram not in known]
-        details: dict[str, Any] = (
-            {"unsupported": [" ".join(g) for g in dict.fromkeys(missing)][:10]} if missing else {}
-        )
+        details: dict[str, Any] = {"unsupported": [" ".join(g) for g in dict.fromkeys(missing)][:10]} if missing else {}
         if not evidence:
             details["note"] = "nothing was retrieved"
         return Measurement((len(grams) - len(missing)) / len(grams), details=details)

@@ -26,9 +26,7 @@ class AnswerRecall(SquadMetric):
     """Share of the reference's words that the answer has, best over the references; length costs nothing."""
 
     stem: ClassVar[str] = "answer_recall"
-    formula: ClassVar[str] = (
-        "max over references of |answer ∩ reference| / |reference|, multisets of normalised words"
-    )
+    formula: ClassVar[str] = "max over references of |answer ∩ reference| / |reference|, multisets of normalised words"
     source: ClassVar[str] = _ADLAKHA
     oracle: ClassVar[str] = "an independent count over SQuAD-normalised words, exact"
 
@@ -41,9 +39,7 @@ class ContainsAnswer(SquadMetric):
     """1 where a whole reference stands in the answer, word by word after normalisation, else 0."""
 
     stem: ClassVar[str] = "contains_answer"
-    formula: ClassVar[str] = (
-        "max over references of [normalised reference is a run of words of the normalised answer]"
-    )
+    formula: ClassVar[str] = "max over references of [normalised reference is a run of words of the normalised answer]"
     source: ClassVar[str] = _ADLAKHA
     oracle: ClassVar[str] = "an independent search in the padded text, exact"
 

@@ -38,9 +38,7 @@ class _Semantic(Configured):
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
         wanted = [targets(s, self.compare_to) for s in samples]
         answers = [answer_text(o) for o in outputs]
-        pairs = [
-            (w, a) for w, a in zip(wanted, answers, strict=True) if not isinstance(w, NotApplicable) and a.strip()
-        ]
+        pairs = [(w, a) for w, a in zip(wanted, answers, strict=True) if not isinstance(w, NotApplicable) and a.strip()]
         scored = iter(self._score(pairs) if pairs else ())
         empty = Measurement(0.0, details={"note": "the answer is empty"})
         return [

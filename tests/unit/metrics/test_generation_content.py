@@ -111,8 +111,7 @@ def test_nugget_recall() -> None:
 def test_nuggets_that_cannot_be_counted() -> None:
     assert reason(NuggetRecall(), case(), gave("x")) == "no nuggets"
     assert (
-        reason(NuggetRecall(), case(nuggets=[{"any_of": ["x"], "importance": "okay"}]), gave("x"))
-        == "no vital nugget"
+        reason(NuggetRecall(), case(nuggets=[{"any_of": ["x"], "importance": "okay"}]), gave("x")) == "no vital nugget"
     )
     with pytest.raises(MetricError, match="at least one wording"):
         NuggetRecall().measure(case(nuggets=[{"any_of": [" "]}]), gave("x"))
@@ -146,9 +145,7 @@ def test_unsupported_numbers() -> None:
     metric = UnsupportedNumbers()
     assert metric.direction == "lower"
     sample = case(query="Which of the 3 plans?")
-    outputs = gave(
-        "Plan 3 costs $1,000 a year, from 1 May 2024, and 7 GB.", "one thousand dollars", "since 2024-05-01"
-    )
+    outputs = gave("Plan 3 costs $1,000 a year, from 1 May 2024, and 7 GB.", "one thousand dollars", "since 2024-05-01")
     assert metric.measure(sample, outputs) == Measurement(0.25, details={"unsupported": ["7 gb"]})
     assert reason(metric, sample, gave("none")) == "no number in the answer"
     assert reason(metric, sample, gave("")) == "the answer is empty"

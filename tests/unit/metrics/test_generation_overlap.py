@@ -104,9 +104,7 @@ def test_em_and_f1_by_hand() -> None:
     assert value(ExactMatch(ignore_articles=False), case("The Eiffel Tower!"), gave("eiffel tower")) == 0
     assert value(ExactMatch(ignore_case=False), case("Eiffel"), gave("eiffel")) == 0
     assert value(ExactMatch(ignore_punctuation=False), case("Eiffel."), gave("eiffel")) == 0
-    assert value(TokenF1(), case("cat sat mat"), gave("the cat sat on mat")) == pytest.approx(
-        2 * (3 / 4) / (3 / 4 + 1)
-    )
+    assert value(TokenF1(), case("cat sat mat"), gave("the cat sat on mat")) == pytest.approx(2 * (3 / 4) / (3 / 4 + 1))
     assert value(TokenF1(), case("a b b"), gave("b c")) == pytest.approx(0.5)
     assert value(TokenF1(), case("x"), gave("y")) == 0
 

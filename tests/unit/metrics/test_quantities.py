@@ -39,7 +39,17 @@ def test_numbers(text: str, expected: list[tuple[float | str, str]]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["May 1, 2024", "1 May 2024", "1st of May, 2024", "2024-05-01", "2024/5/1", "may 1st 2024", "MAY 1 2024", "May 1 , 2024"]
+    "text",
+    [
+        "May 1, 2024",
+        "1 May 2024",
+        "1st of May, 2024",
+        "2024-05-01",
+        "2024/5/1",
+        "may 1st 2024",
+        "MAY 1 2024",
+        "May 1 , 2024",
+    ],
 )
 def test_one_date_in_many_ways(text: str) -> None:
     (date,) = quantities(f"due on {text}.")
