@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from ..core.garbage import garbage_collection_paused
 from ..errors import GoldenFileError, Problem
 from ..metrics.registry import Registry
 from .golden_model import GoldenCase, GoldenSuite
@@ -28,7 +26,7 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
     """
     path = Path(path)
     registry = registry if registry is not None else Registry()
-    with _no_garbage_collection():
+    with garbage_collection_paused():
         return _load(path, registry, max_bytes)
 
 
@@ -43,15 +41,3 @@ def _load(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
 
         return load_golden_jsonl(path, registry, max_bytes=max_bytes)
     raise GoldenFileError([Problem(str(path), 0, 0, "a golden file ends in .yaml, .yml or .jsonl")])
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Keep the collector from walking, again and again, a growing heap in which nothing is garbage."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -100,17 +100,6 @@ class Ranking:
         return [name for name in self.names if place.get(name, k) >= k]
 
 
-@dataclass(slots=True)
-class _Kept:
-    """A memoised pass, and what it was made of, to notice when that was exchanged."""
-
-    gold: object
-    n_gold: int
-    retrieved: object
-    n_retrieved: int
-    result: Ranking | NotApplicable
-
-
 def ranking_of(
     sample: EvaluationSample, outputs: SystemOutputs, matching: Matching = _PLAIN
 ) -> Ranking | NotApplicable:
@@ -125,21 +114,22 @@ def ranking_of(
     gold, retrieved = sample.relevant_docs, outputs.retrieved
     if gold is None:
         return NotApplicable("no relevant_docs")
-    key = ("ranking", matching)
-    kept = outputs.memo.get(key)
-    if (
-        kept is None
-        or kept.gold is not gold
-        or kept.retrieved is not retrieved
-        or kept.n_gold != len(gold)
-        or kept.n_retrieved != len(retrieved)
-    ):
-        made = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
-        if made is None:
-            made = _ranking(sample, retrieved, matching)
-        result = made if made.names else _nothing_relevant(sample)
-        kept = outputs.memo[key] = _Kept(gold, len(gold), retrieved, len(retrieved), result)
-    held: Ranking | NotApplicable = kept.result
+    # beside the pass stands what it was made of, to notice when that was exchanged
+    if (kept := outputs.memo.get(matching)) is not None:
+        known_gold, n_gold, known_retrieved, n_retrieved, result = kept
+        if (
+            known_gold is gold
+            and known_retrieved is retrieved
+            and n_gold == len(gold)
+            and n_retrieved == len(retrieved)
+        ):
+            held: Ranking | NotApplicable = result
+            return held
+    made = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
+    if made is None:
+        made = _ranking(sample, retrieved, matching)
+    held = made if made.names else _nothing_relevant(sample)
+    outputs.memo[matching] = gold, len(gold), retrieved, len(retrieved), held
     return held
 
 
@@ -166,11 +156,13 @@ def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocume
     if (grades := _plain_grades(gold)) is None:
         return None
     ids = [r.doc.doc_id for r in retrieved]
-    place = {name: ids.index(name) for name in grades.keys() & ids}
+    index = ids.index
+    place = {name: index(name) for name in grades.keys() & ids}
     slots = sorted(place.values())
     earned = [grades[ids[slot]] for slot in slots]
-    ideal = sorted(grades.values(), reverse=True)
-    return Ranking(list(grades), ideal, slots, earned, slots, place, len(ids))
+    names, ideal = list(grades), list(grades.values())
+    ideal.sort(reverse=True)
+    return Ranking(names, ideal, slots, earned, slots, place, len(ids))
 
 
 def _in_order(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[RetrievedDocument]:

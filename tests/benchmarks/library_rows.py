@@ -36,12 +36,16 @@ def text_pairs(n: int, shortest: int = 20, longest: int = 200, seed: int = 1) ->
 
 
 def scoring(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[[], float]:
-    """Return what scores *pairs* with the metrics called *names*, as a user of the library would."""
+    """Return what scores *pairs* with the metrics called *names*, each text for the first time."""
+    from pytest_auepora.metrics import text
+
     metrics = [Registry().get(name) for name in names]
     samples = [EvaluationSample(str(i), "q", reference_answer=Response(r)) for i, (r, _) in enumerate(pairs)]
 
     def run() -> float:
         outputs = [SystemOutputs([], Response(answer)) for _, answer in pairs]
+        for remembered in (text._remembered_words, text._remembered_squad):
+            remembered.cache_clear()
         return timed(lambda: [metric.compute(samples, outputs) for metric in metrics])
 
     return run
@@ -78,6 +82,26 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
             lambda: timed(lambda: yaml.load(text, yaml.CSafeLoader)), "yaml.CSafeLoader alone",
         )  # fmt: skip
 
+    def parsing() -> Row:
+        """the same file, parsed only"""
+        import yaml
+
+        folder = golden(Path(tempfile.mkdtemp()), 2000 if quick else 10_000)
+        path = folder / "bench.golden.yaml"
+        text = path.read_text(encoding="utf-8")
+        return Row(
+            parsing.__doc__ or "", "<= 0.35", lambda: timed(lambda: parsed(path)),
+            lambda: timed(lambda: yaml.load(text, yaml.CSafeLoader)), "yaml.CSafeLoader alone",
+        )  # fmt: skip
+
+    def parsed(path: Path) -> object:
+        from pytest_auepora.core.garbage import garbage_collection_paused
+        from pytest_auepora.io.source import MAX_BYTES, Source
+        from pytest_auepora.io.yaml_events import load_yaml
+
+        with garbage_collection_paused():
+            return load_yaml(Source.load(path, MAX_BYTES))
+
     def rouge() -> Row:
         """ROUGE-1, -2 and -L, pairs of 20 to 200 words"""
         from rouge_score.rouge_scorer import RougeScorer
@@ -109,7 +133,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
             lambda: timed(lambda: [squad_f1(a, r) for r, a in pairs]), "the SQuAD evaluation",
         )  # fmt: skip
 
-    yield from (loading, rouge, bleu, f1, retrieval, verdict)
+    yield from (loading, parsing, rouge, bleu, f1, retrieval, verdict)
 
 
 def retrieval(n: int = 20_000) -> Row:

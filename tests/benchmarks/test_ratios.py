@@ -1,0 +1,69 @@
+"""Speed that must not be lost: generous bounds on ratios that a busy machine leaves alone, a few seconds in all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+
+import pytest
+
+from pytest_auepora.metrics.registry import Registry
+
+from .library_rows import scoring, text_pairs
+from .measuring import timed
+
+
+def faster(ours: Callable[[], float], theirs: Callable[[], float], rounds: int = 3) -> float:
+    """Return how many times faster ours is, measured in turns."""
+    pairs = [(ours(), theirs()) for _ in range(rounds)]
+    return median(b for _, b in pairs) / median(a for a, _ in pairs)
+
+
+def test_rouge_is_at_least_five_times_faster_than_rouge_score() -> None:
+    reason = "the peer of ROUGE is rouge-score"
+    scorer = pytest.importorskip("rouge_score.rouge_scorer", reason=reason).RougeScorer(
+        ["rouge1", "rouge2", "rougeL"], use_stemmer=True
+    )
+    pairs = text_pairs(60)
+    ours = scoring(("rouge1", "rouge2", "rougeL"), pairs)
+    assert faster(ours, lambda: timed(lambda: [scorer.score(*pair) for pair in pairs])) >= 5
+
+
+def test_stemming_anew_is_faster_than_nltk() -> None:
+    from pytest_auepora.metrics.porter import porter_stem
+
+    theirs = pytest.importorskip("nltk.stem.porter", reason="the peer of the stemmer is nltk").PorterStemmer()
+    words = sorted({word for pair in text_pairs(100) for text in pair for word in text.split()})
+    ratio = faster(
+        lambda: timed(lambda: [porter_stem(w) for w in words]), lambda: timed(lambda: [theirs.stem(w) for w in words])
+    )
+    assert ratio >= 1.5
+
+
+def test_six_retrieval_metrics_cost_little_more_than_one() -> None:
+    """One pass over a ranking serves them all: six may cost four times as much as one, not six times."""
+    from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
+
+    from .library_rows import RETRIEVAL, rankings
+
+    samples, ranked = rankings(400)
+    outputs = [
+        SystemOutputs([RetrievedDocument(Document(i), s, k) for k, (i, s) in enumerate(r, 1)], Response(""))
+        for r in ranked
+    ]
+    metrics = [Registry().get(name) for name in RETRIEVAL]
+
+    def cost(n: int) -> float:
+        for one in outputs:
+            one.memo.clear()
+        return timed(lambda: [metric.compute(samples, outputs) for metric in metrics[:n]])
+
+    assert 1 / faster(lambda: cost(6), lambda: cost(1), rounds=5) <= 4.5
+
+
+def test_the_verdict_on_an_unchanged_run_is_cheap() -> None:
+    from pytest_auepora.regression.significance import PairedMetric, judge_family
+
+    same = [PairedMetric(f"m{m}", {f"c{i}": 0.0 for i in range(500)}) for m in range(20)]
+    moved = [PairedMetric(f"m{m}", {f"c{i}": (-0.1, 0.1)[i % 2] for i in range(500)}) for m in range(20)]
+    assert faster(lambda: timed(lambda: judge_family(same, {})), lambda: timed(lambda: judge_family(moved, {}))) >= 2
