@@ -120,7 +120,7 @@ def test_fixture_that_returns_it_is_measured(project: Project, needs: str, sourc
     if importlib.util.find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
     project.rag(f"def rag(request):{source}")
-    result = project.run_apart("-v", "-p", "no:langsmith_plugin")
+    result = project.run_apart("-v")
     result.assert_outcomes(passed=7)
     result.stdout.fnmatch_lines(["*recall@1*1.000*"])
 
@@ -149,7 +149,7 @@ def test_object_that_cannot_be_asked_says_why(project: Project, needs: str, sour
     if importlib.util.find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
     project.rag(f"def rag():{source}")
-    result = project.run_apart("-p", "no:langsmith_plugin")
+    result = project.run_apart()
     assert result.ret != 0
     result.stdout.fnmatch_lines([told])
 
