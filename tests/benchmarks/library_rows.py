@@ -115,7 +115,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
 
     def bleu() -> Row:
         """sentence BLEU"""
-        from sacrebleu.metrics import BLEU
+        from sacrebleu.metrics.bleu import BLEU
 
         pairs, theirs = text_pairs(n_pairs), BLEU(effective_order=True)
         return Row(

@@ -94,7 +94,7 @@ def golden(
     folder.mkdir(parents=True, exist_ok=True)
     answers = {}
     lines = ["suite: bench", f"metrics: [{', '.join(METRICS)}]", *extra.splitlines()]
-    lines += ["case_thresholds: {rougeL: 2.0}"] if failing else []
+    lines += ["case_thresholds: {exact_match: 1.0}"] if failing else []
     lines.append("cases:")
     for i in range(n_cases):
         query = f"{words_of(rng, known, 5, 12)} {i}?"
