@@ -37,8 +37,8 @@ def input_maker(pipeline: Any, given: _Inputs) -> Callable[[EvaluationSample], d
     missing: list[tuple[str, str, Any]] = []
     for component, sockets in open_inputs.items():
         for name, socket in sockets.items():
-            if name in given.get(component, {}):
-                continue
+            if name in given.get(component, {}) or pipeline.graph.nodes[component]["input_sockets"][name].senders:
+                continue  # an input that takes several senders is listed as open even when it has one
             mandatory = socket["is_mandatory"]
             if name in (QUERY_INPUTS if mandatory else OPTIONAL_QUERY_INPUTS) and _holds_text(socket["type"]):
                 places[component, name] = "text"
@@ -47,7 +47,7 @@ def input_maker(pipeline: Any, given: _Inputs) -> Callable[[EvaluationSample], d
             elif mandatory:
                 missing.append((component, name, socket["type"]))
     said = any(_QUERY in str(value) for values in given.values() for value in values.values())
-    if not places and not said and len(missing) == 1 and missing[0][2] is str:  # it can be nothing else
+    if not places and not said and len(missing) == 1 and missing[0][2] in (str, "str"):  # it can be nothing else
         places[missing[0][:2]] = "text"
         missing = []
     if missing or not (places or said):
@@ -62,8 +62,8 @@ def _check(given: _Inputs, there: set[str]) -> None:
 
 
 def _holds_text(kind: Any) -> bool:
-    """Whether a socket of type *kind* takes a text: str, Any, or a union with str."""
-    return kind in (str, Any) or str in get_args(kind)
+    """Whether a socket of type *kind* takes a text: str, Any, or a union with str; older versions keep the word."""
+    return kind in (str, Any, "str") or str in get_args(kind)
 
 
 def _list_kind(kind: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_origin, get_type_hints
 
@@ -56,7 +57,9 @@ def input_maker(runnable: Any, input_key: str | None) -> Callable[[EvaluationSam
 def _schema(runnable: Any) -> Mapping[str, Any]:
     """The JSON Schema of the input, or an empty one: not every type that people annotate with has one."""
     try:
-        made = runnable.get_input_jsonschema()
+        with warnings.catch_warnings():  # looking is our doing: a deprecation in there is nothing to tell the user
+            warnings.simplefilter("ignore")
+            made = runnable.get_input_jsonschema()
         while isinstance(made, Mapping) and "$ref" in made and "type" not in made:
             made = made["$defs"][made["$ref"].rpartition("/")[2]]
     except Exception:  # pydantic's many ways to refuse, a typing.TypedDict before Python 3.12 among them

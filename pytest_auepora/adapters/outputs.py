@@ -204,9 +204,7 @@ def _add_notes(out: SystemOutputs, notes: list[str]) -> None:
 
 
 def _is_stream(raw: Any) -> bool:
-    return (
-        isinstance(raw, Iterator) or inspect.isasyncgen(raw) or inspect.isawaitable(raw) or hasattr(raw, "__anext__")
-    )
+    return isinstance(raw, Iterator) or inspect.isasyncgen(raw) or inspect.isawaitable(raw) or hasattr(raw, "__anext__")
 
 
 def _refuse(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
@@ -241,9 +239,7 @@ def _hint(raw: Any) -> str:
     if isinstance(raw, (bytes, bytearray)):
         return "; decode it: answer.decode()"
     if isinstance(raw, (list, set, frozenset)):
-        return (
-            "; documents alone are no answer: return (answer, documents), with '' as the answer of a retriever alone"
-        )
+        return "; documents alone are no answer: return (answer, documents), with '' as the answer of a retriever alone"
     if isinstance(raw, tuple):
         return "; which one is the answer? One of two must be a text, the other a list of documents"
     return ""

@@ -120,9 +120,7 @@ def _refuse(
 ) -> SystemShapeError:
     name = getattr(fn, "__qualname__", None) or short_repr(fn)
     if missing:
-        return SystemShapeError(
-            f"{name}{signature} takes no {' and no '.join(missing)}; give it a parameter for each"
-        )
+        return SystemShapeError(f"{name}{signature} takes no {' and no '.join(missing)}; give it a parameter for each")
     known = "; ".join(f"{role}: {', '.join(names)}" for role, names in NAMES.items())
     return SystemShapeError(
         f"{name}{signature} needs {', '.join(map(repr, unknown))}, which no call brings; give a default or bind it "

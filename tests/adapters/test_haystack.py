@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("haystack", reason="the extra haystack is not installed")
 
-from haystack import Document, Pipeline, component
+from haystack import Document, Pipeline
 from haystack.components.builders import AnswerBuilder, ChatPromptBuilder, PromptBuilder
 from haystack.components.joiners import DocumentJoiner
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
@@ -20,47 +20,9 @@ from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.errors import OutputShapeError, SystemShapeError
 
 from .asking import SAMPLE, ask, ids
+from .haystack_parts import ChatRepeater, KeepLast, Odd, Picky, Repeater
 
 TEMPLATE = "{% for d in documents %}{{ d.content }} {% endfor %}{{ question }}"
-
-
-@component
-class Repeater:
-    """A generator that answers with its prompt."""
-
-    @component.output_types(replies=list[str])  # type: ignore[untyped-decorator]
-    def run(self, prompt: str, temperature: float | None = None) -> dict[str, Any]:
-        return {"replies": [f"re: {prompt}"]}
-
-
-@component
-class ChatRepeater:
-    @component.output_types(replies=list[ChatMessage])  # type: ignore[untyped-decorator]
-    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
-        return {"replies": [ChatMessage.from_assistant(f"re: {messages[-1].text}")]}
-
-
-@component
-class KeepLast:
-    """A ranker that keeps the worst."""
-
-    @component.output_types(documents=list[Document])  # type: ignore[untyped-decorator]
-    def run(self, documents: list[Document]) -> dict[str, Any]:
-        return {"documents": documents[-1:]}
-
-
-@component
-class Odd:
-    @component.output_types(number=int)  # type: ignore[untyped-decorator]
-    def run(self, topic: str) -> dict[str, Any]:
-        return {"number": len(topic)}
-
-
-@component
-class Picky:
-    @component.output_types(text=str)  # type: ignore[untyped-decorator]
-    def run(self, query: str, language: str) -> dict[str, Any]:
-        return {"text": f"{query} {language}"}
 
 
 def search(*texts: str, top_k: int = 5) -> InMemoryBM25Retriever:
@@ -197,6 +159,8 @@ def test_only_a_pipeline_is_taken() -> None:
 def test_async_on_request_or_by_kind() -> None:
     import haystack
 
+    if not hasattr(haystack, "AsyncPipeline") and not hasattr(Pipeline, "run_async"):
+        pytest.skip("this version of Haystack has no asynchronous pipelines")
     made = getattr(haystack, "AsyncPipeline", Pipeline)()
     made.add_component("retriever", both())
     system = from_haystack(made, use_async=True)

@@ -30,6 +30,10 @@ from tests.unit.adapters.test_systems import by_query
 
 from .asking import SAMPLE, ask, ids
 
+pytestmark = pytest.mark.filterwarnings(  # the oldest version we take, with the newest pydantic
+    "ignore:Accessing the 'model_fields' attribute on the instance:DeprecationWarning"
+)
+
 REFUNDS = Document(page_content="Within 30 days.", metadata={"source": "policy.md", "page": 4}, id="policy-4")
 SHIPPING = Document(page_content="Two working days.", metadata={"doc_id": "shipping-1"})
 
