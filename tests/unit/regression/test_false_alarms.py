@@ -1,6 +1,6 @@
 """The promise itself, in small: false alarms at the level asked for, and losses seen.
 
-`docs/verdict-simulation.md` has it at length.
+`docs/pages/verdict-simulation.md` has it at length.
 """
 
 from __future__ import annotations
