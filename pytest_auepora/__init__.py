@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from .core.types import RetrievedDocument as RetrievedDocument
     from .core.types import SystemOutputs as SystemOutputs
     from .core.types import TargetCategory as TargetCategory
+    from .adapters.http import HttpRag as HttpRag
     from .errors import AueporaError as AueporaError
     from .evaluation.suite import Evaluation as Evaluation
     from .evaluation.suite import evaluate as evaluate
+    from .history.store import HistoryStore as HistoryStore
     from .metrics.registry import Registry as Registry
 
 __version__ = "0.1.0"
@@ -53,8 +55,10 @@ _HOMES = {
         "SystemOutputs",
         "TargetCategory",
     ),
+    "adapters.http": ("HttpRag",),
     "errors": ("AueporaError",),
     "evaluation.suite": ("Evaluation", "evaluate"),
+    "history.store": ("HistoryStore",),
     "metrics.registry": ("Registry",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -106,7 +106,7 @@ def _evaluate(suite: GoldenSuite, recorded: dict[str, dict[str, Any]], given: ar
 
     # the time it takes to look an answer up is no latency: only recorded timings count
     return evaluate(
-        suite, System(given.outputs.name, False, answer), convert=lambda raw, _: to_outputs(raw),
+        suite, System(given.outputs.name, False, answer), convert=lambda raw, _: to_outputs(raw), timed=False,
         baseline=given.baseline, variant=given.variant,
     )  # fmt: skip
 

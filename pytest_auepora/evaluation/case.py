@@ -37,6 +37,7 @@ def measure_case(
     *,
     where: str = "",
     convert: Convert | None = None,
+    timed: bool = True,
 ) -> CaseResult:
     """Turn the finished *call* of *system* on *case* into scores.
 
@@ -49,6 +50,8 @@ def measure_case(
         outputs = convert(call.value, case.sample) if convert is not None else None
         if outputs is None:
             outputs = system.as_outputs(call.value, call.seconds, case.sample)
+        elif timed:
+            outputs.timings.setdefault("end_to_end", call.seconds)
     except Exception as exc:
         return errored_result(case, exc, metrics, where=where, call=call)
     if call.attempts > 1:

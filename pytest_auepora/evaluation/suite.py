@@ -64,6 +64,7 @@ class Evaluation:
         suite: the golden file.
         metrics: the metric objects behind the scores.
         baseline: what was accepted, or None; ``baseline_note`` then says why.
+        accepting: the run is about to become the baseline, so it is no regression by definition.
     """
 
     def __init__(
@@ -73,12 +74,15 @@ class Evaluation:
         metrics: Mapping[str, Metric],
         baseline: Baseline | None = None,
         baseline_note: str = "",
+        *,
+        accepting: bool = False,
     ) -> None:
         self.run = run
         self.suite = suite
         self.metrics = metrics
         self.baseline = baseline
         self.baseline_note = baseline_note
+        self.accepting = accepting
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -111,6 +115,8 @@ class Evaluation:
             BaselineError: there is no baseline to compare with.
         """
         __tracebackhide__ = True
+        if self.accepting:
+            return
         if self.baseline is None:
             raise BaselineError(
                 f"{self.run.title}: {self.baseline_note}; accept the present state with --auepora-update"
@@ -162,6 +168,7 @@ def evaluate(
     provenance: Mapping[str, Any] | None = None,
     caller: Caller | None = None,
     repeat: int | None = None,
+    timed: bool = True,
 ) -> Evaluation:
     """Run *rag* on every case of a golden file and score it.
 
@@ -177,6 +184,7 @@ def evaluate(
         provenance: what produced the answers; stored and compared with the baseline's.
         caller: makes the calls; the default is closed when they are done.
         repeat: how often each case is asked; by default what the golden file says.
+        timed: whether the time of a call is the system's; not where *rag* looks recorded answers up.
 
     Raises:
         GoldenFileError: the golden file is wrong.
@@ -193,7 +201,7 @@ def evaluate(
     own = caller or Caller(concurrency, timeout=timeout)
     try:
         times = suite.repeat if repeat is None else repeat
-        _measure_all(run, suite, system, metrics, found, caller=own, convert=convert, repeat=times)
+        _measure_all(run, suite, system, metrics, found, caller=own, convert=convert, repeat=times, timed=timed)
     finally:
         if caller is None:
             own.close()
@@ -210,6 +218,7 @@ def _measure_all(
     caller: Caller,
     convert: Convert | None,
     repeat: int,
+    timed: bool,
 ) -> None:
     todo = [c for c in suite.cases if c.skip is None]
     run.add(skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None)
@@ -218,7 +227,9 @@ def _measure_all(
     for case in todo:
         where = f"{run.path}:{case.line}"
         answers = islice(calls, repeat)
-        measured = [measure_case(case, system, call, metrics, where=where, convert=convert) for call in answers]
+        measured = [
+            measure_case(case, system, call, metrics, where=where, convert=convert, timed=timed) for call in answers
+        ]
         result = merge_repeats(measured, run.metrics)
         block = baseline.cases.get(case.id) if baseline is not None else None
         comparison = None if baseline is None else compare_case(result, block, run.metrics, incomparable)

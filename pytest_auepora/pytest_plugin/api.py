@@ -57,8 +57,7 @@ class Auepora:
             result.where = session.where(suite, case)  # as everywhere in this pytest run, and not absolute
             session.redact(result)
         _keep(request, [Parcel(done.run.path, variant, r, provenance) for r in done.run.cases.values()])
-        if session.accepting:
-            done.baseline_note = "being accepted"
+        done.accepting = session.accepting
         return done
 
 

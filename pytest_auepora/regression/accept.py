@@ -23,7 +23,10 @@ INTENTS = ("all", "new", "improved")
 
 @dataclass(slots=True)
 class Accepted:
-    """What an update did.  ``refused`` says, per case, why it was left as it was."""
+    """What an update did.
+
+    ``refused`` says, per case, why it can not be accepted; ``passed_over`` counts those the words did not ask for.
+    """
 
     path: Path
     written: bool = False
@@ -32,6 +35,7 @@ class Accepted:
     removed: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     unchanged: int = 0
+    passed_over: int = 0
 
 
 def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = False) -> Accepted:
@@ -81,9 +85,11 @@ def merge(
         )
     better = _only_better(old, run)
     for case_id, result in run.cases.items():
-        if why := _refusal(result, case_id in new.cases, case_id in better, intents):
-            if case_id not in new.cases or why != "unchanged":
-                done.refused[case_id] = why
+        if why := _refusal(result):
+            done.refused[case_id] = why
+            continue
+        if not _wanted(case_id in new.cases, case_id in better, intents):
+            done.passed_over += 1
             continue
         block = BaselineCase.of(result, run.metrics)
         if (before := new.cases.get(case_id)) == block:
@@ -119,15 +125,17 @@ def _only_better(old: Baseline | None, run: Run) -> set[str]:
     return {i for i, c in cases if c.paired and not c.lost and c.worst == 0 and (c.best > 0 or c.flip == "fixed")}
 
 
-def _refusal(result: CaseResult, known: bool, better: bool, intents: Collection[str]) -> str:
-    """Why this case is not accepted; an empty string when it is."""
+def _wanted(known: bool, better: bool, intents: Collection[str]) -> bool:
+    return "all" in intents or ("new" in intents and not known) or ("improved" in intents and better)
+
+
+def _refusal(result: CaseResult) -> str:
+    """Why this case is never accepted; an empty string when it may be."""
     if result.state == "error":
         return f"errored: {result.error.splitlines()[0] if result.error else 'no result'}"
     if result.state == "skipped":
         return "skipped"
-    if "all" in intents or ("new" in intents and not known) or ("improved" in intents and better):
-        return ""
-    return f"not {' or '.join(sorted(intents))}"
+    return ""
 
 
 @contextmanager

@@ -22,6 +22,8 @@ def accepted_lines(done: Accepted, root: Path, *, most: int = 10) -> list[str]:
     ]
     if done.unchanged:
         parts.append(f"{done.unchanged} unchanged")
+    if done.passed_over:
+        parts.append(f"{done.passed_over} not asked for")
     state = "written" if done.written else "left as it was"
     lines = [f"baseline {shown} {state}: {', '.join(parts) or 'nothing to accept'}"]
     told = list(done.refused.items())

@@ -48,7 +48,7 @@ def test_improved_wants_no_score_to_drop() -> None:
     old, _ = merge(None, run(case("a", mrr=0.5, recall_at_1=1.0)), {"all"})
     new, done = merge(old, run(case("a", mrr=1.0, recall_at_1=0.0)), {"improved"})
     assert new.cases["a"] == old.cases["a"]
-    assert done.refused == {"a": "not improved"}
+    assert (done.refused, done.passed_over) == ({}, 1)
 
 
 def test_errors_and_skips_are_refused() -> None:
