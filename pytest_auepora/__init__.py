@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .adapters.http import HttpRag as HttpRag
     from .core.dataset import EvaluationDataset as EvaluationDataset
     from .core.dataset import InMemoryDataset as InMemoryDataset
     from .core.metrics_base import Measurement as Measurement
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from .core.types import RetrievedDocument as RetrievedDocument
     from .core.types import SystemOutputs as SystemOutputs
     from .core.types import TargetCategory as TargetCategory
-    from .adapters.http import HttpRag as HttpRag
     from .errors import AueporaError as AueporaError
     from .evaluation.suite import Evaluation as Evaluation
     from .evaluation.suite import evaluate as evaluate

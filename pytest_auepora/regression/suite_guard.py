@@ -82,7 +82,7 @@ def _statistical(
         assert change is not None
         gate = _outcome(run, found.name, change)
         gate.bound = f"p > {policy.alpha:g}"
-        gate.message = found.reason
+        gate.message = f"{found.reason}; {found.warning}" if found.warning else found.reason
         if found.outcome == "fail":
             gate.state = "failed"
         elif found.outcome == "inconclusive":

@@ -152,9 +152,7 @@ def test_the_same_question_gives_the_same_answer_from_a_second_index() -> None:
     again = build_rag(chunks=build_corpus())
     for case in suite().cases[::9]:
         first, second = outputs(Breakage.NONE)[case.id], again.run(case.sample)
-        assert [(r.doc.doc_id, r.score) for r in first.retrieved] == [
-            (r.doc.doc_id, r.score) for r in second.retrieved
-        ]
+        assert [(r.doc.doc_id, r.score) for r in first.retrieved] == [(r.doc.doc_id, r.score) for r in second.retrieved]
         assert first.response == second.response
 
 

@@ -19,9 +19,7 @@ from pytest_auepora.metrics.misinformation import (
 from .samples import reason, value
 
 
-def asked(
-    name: str = "s", of: str | None = None, scenario: str = "misinformation", **labels: Any
-) -> EvaluationSample:
+def asked(name: str = "s", of: str | None = None, scenario: str = "misinformation", **labels: Any) -> EvaluationSample:
     given = {"variant_of": of, "scenario": scenario} if of else {}
     return EvaluationSample(name, "q", reference_answer=Response("Athens"), labels={**given, **labels})
 

@@ -59,8 +59,7 @@ def test_soft_deadlines() -> None:
     assert score(TimeoutRate(), EvaluationSample("s", "q", labels={"soft_deadline_ms": 700}), gave(0.6)) == 0.0
     assert score(TimeoutRate(), EvaluationSample("s", "q", metadata={"soft_deadline_ms": 500}), gave(0.6)) == 1.0
     assert (
-        score(TimeoutRate(10, timing_key="retrieval"), CASE, SystemOutputs([], Response(""), {"retrieval": 1.0}))
-        == 1.0
+        score(TimeoutRate(10, timing_key="retrieval"), CASE, SystemOutputs([], Response(""), {"retrieval": 1.0})) == 1.0
     )
     assert reason(TimeoutRate(), CASE, gave(0.6)) == "no soft_deadline_ms"
     assert reason(TimeoutRate(500), CASE, gave()) == "no timing 'end_to_end'"

@@ -1,0 +1,79 @@
+"""Variants written into a golden file: reviewable, repeatable, and nothing else of the file changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.cli.main import main
+from pytest_auepora.io.golden import load_golden
+
+GOLDEN = """\
+# the shop's questions
+suite: shop   # a comment
+metrics: [recall@5]
+cases:
+  - id: refunds
+    query: How long do I have to ask for a refund?   # asked daily
+    relevant_docs: [policy-4, {id: policy-7, grade: 2}]
+    thresholds: {recall@5: 0.5}
+  - id: odd
+    query: "7 + 5?"
+    relevant_docs: []
+"""
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.golden.yaml"
+    path.write_text(GOLDEN, encoding="utf-8")
+    return path
+
+
+def test_variants_are_appended_and_the_rest_is_left_alone(golden: Path) -> None:
+    assert main(["perturb", str(golden), "--write"]) == 0
+    text = golden.read_text(encoding="utf-8")
+    assert text.startswith(GOLDEN)
+    suite = load_golden(golden)
+    made = [c for c in suite.cases if c.sample.labels.get("variant_of") == "refunds"]
+    assert [c.id for c in made] == ["refunds-typo-1", "refunds-typo-2", "refunds-typo-3"]
+    base = suite.case("refunds").sample
+    assert all(c.sample.relevant_docs == base.relevant_docs and c.sample.query != base.query for c in made)
+    assert all(c.sample.labels["scenario"] == "typo" and c.thresholds == {} and c.cluster == "refunds" for c in made)
+
+
+def test_doing_it_again_changes_nothing(golden: Path) -> None:
+    main(["perturb", str(golden), "--write"])
+    once = golden.read_bytes()
+    main(["perturb", str(golden), "--write"])
+    assert golden.read_bytes() == once
+
+
+def test_without_write_they_are_printed_only(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["perturb", str(golden), "--operation", "casing", "--count", "1"]) == 0
+    assert "refunds-casing-1" in capsys.readouterr().out
+    assert golden.read_text(encoding="utf-8") == GOLDEN
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.golden.jsonl"
+    path.write_text('{"suite": "a"}\n{"id": "x", "query": "Which forest animals hibernate?", "relevant_docs": ["d"]}')
+    assert main(["perturb", str(path), "--write", "--count", "2"]) == 0
+    assert [c.id for c in load_golden(path).cases] == ["x", "x-typo-1", "x-typo-2"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'cases: [{id: a, query: "Which forest animals hibernate?"}]\n',
+        'cases:\n  - {id: a, query: "Which forest animals hibernate?"}\nowner: somebody\n',
+    ],
+)
+def test_where_they_cannot_be_appended_nothing_is_written(
+    golden: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    golden.write_text(text, encoding="utf-8")
+    assert main(["perturb", str(golden), "--write"]) == 3
+    assert "paste the new cases" in capsys.readouterr().err
+    assert golden.read_text(encoding="utf-8") == text
