@@ -136,6 +136,7 @@ class Project:
         """Run pytest in this process with no plugin but ours and *plugins*: finding others is slow."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+            patch.delenv("PYTEST_XDIST_WORKER", raising=False)  # the run is nobody's worker, even if these tests are
             loaded = [part for name in (ENTRY, *plugins) for part in ("-p", name)]
             first = ["--auepora"] if auepora else []
             # the pytest that runs these tests has imported the entry module already

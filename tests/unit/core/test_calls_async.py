@@ -300,6 +300,7 @@ def test_ctrl_c_reaches_an_owner_that_waits_and_cancels_what_it_waits_for() -> N
     cancelled = threading.Event()
 
     async def hang() -> None:
+        await asyncio.sleep(0.2)  # until the owner waits; before that, closing cancels the call
         os.kill(os.getpid(), signal.SIGINT)
         try:
             await asyncio.sleep(LONG)
