@@ -38,7 +38,7 @@ REFUNDS = Document(page_content="Within 30 days.", metadata={"source": "policy.m
 SHIPPING = Document(page_content="Two working days.", metadata={"doc_id": "shipping-1"})
 
 
-class Search(BaseRetriever):  # type: ignore[misc]
+class Search(BaseRetriever):
     seconds: float = 0.0
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:

@@ -42,7 +42,7 @@ SHIPPING = TextNode(id_="chunk-2", text="Two working days.")
 FOUND = [NodeWithScore(node=REFUNDS, score=0.9), NodeWithScore(node=SHIPPING)]
 
 
-class Search(BaseRetriever):  # type: ignore[misc]
+class Search(BaseRetriever):
     def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
         assert query_bundle.query_str == SAMPLE.query
         return FOUND
@@ -51,7 +51,7 @@ class Search(BaseRetriever):  # type: ignore[misc]
         return FOUND[:1]
 
 
-class Engine(BaseQueryEngine):  # type: ignore[misc]
+class Engine(BaseQueryEngine):
     """Answers with whatever it was made with."""
 
     def __init__(self, plain: Any, late: Any = None) -> None:
