@@ -70,16 +70,15 @@ def judge_server(*script: Reply, answer: Callable[[dict[str, Any]], Reply] | Non
                 state.running += 1
                 state.most_running = max(state.most_running, state.running)
                 reply = state.next_reply(state.bodies[-1])
+            time.sleep(reply.delay)
+            with state.lock:
+                state.running -= 1  # before the reply: its reader may send the next request at once
             try:
                 self.give(reply)
             except OSError:
                 pass  # the client gave up
-            finally:
-                with state.lock:
-                    state.running -= 1
 
         def give(self, reply: Reply) -> None:
-            time.sleep(reply.delay)
             if reply.hang_up:
                 self.connection.close()
                 return
