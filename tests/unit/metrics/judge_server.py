@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -73,10 +73,8 @@ def judge_server(*script: Reply, answer: Callable[[dict[str, Any]], Reply] | Non
             time.sleep(reply.delay)
             with state.lock:
                 state.running -= 1  # before the reply: its reader may send the next request at once
-            try:
+            with suppress(OSError):  # the client gave up
                 self.give(reply)
-            except OSError:
-                pass  # the client gave up
 
         def give(self, reply: Reply) -> None:
             if reply.hang_up:
