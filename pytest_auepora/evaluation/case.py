@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from ..adapters.systems import System
@@ -12,6 +13,7 @@ from ..core.calls import CallResult
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores, score_case
+from ..core.seeding import derive_seed, seeded
 from ..core.types import Document, EvaluationSample, SystemOutputs
 from ..errors import MetricError
 from ..io.golden import GoldenCase
@@ -19,7 +21,7 @@ from ..metrics.coverage import citations_of
 from ..metrics.gold import source_of, span_of
 from ..metrics.relevance import expected_behaviour, grades_of_retrieved, ranks_of_relevant
 
-__all__ = ["Convert", "blank_result", "errored_result", "measure_case", "skipped_result"]
+__all__ = ["Convert", "ask_case", "blank_result", "errored_result", "measure_case", "skipped_result"]
 
 Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 """Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
@@ -27,6 +29,12 @@ Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 ANSWER_CAP = 20_000
 SNIPPET_CAP = 200
 RETRIEVED_CAP = 100
+
+
+def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | None = None) -> Callable[[], Any]:
+    """Return the call that puts *case* to *system* for the time *repeat*, counted from 0, its random numbers seeded."""
+    fn = partial(system.invoke, case.sample, case.top_k)
+    return fn if seed is None else seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
 
 
 def measure_case(

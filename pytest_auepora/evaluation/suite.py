@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from ..regression.compare import compare_case, incomparable_metrics
 from ..regression.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
-from .case import Convert, measure_case, skipped_result
+from .case import Convert, ask_case, measure_case, skipped_result
 from .repeats import merge_repeats
 
 __all__ = ["Evaluation", "blank_run", "evaluate", "find_baseline", "suite_metrics"]
@@ -168,6 +168,7 @@ def evaluate(
     provenance: Mapping[str, Any] | None = None,
     caller: Caller | None = None,
     repeat: int | None = None,
+    seed: int | None = None,
     timed: bool = True,
 ) -> Evaluation:
     """Run *rag* on every case of a golden file and score it.
@@ -184,24 +185,30 @@ def evaluate(
         provenance: what produced the answers; stored and compared with the baseline's.
         caller: makes the calls; the default is closed when they are done.
         repeat: how often each case is asked; by default what the golden file says.
+        seed: of ``random``, numpy and torch, from which each call's own is derived; takes a concurrency of 1.
         timed: whether the time of a call is the system's; not where *rag* looks recorded answers up.
 
     Raises:
         GoldenFileError: the golden file is wrong.
         OutputShapeError: *rag* is nothing that can be called.
         BaselineError: the baseline is there and cannot be read.
+        ValueError: a seed, and a concurrency under which calls would draw from the generators in any order.
     """
+    own = caller or Caller(concurrency, timeout=timeout)
+    if seed is not None and own.concurrency > 1:
+        raise ValueError(f"calls with a seed are made one at a time, not {own.concurrency}: leave out concurrency")
     registry = registry or Registry()
     suite = golden if isinstance(golden, GoldenSuite) else load_golden(Path(golden), registry)
     metrics = suite_metrics(suite, registry)
     system = as_system(rag)
     run = blank_run(suite, metrics, variant)
-    run.provenance = {**system.provenance, **(provenance or {})}
+    run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
     found, note = find_baseline(suite, variant, Path(baseline) if baseline is not None else None)
-    own = caller or Caller(concurrency, timeout=timeout)
     try:
         times = suite.repeat if repeat is None else repeat
-        _measure_all(run, suite, system, metrics, found, caller=own, convert=convert, repeat=times, timed=timed)
+        _measure_all(
+            run, suite, system, metrics, found, caller=own, convert=convert, repeat=times, seed=seed, timed=timed
+        )
     finally:
         if caller is None:
             own.close()
@@ -218,11 +225,12 @@ def _measure_all(
     caller: Caller,
     convert: Convert | None,
     repeat: int,
+    seed: int | None,
     timed: bool,
 ) -> None:
     todo = [c for c in suite.cases if c.skip is None]
     run.add(skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None)
-    calls = caller.map(partial(system.invoke, c.sample, c.top_k) for c in todo for _ in range(repeat))
+    calls = caller.map(ask_case(system, c, i, seed=seed) for c in todo for i in range(repeat))
     incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
     for case in todo:
         where = f"{run.path}:{case.line}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +49,7 @@ class Auepora:
         done = evaluate(
             suite, system, registry=session.registry, convert=session.convert, baseline=session.override,
             variant=variant, provenance=provenance, caller=session.caller(system), repeat=session.repeats(suite),
+            seed=session.seed,
         )  # fmt: skip
         done.run.path = session.relative(suite.path)
         for case in suite.cases:
@@ -145,9 +145,11 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
         pytest.skip(case.skip)
     session = session_of(request.config)
     system = session.system(request.getfixturevalue(suite.fixture))
-    ask = partial(system.invoke, case.sample, case.top_k)
     caller = session.caller(system)
-    calls = [caller.call((request.node, i), ask, timeout=case.timeout) for i in range(session.repeats(suite))]
+    calls = [
+        caller.call((request.node, i), session.ask(system, case, i), timeout=case.timeout)
+        for i in range(session.repeats(suite))
+    ]
     result = session.measure(suite, case, system, calls)
     variant = _variant(request, case.id)
     provenance = session.provenance(suite, system)

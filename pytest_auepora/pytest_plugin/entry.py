@@ -31,6 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--auepora-baseline", metavar="PATH", help="directory or .json file to use instead of __baselines__/")
     add("--auepora-concurrency", type=int, metavar="N", help="calls in flight (default: 1, async systems 8)")
     add("--auepora-repeat", type=int, metavar="N", help="ask each case N times; scores are averaged")
+    add("--auepora-seed", type=int, metavar="N", help="seed random, numpy and torch before each call; one at a time")
     add("--auepora-timeout", type=float, metavar="SECONDS", help="give up on a single call after this long")
     add("--auepora-no-history", action="store_true", help="do not keep the runs in .auepora/history.sqlite")
     parser.addini(
@@ -41,6 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("auepora_concurrency", "as --auepora-concurrency", default="")
     parser.addini("auepora_timeout", "as --auepora-timeout", default="")
     parser.addini("auepora_repeat", "as --auepora-repeat", default="")
+    parser.addini("auepora_seed", "as --auepora-seed", default="")
     parser.addini("auepora_history", "where runs are kept: a path, a URL for SQLAlchemy, or off", default="")
     parser.addini("auepora_history_keep", "runs kept of each suite and configuration (default 200; 0: all)", default="")
     parser.addini("auepora_retry", "exceptions to retry: names or dotted paths", type="args", default=[])

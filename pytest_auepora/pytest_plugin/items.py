@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ def run_case(request: pytest.FixtureRequest, rag: Any) -> None:
     system = session.system(rag)
     caller = session.caller(system)
     if case.benchmark is not None:
-        ask = partial(system.invoke, case.sample, case.top_k)
+        ask = session.ask(system, case)
         calls = [timed_call(request, caller, ask, case.benchmark, case.timeout)]
     else:
         calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
@@ -54,14 +53,14 @@ async def run_case_async(request: pytest.FixtureRequest, rag: Any) -> None:
 def _asks(item: pytest.Item, rag: Any) -> Iterator[tuple[tuple[Hashable, Fn], Upcoming, float | None]]:
     """Yield the item's calls, one per repeat, each with those that may start early behind it."""
     session = item.config.stash[SESSION]
-    invoke = session.system(rag).invoke
+    system = session.system(rag)
     queue = session.queue
     repeats = session.repeats(item.stash[SUITE])
 
     def calls(one: pytest.Item, first: int = 0) -> Iterator[tuple[Hashable, Fn, float | None]]:
         case = one.stash[CASE]
         for i in range(first, repeats):
-            yield (one, i), partial(invoke, case.sample, case.top_k), case.timeout
+            yield (one, i), session.ask(system, case, i), case.timeout
 
     for i, (key, fn, limit) in enumerate(calls(item)):
         followers = queue.upcoming(item) if queue is not None else ()

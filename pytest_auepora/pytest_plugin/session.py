@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from ..adapters.systems import System, as_system
-from ..core.calls import Caller, CallResult
+from ..core.calls import Caller, CallResult, Fn
 from ..core.metrics_base import Metric
 from ..core.retry import RetryPolicy
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import BaselineError
-from ..evaluation.case import measure_case
+from ..evaluation.case import ask_case, measure_case
 from ..evaluation.repeats import merge_repeats
 from ..evaluation.suite import blank_run, find_baseline, suite_metrics
 from ..io.golden import GoldenCase, GoldenSuite, load_golden
@@ -70,6 +70,7 @@ class AueporaSession:
         self.timeout = self._number("auepora_timeout", float)
         self.concurrency: int | None = self._number("auepora_concurrency", int)
         self.repeat: int | None = self._number("auepora_repeat", int)
+        self.seed: int | None = self._number("auepora_seed", int, zero=True)
         override = config.getoption("auepora_baseline")
         self.override = config.invocation_params.dir / override if override else None
         self.queue: Queue | None = None
@@ -91,15 +92,16 @@ class AueporaSession:
             )
         return words
 
-    def _number(self, name: str, kind: type[int] | type[float]) -> Any:
+    def _number(self, name: str, kind: type[int] | type[float], *, zero: bool = False) -> Any:
         given = self.config.getoption(name)
         if given is None and (text := self.config.getini(name)):
             try:
                 given = kind(text)
             except ValueError:
                 raise pytest.UsageError(f"{name} = {text}: expected a number") from None
-        if given is not None and given <= 0:
-            raise pytest.UsageError(f"--{name.replace('_', '-')} {given}: expected more than 0")
+        if given is not None and (given < 0 or not (given or zero)):
+            wanted = "0 or more" if zero else "more than 0"
+            raise pytest.UsageError(f"--{name.replace('_', '-')} {given}: expected {wanted}")
         return given
 
     @property
@@ -191,6 +193,8 @@ class AueporaSession:
         known = self._provenance.get(key)
         if known is None or known[0] is not system:
             out = dict(system.provenance)
+            if self.seed is not None:
+                out["seed"] = self.seed
             said = self.config.hook.pytest_auepora_provenance(config=self.config, suite=suite.name, path=suite.path)
             for part in reversed(said):
                 out.update(part or {})
@@ -202,8 +206,9 @@ class AueporaSession:
         if (caller := self._callers.get(system.is_async)) is None:
             worker = hasattr(self.config, "workerinput")
             wanted = self.concurrency or (ASYNC_CONCURRENCY if system.is_async else 1)
-            # a worker's items are everybody's list, not its own share, so it cannot look ahead
-            concurrency = 1 if worker else wanted
+            # a worker's items are everybody's list, not its own share, so it cannot look ahead; calls that run side
+            # by side draw from the same global generators in whatever order they get there
+            concurrency = 1 if worker or self.seed is not None else wanted
             stops_early = self.config.getoption("maxfail", 0)
             names = self.config.getini("auepora_retry")
             caller = self._callers[system.is_async] = Caller(
@@ -213,6 +218,10 @@ class AueporaSession:
                 retry=RetryPolicy(tuple(names)) if names else None,
             )
         return caller
+
+    def ask(self, system: System, case: GoldenCase, repeat: int = 0) -> Fn:
+        """Return the call that puts *case* to *system* for the time *repeat*, counted from 0."""
+        return ask_case(system, case, repeat, seed=self.seed)
 
     def drop_calls(self) -> None:
         """Forget calls started early: the systems they use are about to go."""

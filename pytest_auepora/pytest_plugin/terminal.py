@@ -53,6 +53,7 @@ class Terminal:
             files=self.config.getini("auepora_files"),
             concurrency=session.concurrency,
             timeout=session.timeout,
+            seed=session.seed,
             accepting=", ".join([*sorted(session.intents), *(["pruning"] if session.prune else [])]),
             baseline=str(session.override or ""),
         )
