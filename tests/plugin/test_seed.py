@@ -78,7 +78,8 @@ def test_the_fixture_and_the_marker_use_the_seed(dicey: Project) -> None:
         "import pytest\n\nseen = {}\n\n\n@pytest.mark.auepora('shop.golden.yaml')\ndef test_case(auepora_case):\n"
         "    seen[auepora_case.id] = auepora_case.answer\n\n\n"
         "def test_suite(auepora):\n    run = auepora.evaluate('shop.golden.yaml').run\n"
-        "    assert {i: c.outputs['answer'] for i, c in run.cases.items()} == seen\n    assert run.provenance['seed'] == 3\n",
+        "    assert {i: c.outputs['answer'] for i, c in run.cases.items()} == seen\n"
+        "    assert run.provenance['seed'] == 3\n",
     )
     dicey.write("pytest.ini", "[pytest]\nauepora_seed = 3\n")
     (dicey.path / "tox.ini").unlink(missing_ok=True)
