@@ -10,6 +10,7 @@ from ..core.run import Run
 from ..errors import AueporaError
 from ..history.compare import compare
 from ..regression.policy import RegressionPolicy
+from .calibrations import add_calibrations, calibrations_folder
 from .exit_codes import of_outcome
 from .sources import Sources, add_history
 
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict-chunker-version", action="store_true", help="refuse runs whose chunks have other ids")
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the report there instead of printing it")
+    add_calibrations(parser)
     add_history(parser)
 
 
@@ -39,7 +41,7 @@ def run(given: argparse.Namespace) -> int:
         name_a, a = sources.find(given.a, b)
     report = compare(
         a, b, names=(name_a, name_b), strict_chunker_version=given.strict_chunker_version,
-        policy=_policy(sources.root, b),
+        policy=_policy(sources.root, b), calibrations=calibrations_folder(given.calibrations, sources.root / b.path),
     )  # fmt: skip
     if given.json:
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

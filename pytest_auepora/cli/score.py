@@ -16,6 +16,7 @@ from ..evaluation.suite import Evaluation, evaluate
 from ..io.golden import GoldenSuite, load_golden
 from ..io.json_lines import load_lines
 from ..io.source import Source
+from .calibrations import add_calibrations
 from .exit_codes import FAILED, UNJUDGED, of_outcome
 from .sources import add_history, open_history
 
@@ -42,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", default="", metavar="NAME", help="the configuration that gave the outputs")
     parser.add_argument("--save", action="store_true", help="keep the run in the history")
     parser.add_argument("--json", action="store_true", help="print the JSON report")
+    add_calibrations(parser)
     add_history(parser)
 
 
@@ -107,7 +109,7 @@ def _evaluate(suite: GoldenSuite, recorded: dict[str, dict[str, Any]], given: ar
     # the time it takes to look an answer up is no latency: only recorded timings count
     return evaluate(
         suite, System(given.outputs.name, False, answer), convert=lambda raw, _: to_outputs(raw), timed=False,
-        baseline=given.baseline, variant=given.variant,
+        baseline=given.baseline, variant=given.variant, calibrations=given.calibrations,
     )  # fmt: skip
 
 

@@ -49,6 +49,8 @@ class Metric:
         direction: whether ``"higher"`` or ``"lower"`` is better.
         range: lowest and highest possible value; ``inf`` where there is no bound.
         deterministic: the same inputs always give the same value.
+        judged: a model's opinion, which may fail a run only once people have agreed with it (`auepora calibrate`).
+        scored_by: the judged metric behind this one, where it is made of another; its calibration counts.
         baselined: its scores are stored in baselines and compared with them (False for wall-clock times).
         version: raised whenever the numbers change, so that old and new scores are never compared.
         required: attributes of `EvaluationSample` that must not be None.
@@ -62,6 +64,8 @@ class Metric:
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     deterministic: ClassVar[bool] = True
     baselined: ClassVar[bool] = True
+    judged: ClassVar[bool] = False
+    scored_by: ClassVar[Metric | None] = None
     version: ClassVar[int] = 1
     required: ClassVar[tuple[str, ...]] = ()
     formula: ClassVar[str] = ""

@@ -112,7 +112,11 @@ class CaseResult:
 
 @dataclass(slots=True)
 class MetricInfo:
-    """What must be equal for two scores of one metric to compare, and how to read them."""
+    """What must be equal for two scores of one metric to compare, and how to read them.
+
+    ``judge`` is what a calibration has to be of for a judge's scores to count: metric, version and params; empty
+    where no judge scores.
+    """
 
     name: str
     version: int
@@ -122,6 +126,7 @@ class MetricInfo:
     range: tuple[float, float]
     deterministic: bool
     baselined: bool
+    judge: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
@@ -135,7 +140,15 @@ class MetricInfo:
             metric.range,
             metric.deterministic,
             metric.baselined,
+            _judge_of(metric),
         )
+
+
+def _judge_of(metric: Metric) -> dict[str, Any]:
+    if not metric.judged:
+        return {}
+    asked = metric.scored_by or metric
+    return {"metric": asked.name, "version": asked.version, "params": asked.params()}
 
 
 @dataclass(slots=True)

@@ -35,7 +35,7 @@ def failed_scores(metrics: Iterable[Metric], sample: EvaluationSample, reason: s
 
 def _inapplicable(metric: Metric, sample: EvaluationSample) -> Score | None:
     """Ask *metric* about an answer that gives every metric something to look at; costly ones are not asked."""
-    if not metric.deterministic:
+    if metric.judged or not metric.deterministic:
         return None
     some = Document("-", "-")
     outputs = SystemOutputs([RetrievedDocument(some, 0.0, 1)], Response("-"), {"end_to_end": 0.0})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from ..io.golden import GoldenSuite, load_golden
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, baseline_path, load_baseline
+from ..regression.calibration import FOLDER, standing_of
 from ..regression.case_guard import judge_case
 from ..regression.compare import compare_case, incomparable_metrics
 from ..regression.gates import GateOutcome, judge_gate
@@ -27,7 +28,7 @@ from ..regression.verdict import Verdict, judge
 from .case import Convert, ask_case, measure_case, skipped_result
 from .repeats import merge_repeats
 
-__all__ = ["Evaluation", "blank_run", "evaluate", "find_baseline", "suite_metrics"]
+__all__ = ["Evaluation", "blank_run", "calibrations_of", "evaluate", "find_baseline", "suite_metrics"]
 
 _RATES = ("error_rate", "pass_rate")
 
@@ -65,6 +66,7 @@ class Evaluation:
         metrics: the metric objects behind the scores.
         baseline: what was accepted, or None; ``baseline_note`` then says why.
         accepting: the run is about to become the baseline, so it is no regression by definition.
+        calibrations: the folder that says which judges may fail the run.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Evaluation:
         baseline_note: str = "",
         *,
         accepting: bool = False,
+        calibrations: Path | None = None,
     ) -> None:
         self.run = run
         self.suite = suite
@@ -83,13 +86,14 @@ class Evaluation:
         self.baseline = baseline
         self.baseline_note = baseline_note
         self.accepting = accepting
+        self.calibrations = calibrations
 
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict on the run: thresholds, coverage, comparison with the baseline."""
         return judge(
             self.run, self.suite.gates, self.suite.policy, self.metrics,
-            baseline=self.baseline, baseline_note=self.baseline_note,
+            baseline=self.baseline, baseline_note=self.baseline_note, calibrations=self.calibrations,
         )  # fmt: skip
 
     def __getitem__(self, name: str) -> ComparableScore:
@@ -170,6 +174,7 @@ def evaluate(
     repeat: int | None = None,
     seed: int | None = None,
     timed: bool = True,
+    calibrations: str | os.PathLike[str] | None = None,
 ) -> Evaluation:
     """Run *rag* on every case of a golden file and score it.
 
@@ -187,6 +192,7 @@ def evaluate(
         repeat: how often each case is asked; by default what the golden file says.
         seed: of ``random``, numpy and torch, from which each call's own is derived; takes a concurrency of 1.
         timed: whether the time of a call is the system's; not where *rag* looks recorded answers up.
+        calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
 
     Raises:
         GoldenFileError: the golden file is wrong.
@@ -204,15 +210,23 @@ def evaluate(
     run = blank_run(suite, metrics, variant)
     run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
     found, note = find_baseline(suite, variant, Path(baseline) if baseline is not None else None)
+    folder = calibrations_of(suite, calibrations)
+    advisory = standing_of(run.metrics, suite.policy, folder).advisory
     try:
         times = suite.repeat if repeat is None else repeat
         _measure_all(
-            run, suite, system, metrics, found, caller=own, convert=convert, repeat=times, seed=seed, timed=timed
-        )
+            run, suite, system, metrics, found, caller=own, convert=convert, repeat=times, seed=seed, timed=timed,
+            advisory=advisory,
+        )  # fmt: skip
     finally:
         if caller is None:
             own.close()
-    return Evaluation(run, suite, metrics, found, note)
+    return Evaluation(run, suite, metrics, found, note, calibrations=folder)
+
+
+def calibrations_of(suite: GoldenSuite, folder: str | os.PathLike[str] | None = None) -> Path:
+    """Return where the calibrations of *suite*'s judges lie: *folder*, or ``__calibrations__`` beside it."""
+    return Path(folder) if folder is not None else suite.path.parent / FOLDER
 
 
 def _measure_all(
@@ -227,6 +241,7 @@ def _measure_all(
     repeat: int,
     seed: int | None,
     timed: bool,
+    advisory: Collection[str],
 ) -> None:
     todo = [c for c in suite.cases if c.skip is None]
     run.add(skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None)
@@ -241,5 +256,5 @@ def _measure_all(
         result = merge_repeats(measured, run.metrics)
         block = baseline.cases.get(case.id) if baseline is not None else None
         comparison = None if baseline is None else compare_case(result, block, run.metrics, incomparable)
-        judge_case(result, case.thresholds, run.metrics, comparison, suite.policy)
+        judge_case(result, case.thresholds, run.metrics, comparison, suite.policy, advisory=advisory)
         run.add([result])

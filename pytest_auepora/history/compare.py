@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any, Literal
 
 from ..core.run import CaseResult, Run
 from ..errors import NotComparableError
+from ..regression.advisory import hold_back
+from ..regression.calibration import Standing, standing_of
 from ..regression.case_guard import guard_case
 from ..regression.compare import Comparison, MetricChange
 from ..regression.compare import compare as pair
@@ -129,6 +132,7 @@ def compare(
     names: tuple[str, str] = ("a", "b"),
     strict_chunker_version: bool = False,
     policy: RegressionPolicy | None = None,
+    calibrations: Path | None = None,
 ) -> CompareReport:
     """Compare run *b* with the earlier run *a*.
 
@@ -139,6 +143,7 @@ def compare(
         strict_chunker_version: refuse where the chunks of the two have different ids, instead of matching passages
             or documents.
         policy: how strictly the metrics are judged; that of a golden file that says nothing by default.
+        calibrations: the folder that says which judges' scores count.
 
     Raises:
         NotComparableError: they are of different suites, share no case, or are refused.
@@ -164,7 +169,8 @@ def compare(
     out.causes, out.not_comparable = causes, apart
     out.only_a = tuple(i for i in a.cases if i not in b.cases)
     out.only_b = tuple(i for i in b.cases if i not in a.cases)
-    _judge(out, b, comparison, policy or RegressionPolicy())
+    policy = policy or RegressionPolicy()
+    _judge(out, b, comparison, policy, standing_of(b.metrics, policy, calibrations))
     return out
 
 
@@ -229,10 +235,11 @@ def _first_line(text: str) -> str:
     return text.splitlines()[0] if text else "no reason is stored"
 
 
-def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy) -> None:
+def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy, standing: Standing) -> None:
     out.incomparable = comparison.incomparable
     out.metrics = {n: found for n in b.metrics if (found := comparison.metric(n)) is not None}
-    out.gates = judge_regression(b, comparison, policy)
+    out.gates = judge_regression(b, comparison, policy, standing.advisory)
+    hold_back(out.gates, standing)
     for case_id, case in comparison.cases.items():
         told = guard_case(case, b.metrics, policy) if case.paired else []
         if case.flip == "errored" and case.before is not None and case.before.state != "error":

@@ -132,6 +132,11 @@ _BY_METRIC = (
     Field("case_max_drop", Number(0), "How far one case's score may fall before the case fails (0.5)."),
     Field("min_effect", Number(0), "A smaller drop of the mean is no regression (0.01)."),
     Field("margin", Number(0), "How large a drop must be ruled out to call a metric unharmed (0.05)."),
+    Field(
+        "judge",
+        Choice("calibrated", "gate", "advisory"),
+        "When a judge's scores may fail the run: calibrated (default), gate (always), advisory (never).",
+    ),
 )
 _REGRESSION = Record(
     "regression",

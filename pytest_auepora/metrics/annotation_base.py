@@ -29,6 +29,7 @@ class Labelled(Configured):
         self._source = _source(self.labels)
         if not self._source.deterministic:
             vars(self)["deterministic"] = False
+        vars(self)["judged"] = self._source.judged
         super().__post_init__()
 
     def spelled_options(self) -> dict[str, Any]:

@@ -43,6 +43,7 @@ class JudgeLabels(LabelSource):
     """
 
     deterministic = False
+    judged = True
 
     def __init__(self, critic: LLMCritic) -> None:
         self.critic = critic

@@ -108,6 +108,8 @@ class LabelSource(ABC):
     """Where labels come from."""
 
     deterministic = True
+    judged = False
+    """The labels are a model's opinion."""
 
     @abstractmethod
     def chunk_labels(

@@ -32,7 +32,6 @@ class Judged(Configured):
     scale: str
     deterministic: ClassVar[bool] = False
     judged: ClassVar[bool] = True
-    """A person has to have checked the judge before its scores may fail a run."""
 
     def critic_in_use(self) -> LLMCritic:
         """Return the critic, that of the environment if none was given.

@@ -49,6 +49,8 @@ def as_metric(base: Metric | str) -> Metric:
 def take_after(metric: Metric, base: Metric, *names: str) -> None:
     """Give *metric* the named class attributes of *base*, which is known only when it is made."""
     vars(metric).update((name, getattr(base, name)) for name in names)
+    if base.judged:
+        vars(metric).update(judged=True, scored_by=base.scored_by or base)
 
 
 def words(given: Any) -> tuple[str, ...]:

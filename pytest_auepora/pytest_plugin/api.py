@@ -50,6 +50,7 @@ class Auepora:
             suite, system, registry=session.registry, convert=session.convert, baseline=session.override,
             variant=variant, provenance=provenance, caller=session.caller(system), repeat=session.repeats(suite),
             seed=session.seed,
+            calibrations=session.calibrations(suite),
         )  # fmt: skip
         done.run.path = session.relative(suite.path)
         for case in suite.cases:

@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("auepora_timeout", "as --auepora-timeout", default="")
     parser.addini("auepora_repeat", "as --auepora-repeat", default="")
     parser.addini("auepora_seed", "as --auepora-seed", default="")
+    parser.addini("auepora_calibrations", "folder of calibrated judges instead of __calibrations__/", default="")
     parser.addini("auepora_history", "where runs are kept: a path, a URL for SQLAlchemy, or off", default="")
     parser.addini("auepora_history_keep", "runs kept of each suite and configuration (default 200; 0: all)", default="")
     parser.addini("auepora_retry", "exceptions to retry: names or dotted paths", type="args", default=[])

@@ -95,6 +95,7 @@ class Judge:
             run, suite.gates, suite.policy, session.metrics(suite),
             baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
+            calibrations=session.calibrations(suite),
         )  # fmt: skip
         judged = Judged(run, suite, verdict)
         if session.updating:

@@ -18,11 +18,12 @@ from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import BaselineError
 from ..evaluation.case import ask_case, measure_case
 from ..evaluation.repeats import merge_repeats
-from ..evaluation.suite import blank_run, find_baseline, suite_metrics
+from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_metrics
 from ..io.golden import GoldenCase, GoldenSuite, load_golden
 from ..metrics.registry import Registry
 from ..regression.accept import INTENTS
 from ..regression.baseline import Baseline, baseline_path
+from ..regression.calibration import standing_of
 from ..regression.case_guard import judge_case
 from ..regression.compare import CaseComparison, compare_case, incomparable_metrics
 from .keys import SESSION
@@ -79,6 +80,7 @@ class AueporaSession:
         self._metrics: dict[Path, dict[str, Metric]] = {}
         self._infos: dict[Path, dict[str, MetricInfo]] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
+        self._advisory: dict[Path, Mapping[str, str]] = {}
         self._incomparable: dict[tuple[Path, str], Mapping[str, str]] = {}
         self._systems: dict[int, tuple[Any, System]] = {}
         self._provenance: dict[tuple[Path, int], tuple[System, dict[str, Any]]] = {}
@@ -164,6 +166,18 @@ class AueporaSession:
     def baseline_path(self, suite: GoldenSuite, variant: str) -> Path:
         """Return where the baseline of *suite* is written."""
         return baseline_path(suite.path, suite.name, variant, self.override)
+
+    def calibrations(self, suite: GoldenSuite) -> Path:
+        """Return the folder that says which judges of *suite* may fail the run."""
+        given = self.config.getini("auepora_calibrations")
+        return calibrations_of(suite, self.root / given if given else None)
+
+    def advisory(self, suite: GoldenSuite) -> Mapping[str, str]:
+        """Return the metrics of *suite* that cannot fail a case, and why."""
+        if (found := self._advisory.get(suite.path)) is None:
+            standing = standing_of(self.infos(suite), suite.policy, self.calibrations(suite))
+            found = self._advisory[suite.path] = standing.advisory
+        return found
 
     def run(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Run:
         """Return an empty run of *suite*."""
@@ -266,7 +280,7 @@ class AueporaSession:
             incomparable = self.incomparable(suite, variant, provenance)
             comparison = compare_case(result, baseline.cases.get(case.id), self.infos(suite), incomparable)
         held_to = None if self.accepting else comparison
-        judge_case(result, case.thresholds, self.infos(suite), held_to, suite.policy)
+        judge_case(result, case.thresholds, self.infos(suite), held_to, suite.policy, advisory=self.advisory(suite))
         self.redact(result)
         return comparison
 

@@ -6,7 +6,7 @@ Exact at any number of cases; deterministic metrics only.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ..core.run import CaseResult, MetricInfo
 from .compare import CaseComparison
@@ -22,17 +22,33 @@ def judge_case(
     metrics: Mapping[str, MetricInfo],
     comparison: CaseComparison | None,
     policy: RegressionPolicy,
+    *,
+    advisory: Collection[str] = (),
 ) -> None:
-    """Set ``state`` and ``problems`` of *result*.  An errored or skipped case keeps its state."""
+    """Set ``state`` and ``problems`` of *result*.  An errored or skipped case keeps its state.
+
+    What the *advisory* metrics would have failed goes to ``extra["advisory"]`` instead.
+    """
     if result.state in ("error", "skipped"):
         return
-    result.problems = threshold_problems(result, thresholds)
-    result.problems += [
-        f"{name}: the metric raised {score.reason}" for name, score in result.scores.items() if score.state == "error"
-    ]
+    counted = {name: bounds for name, bounds in thresholds.items() if name not in advisory}
+    result.problems = threshold_problems(result, counted) + _raised(result, set(result.scores) - set(advisory))
+    if advisory:
+        opinions = {name: bounds for name, bounds in thresholds.items() if name in advisory}
+        told = threshold_problems(result, opinions) + _raised(result, advisory)
+        if told:
+            result.extra["advisory"] = told
     if comparison is not None and comparison.paired and not result.quarantined():
         result.problems += guard_case(comparison, metrics, policy, always="must_pass" in result.extra)
     result.state = "failed" if result.problems else "passed"
+
+
+def _raised(result: CaseResult, names: Collection[str]) -> list[str]:
+    return [
+        f"{name}: the metric raised {score.reason}"
+        for name, score in result.scores.items()
+        if score.state == "error" and name in names
+    ]
 
 
 def threshold_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> list[str]:
@@ -49,7 +65,7 @@ def threshold_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bou
 def guard_case(
     comparison: CaseComparison, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, *, always: bool = False
 ) -> list[str]:
-    """Return one line for each deterministic metric that fell by more than the policy allows.
+    """Return one line for each deterministic metric that fell by more than the policy allows; never for a judge's.
 
     With *always* (a ``must_pass`` case) also under the policy ``report``.
     """
@@ -57,7 +73,7 @@ def guard_case(
     for name, change in comparison.changes.items():
         info, own = metrics[name], policy.for_metric(name)
         exempt = own.policy == "report" and not always
-        if exempt or not info.deterministic or not all(map(math.isfinite, info.range)):
+        if exempt or info.judge or not info.deterministic or not all(map(math.isfinite, info.range)):
             continue
         if change.errored or -change.gain <= own.case_max_drop + 1e-9:
             continue

@@ -14,13 +14,16 @@ from .thresholds import Bound, Gate
 
 __all__ = ["GateKind", "GateOutcome", "GateState", "judge_gate", "slice_cases"]
 
-GateKind = Literal["threshold", "regression", "coverage", "baseline"]
-GateState = Literal["passed", "failed", "inconclusive", "not judged"]
+GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration"]
+GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
 
 
 @dataclass(slots=True)
 class GateOutcome:
-    """One judgement on a whole suite, and the sentence that explains it."""
+    """One judgement on a whole suite, and the sentence that explains it.
+
+    A judge that is not calibrated gives the state ``advisory``; ``would_be`` is then what it would have been.
+    """
 
     title: str
     kind: GateKind
@@ -35,6 +38,7 @@ class GateOutcome:
     line: int = 0
     culprits: tuple[str, ...] = ()
     """Ids of the cases that cost most, worst first."""
+    would_be: str = ""
 
 
 def slice_cases(run: Run, wanted: Mapping[str, str]) -> list[CaseResult]:

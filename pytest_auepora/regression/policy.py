@@ -9,12 +9,13 @@ from typing import Any, Literal, get_args
 
 from ..errors import ThresholdError, did_you_mean
 
-__all__ = ["OVERRIDES", "OnInconclusive", "PolicyName", "RegressionPolicy"]
+__all__ = ["OVERRIDES", "JudgePolicy", "OnInconclusive", "PolicyName", "RegressionPolicy"]
 
 PolicyName = Literal["auto", "statistical", "tolerance", "report"]
 OnInconclusive = Literal["pass", "fail"]
+JudgePolicy = Literal["calibrated", "gate", "advisory"]
 
-OVERRIDES = ("policy", "case_max_drop", "min_effect", "margin")
+OVERRIDES = ("policy", "case_max_drop", "min_effect", "margin", "judge")
 """What may differ from metric to metric; alpha belongs to the whole family of metrics."""
 
 
@@ -30,6 +31,8 @@ class RegressionPolicy:
         alpha: chance of a false alarm over all metrics together.
         margin: how large a drop must be ruled out before a metric counts as unharmed.
         on_inconclusive: what becomes of the run when the data cannot tell.
+        judge: when a judge's scores may fail the run: ``calibrated``, once `calibration` says so; ``gate``, always;
+            ``advisory``, never.
         metrics: for single metrics, other values of `OVERRIDES`.
 
     Raises:
@@ -42,10 +45,12 @@ class RegressionPolicy:
     alpha: float = 0.05
     margin: float = 0.05
     on_inconclusive: OnInconclusive = "pass"
+    judge: JudgePolicy = "calibrated"
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        for name, known in (("policy", get_args(PolicyName)), ("on_inconclusive", get_args(OnInconclusive))):
+        words = {"policy": PolicyName, "on_inconclusive": OnInconclusive, "judge": JudgePolicy}
+        for name, known in ((name, get_args(literal)) for name, literal in words.items()):
             if (word := getattr(self, name)) not in known:
                 raise ThresholdError(
                     f"{name} is one of {', '.join(known)}, got {word!r}{did_you_mean(str(word), known)}"

@@ -7,7 +7,7 @@ whether the drop is more than chance; ``auto`` is the first below ten clusters a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ..core.run import Run
 from .compare import Comparison, MetricChange
@@ -19,15 +19,24 @@ __all__ = ["CLUSTERS_FOR_STATISTICS", "judge_regression"]
 CLUSTERS_FOR_STATISTICS = 10
 
 
-def judge_regression(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[GateOutcome]:
-    """Return one outcome per baselined metric that compares, in the order of the run's metrics."""
+def judge_regression(
+    run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
+) -> list[GateOutcome]:
+    """Return one outcome per baselined metric that compares, in the order of the run's metrics.
+
+    The *advisory* metrics are a family of their own: what cannot fail the run must not cost the others power.
+    """
     by_policy: dict[str, list[str]] = defaultdict(list)
     for name, info in run.metrics.items():
         if info.baselined and comparison.metric(name) is not None:
             by_policy[_effective(run, comparison, policy.for_metric(name), name)].append(name)
     out = {name: _tolerance(run, comparison, policy, name) for name in by_policy["tolerance"]}
-    if names := by_policy["statistical"]:
-        out.update(_statistical(run, comparison, policy, names))
+    for family in (
+        [n for n in by_policy["statistical"] if n not in advisory],
+        [n for n in by_policy["statistical"] if n in advisory],
+    ):
+        if family:
+            out.update(_statistical(run, comparison, policy, family))
     return [out[name] for name in run.metrics if name in out]
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
+from .advisory import advisory_notes, broken_outcomes, hold_back
 from .baseline import Baseline
+from .calibration import standing_of
 from .compare import Comparison, compare
 from .coverage import coverage_outcomes
 from .gates import GateOutcome, judge_gate
@@ -65,6 +68,7 @@ def judge(
     require_baseline: bool = False,
     accepting: bool = False,
     pruning: bool = False,
+    calibrations: Path | None = None,
 ) -> Verdict:
     """Judge *run*.
 
@@ -78,8 +82,10 @@ def judge(
         require_baseline: a missing baseline fails.
         accepting: the run is about to become the baseline, so changes are shown and not judged.
         pruning: baseline cases and metrics that are gone are about to be dropped.
+        calibrations: the folder of calibration files; what a judge says counts only as they allow.
     """
     out = Verdict(run.title, baseline_note=baseline_note)
+    standing = standing_of(run.metrics, policy, calibrations)
     out.failed_cases = sum(c.state in ("failed", "error") and not c.expected_to_fail for c in run.cases.values())
     scored = [c for c in run.cases.values() if c.state != "skipped"]
     for name, metric in metrics.items():
@@ -89,12 +95,14 @@ def judge(
     out.gates += [judge_gate(run, gate, metrics) for gate in with_error_gate(gates)]
     out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning)
     if out.comparison is not None and not accepting:
-        out.gates += judge_regression(run, out.comparison, policy)
+        out.gates += judge_regression(run, out.comparison, policy, standing.advisory)
     elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith("broken")):
         out.gates.append(GateOutcome("baseline", "baseline", "failed", baseline_note or "there is no baseline"))
+    hold_back(out.gates, standing)
+    out.gates += broken_outcomes(run, standing)
     if not run.is_full:
         _withhold(run, out)
-    out.notes += _quarantine_notes(run)
+    out.notes += _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
     return out
 
 
@@ -120,5 +128,5 @@ def _withhold(run: Run, verdict: Verdict) -> None:
     total = len(run.expected_ids)
     reason = f"{seen} of {total} cases ran, so this was not judged"
     for gate in verdict.gates:
-        if gate.kind != "baseline":
+        if gate.kind not in ("baseline", "calibration"):
             gate.state, gate.message = "not judged", reason

@@ -74,7 +74,7 @@ def _metrics(report: CompareReport) -> Iterator[str]:
 
 
 def _judged(report: CompareReport) -> Iterator[str]:
-    gates = [g for g in report.gates if g.state in ("failed", "inconclusive")]
+    gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
     told = [g.message if g.message.startswith(g.metric) else f"{g.metric}: {g.message}" for g in gates]
     told += [f"{case_id}: {line}" for case_id, lines in report.problems.items() for line in lines]
     if told:

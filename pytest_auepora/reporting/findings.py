@@ -44,7 +44,7 @@ def findings(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> list[Finding]:
 
     Failed gates come first, as one of them may stand for many cases; then cases that errored, those of the same
     error together; then failing cases, newly failing before others and the largest drop first; inconclusive gates
-    last.
+    and what only a judge would fail come last.
     """
     pairs = list(zip(runs, verdicts, strict=True))
     out = [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
@@ -53,12 +53,13 @@ def findings(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> list[Finding]:
         if kind != "errored":
             out += [f for run, verdict in pairs for f in _failures(run, verdict, kind)]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "inconclusive")]
+    out += [f for run, verdict in pairs for f in _gates(run, verdict, "advisory")]
     return out
 
 
 def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
     for gate in verdict.gates:
-        if gate.state == state:
+        if gate.state == state and gate.would_be in ("", "failed"):
             yield _gate(run, gate)
 
 

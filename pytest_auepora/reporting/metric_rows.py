@@ -69,9 +69,9 @@ class MetricRow:
         if gate is None:
             return ""
         bound = f"{gate.bound} s" if self.info is not None and self.info.target == "LATENCY" else gate.bound
-        if gate.state in ("passed", "failed") and gate.value is not None and gate.value != self.value:
+        if gate.state in ("passed", "failed", "advisory") and gate.value is not None and gate.value != self.value:
             bound = f"{metric_value(gate.value, self.info, bound_of(gate.bound))} {bound}"
-        return f"{state_mark(gate.state, marks)} {bound}"
+        return f"{state_mark(gate.state, marks)} {bound}{' (advisory)' if gate.state == 'advisory' else ''}"
 
 
 def state_mark(state: str, marks: Marks) -> str:

@@ -93,7 +93,9 @@ def _metric() -> dict[str, Any]:
             },
             "deterministic": {"type": "boolean"},
             "baselined": {"type": "boolean"},
-        }
+            "judge": {**_ANY_OBJECT, "description": "what a calibration has to be of; empty where no judge scores"},
+        },
+        optional=("judge",),
     )  # fmt: skip
 
 
@@ -165,7 +167,9 @@ def _gate() -> dict[str, Any]:
             "owner": _TEXT,
             "line": {**_COUNT, "description": "line of the golden file, or 0"},
             "culprits": {**_TEXTS, "description": "cases that cost most, worst first"},
-        }
+            "would_be": {**_TEXT, "description": "of an advisory gate: the state it would have, did it count"},
+        },
+        optional=("would_be",),
     )
 
 

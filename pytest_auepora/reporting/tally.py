@@ -129,6 +129,8 @@ def _gates(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> list[str]:
         out.append(f"{plural(states['failed'], 'gate')} failed")
     if states["inconclusive"]:
         out.append(f"{plural(states['inconclusive'], 'gate')} inconclusive")
+    if would := sum(gate.would_be == "failed" for verdict in verdicts for gate in verdict.gates):
+        out.append(f"{plural(would, 'advisory gate')} would fail")
     partial = [run for run in runs if not run.is_full]
     if partial:
         total = sum(len(run.expected_ids) for run in partial)

@@ -1,0 +1,207 @@
+"""A judge's scores fail nothing until a calibration of this very judge says that they may."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.core.metrics_base import Measurement, Metric
+from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
+from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
+from pytest_auepora.errors import ThresholdError
+from pytest_auepora.metrics.slicing import SlicedMetric
+from pytest_auepora.regression.accept import merge
+from pytest_auepora.regression.calibration import (
+    Calibration,
+    CalibrationError,
+    calibration_path,
+    load_calibration,
+    save_calibration,
+    standing_of,
+)
+from pytest_auepora.regression.case_guard import judge_case
+from pytest_auepora.regression.compare import compare_case
+from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.thresholds import Bound, Gate
+from pytest_auepora.regression.verdict import Verdict, judge
+from pytest_auepora.reporting.findings import findings
+from pytest_auepora.reporting.json_report import json_report, read_json_report
+from pytest_auepora.reporting.markdown import markdown_report
+from pytest_auepora.reporting.tally import headline
+
+
+class Opinion(Metric):
+    """What a model thinks; called deterministic on purpose: that must not help it."""
+
+    name = "opinion"
+    target = TargetCategory.GENERATION_RELEVANCE
+    judged = True
+    model = "m1"
+
+    def params(self) -> dict[str, object]:
+        return {"judge": {"model": self.model}, "prompt": "abc"}
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
+        return Measurement(0.0)
+
+
+def run_of(*values: float | None, metric: Metric | None = None, names: tuple[str, ...] = ("a", "b", "c")) -> Run:
+    metric = metric or Opinion()
+    run = Run("s", "s.golden.yaml", metrics={metric.name: MetricInfo.of(metric)}, expected_ids=names[: len(values)])
+    for name, value in zip(names, values, strict=False):
+        score = Score.failed("JudgeReplyError: not JSON") if value is None else Score("number", value)
+        run.add([CaseResult(name, "passed", {metric.name: score}, content_hash=name, cluster=name)])
+    return run
+
+
+def calibrated(folder: Path, *, gate: bool = True, **more: object) -> Path:
+    info = MetricInfo.of(Opinion())
+    made = Calibration("opinion", gate, "κ is 0.31, at least 0.6 is wanted", info.judge, labels={"x": (True, False)})
+    save_calibration(calibration_path(folder, "opinion"), replace(made, **more))  # type: ignore[arg-type]
+    return folder
+
+
+def verdict_of(run: Run, folder: Path | None, policy: RegressionPolicy | None = None) -> Verdict:
+    gates = [Gate("opinion", Bound("min", 0.8))]
+    return judge(run, gates, policy or RegressionPolicy(), {"opinion": Opinion()}, calibrations=folder)
+
+
+def test_without_a_calibration_a_gate_says_what_it_would_do_and_fails_nothing(tmp_path: Path) -> None:
+    run = run_of(0.2, 0.4)
+    verdict = verdict_of(run, tmp_path)
+    gate = verdict.gates[0]
+    assert (gate.state, gate.would_be, verdict.outcome) == ("advisory", "failed", "passed")
+    assert gate.message.startswith("advisory: would fail: opinion 0.3000 is not >= 0.8")
+    assert "there is no" in gate.message
+    assert verdict.notes[0].startswith("advisory: would fail: opinion 0.3000")
+    assert verdict.notes[1].startswith("advisory: cannot fail the run: opinion (judge not calibrated")
+    assert headline([verdict], [run]).endswith("1 advisory gate would fail")
+    assert [(f.severity, f.kind) for f in findings([run], [verdict])] == [("warning", "threshold")]
+    for text in (markdown_report([run], [verdict]), json_report([run], [verdict])):
+        assert "advisory: would fail: opinion 0.3000" in text
+    (read,) = read_json_report(json_report([run], [verdict]))[1]
+    assert (read.gates[0].state, read.gates[0].would_be) == ("advisory", "failed")
+
+
+def test_a_gate_that_holds_is_advisory_as_well_and_no_finding(tmp_path: Path) -> None:
+    run = run_of(0.9, 0.9)
+    verdict = verdict_of(run, tmp_path)
+    assert (verdict.gates[0].state, verdict.gates[0].would_be) == ("advisory", "passed")
+    assert not findings([run], [verdict])
+
+
+def test_a_calibration_that_says_gate_lets_it_fail(tmp_path: Path) -> None:
+    verdict = verdict_of(run_of(0.2, 0.4), calibrated(tmp_path))
+    assert (verdict.gates[0].state, verdict.outcome, verdict.notes) == ("failed", "failed", [])
+
+
+def test_a_calibration_that_says_advisory_gives_its_reason(tmp_path: Path) -> None:
+    verdict = verdict_of(run_of(0.2, 0.4), calibrated(tmp_path, gate=False))
+    assert verdict.outcome == "passed"
+    assert "judge not calibrated: κ is 0.31, at least 0.6 is wanted" in verdict.notes[1]
+
+
+def test_another_model_is_not_the_one_that_was_calibrated(tmp_path: Path) -> None:
+    metric = Opinion()
+    metric.model = "m2"
+    verdict = verdict_of(run_of(0.2, metric=metric), calibrated(tmp_path))
+    assert verdict.outcome == "passed"
+    assert "another one was (judge.model m1 → m2)" in verdict.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("word", "gate", "outcome"),
+    [("gate", False, "failed"), ("advisory", True, "passed"), ("calibrated", True, "failed")],
+)
+def test_the_golden_file_has_the_last_word(tmp_path: Path, word: str, gate: bool, outcome: str) -> None:
+    folder = calibrated(tmp_path, gate=gate)
+    for policy in (RegressionPolicy(judge=word), RegressionPolicy(metrics={"opinion": {"judge": word}})):  # type: ignore[arg-type]
+        assert verdict_of(run_of(0.2), folder, policy).outcome == outcome
+    with pytest.raises(ThresholdError, match="did you mean 'gate'"):
+        RegressionPolicy(judge="gates")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["<<<<<<< ours\n{", "[]", '{"format": 99}', '{"format": 1, "metric": "opinion"}'])
+def test_a_broken_calibration_fails_the_run_lest_a_gate_vanish(tmp_path: Path, text: str) -> None:
+    path = calibration_path(tmp_path, "opinion")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CalibrationError, match=r"opinion\.json"):
+        load_calibration(path)
+    verdict = verdict_of(run_of(0.9), tmp_path)
+    assert verdict.outcome == "failed"
+    assert [g.title for g in verdict.gates if g.state == "failed"] == ["calibration: opinion"]
+
+
+def test_the_suite_guard_keeps_judges_in_a_family_of_their_own(tmp_path: Path) -> None:
+    """A judge's metric that may not fail must not make it harder for the others to."""
+    names = tuple(f"c{i}" for i in range(20))
+    plain = type("Plain", (Opinion,), {"judged": False, "name": "plain"})()
+
+    def both(drop: int, opinion: float) -> Run:
+        run = run_of(*[0.0 if i < drop else 1.0 for i in range(20)], metric=plain, names=names)
+        run.metrics["opinion"] = MetricInfo.of(Opinion())
+        for i, case in enumerate(run.cases.values()):
+            case.scores["opinion"] = Score("number", opinion if i % 2 else 1.0)
+        return run
+
+    metrics = {"plain": plain, "opinion": Opinion()}
+    baseline, _ = merge(None, both(0, 1.0), {"all"})
+    for opinion in (1.0, 0.5):
+        verdict = judge(both(5, opinion), [], RegressionPolicy(), metrics, baseline=baseline, calibrations=tmp_path)
+        by = {g.metric: g for g in verdict.gates if g.kind == "regression"}
+        assert by["plain"].state == "failed"
+        assert "among" not in by["plain"].message
+        assert by["opinion"].state == "advisory"
+    assert by["opinion"].would_be == "failed"
+
+
+def test_a_case_is_not_held_to_what_a_judge_thinks(tmp_path: Path) -> None:
+    before, after = run_of(1.0), run_of(0.0)
+    baseline, _ = merge(None, before, {"all"})
+    infos, case = after.metrics, after.cases["a"]
+    comparison = compare_case(case, baseline.cases["a"], infos, {})
+    bound = {"opinion": [Bound("min", 0.5)]}
+    judge_case(case, {}, infos, comparison, RegressionPolicy())  # calibrated or not: never the case guard
+    assert case.state == "passed"
+    judge_case(case, bound, infos, comparison, RegressionPolicy(), advisory={"opinion"})
+    assert (case.state, case.extra["advisory"]) == ("passed", ["opinion 0.00, wanted >= 0.5"])
+    note = verdict_of(after, tmp_path).notes[1]
+    assert note == "advisory: would fail cases: a: opinion 0.00, wanted >= 0.5"
+    judge_case(case, bound, infos, comparison, RegressionPolicy())  # calibrated: a bound people wrote counts
+    assert case.state == "failed"
+
+
+def test_a_judge_that_says_nothing_readable_fails_a_case_only_when_it_counts() -> None:
+    case = run_of(None).cases["a"]
+    infos = run_of(None).metrics
+    judge_case(case, {}, infos, None, RegressionPolicy(), advisory={"opinion"})
+    assert (case.state, case.extra["advisory"]) == (
+        "passed",
+        ["opinion: the metric raised JudgeReplyError: not JSON"],
+    )
+    judge_case(case, {}, infos, None, RegressionPolicy())
+    assert case.state == "failed"
+
+
+def test_a_metric_made_of_a_judged_one_goes_by_its_calibration(tmp_path: Path) -> None:
+    sliced = SlicedMetric(Opinion(), "scenario:typo")
+    info = MetricInfo.of(sliced)
+    assert info.judge["metric"] == "opinion"
+    assert standing_of({sliced.name: info}, RegressionPolicy(), tmp_path).advisory
+    assert not standing_of({sliced.name: info}, RegressionPolicy(), calibrated(tmp_path)).advisory
+
+
+def test_a_calibration_survives_its_file(tmp_path: Path) -> None:
+    path = calibration_path(calibrated(tmp_path), "opinion")
+    found = load_calibration(path)
+    assert found is not None
+    assert found.labels == {"x": (True, False)}
+    text = path.read_text(encoding="utf-8")
+    save_calibration(path, found)
+    assert path.read_text(encoding="utf-8") == text
+    assert json.loads(text)["format"] == 1
+    assert load_calibration(tmp_path / "none" / "x.json") is None
+    assert calibration_path(tmp_path, "a/b[x=1|2]").name == "a%2Fb[x=1%7C2].json"
