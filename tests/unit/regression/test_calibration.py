@@ -165,9 +165,9 @@ def test_a_case_is_not_held_to_what_a_judge_thinks(tmp_path: Path) -> None:
     comparison = compare_case(case, baseline.cases["a"], infos, {})
     bound = {"opinion": [Bound("min", 0.5)]}
     judge_case(case, {}, infos, comparison, RegressionPolicy())  # calibrated or not: never the case guard
-    assert case.state == "passed"
+    assert not case.problems
     judge_case(case, bound, infos, comparison, RegressionPolicy(), advisory={"opinion"})
-    assert (case.state, case.extra["advisory"]) == ("passed", ["opinion 0.00, wanted >= 0.5"])
+    assert (case.problems, case.extra["advisory"]) == ([], ["opinion 0.00, wanted >= 0.5"])
     note = verdict_of(after, tmp_path).notes[1]
     assert note == "advisory: would fail cases: a: opinion 0.00, wanted >= 0.5"
     judge_case(case, bound, infos, comparison, RegressionPolicy())  # calibrated: a bound people wrote counts
@@ -175,15 +175,13 @@ def test_a_case_is_not_held_to_what_a_judge_thinks(tmp_path: Path) -> None:
 
 
 def test_a_judge_that_says_nothing_readable_fails_a_case_only_when_it_counts() -> None:
-    case = run_of(None).cases["a"]
     infos = run_of(None).metrics
+    case = run_of(None).cases["a"]
     judge_case(case, {}, infos, None, RegressionPolicy(), advisory={"opinion"})
-    assert (case.state, case.extra["advisory"]) == (
-        "passed",
-        ["opinion: the metric raised JudgeReplyError: not JSON"],
-    )
+    assert case.extra["advisory"] == ["opinion: the metric raised JudgeReplyError: not JSON"]
+    assert not case.problems
     judge_case(case, {}, infos, None, RegressionPolicy())
-    assert case.state == "failed"
+    assert case.problems
 
 
 def test_a_metric_made_of_a_judged_one_goes_by_its_calibration(tmp_path: Path) -> None:
