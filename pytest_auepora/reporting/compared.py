@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..history.compare import CompareReport, ComparisonKind, QueryComparison
 from .diagnosis import listed
 from .layout import text_width
-from .markdown import escape
+from .markdown_text import escape
 from .numbers import change, number, plural
 
 __all__ = ["render_report_md"]

@@ -10,7 +10,7 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..regression.verdict import Verdict
 from .numbers import number
 
-__all__ = ["COLUMNS", "csv_report", "spelled"]
+__all__ = ["COLUMNS", "csv_report", "spelled", "spreadsheet_text"]
 
 COLUMNS = (
     "id", "p_at_5", "p_at_10", "ndcg_10", "mrr_10", "cov_entities", "p50_ms", "p95_ms", "errors", "retries",
@@ -43,13 +43,14 @@ def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa
     writer.writerow([*COLUMNS, "suite", "variant", "state", *names])
     for run in runs:
         for case in run.cases.values():
-            values = [_text(case.case_id), *(_cell(case, run, c) for c in COLUMNS[1:])]
-            values += [_text(run.suite), _text(run.variant), case.state]
+            values = [spreadsheet_text(case.case_id), *(_cell(case, run, c) for c in COLUMNS[1:])]
+            values += [spreadsheet_text(run.suite), spreadsheet_text(run.variant), case.state]
             writer.writerow([*values, *(_value(case, n) for n in names)])
     return out.getvalue()
 
 
-def _text(text: str) -> str:
+def spreadsheet_text(text: str) -> str:
+    """Return *text* as a spreadsheet will show it: what it would take for a formula gets an apostrophe in front."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 

@@ -19,6 +19,7 @@ FORMATS: Mapping[str, str] = {
     "csv": "csv_report:csv_report",
     "summary": "summary_json:summary_json",
     "gitlab": "gitlab:code_quality",
+    "matrix": "side_by_side_data:matrix_csv",
 }
 """Format → where its function is: ``(runs, verdicts) -> text``.  Loaded when asked for."""
 

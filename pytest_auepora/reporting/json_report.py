@@ -18,6 +18,8 @@ from ..regression.baseline import BaselineCase
 from ..regression.compare import CaseComparison, Comparison, ScoreChange
 from ..regression.gates import GateOutcome
 from ..regression.verdict import Verdict
+from .side_by_side import side_by_sides
+from .side_by_side_data import side_by_side_dict
 from .tally import headline, tally
 
 __all__ = ["FORMAT", "json_report", "read_json_report"]
@@ -34,12 +36,14 @@ def json_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
     Numbers are unrounded.  What JSON cannot say (infinity, NaN) is null: an open end of a metric's range, a value
     that was not measured.
     """
-    raw = {
+    raw: dict[str, Any] = {
         "format": FORMAT,
         "outcome": _overall(verdicts),
         "headline": headline(verdicts, runs),
         "suites": [_suite(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)],
     }
+    if compared := side_by_sides(runs):
+        raw["side_by_side"] = [side_by_side_dict(one) for one in compared]
     try:
         text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain)
     except ValueError:

@@ -6,8 +6,6 @@ anybody.
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,12 +14,15 @@ from ..regression.verdict import Verdict
 from .diagnosis import diagnose, listed
 from .failure import failure_text
 from .layout import printable
+from .markdown_text import escape, escape_html, table_lines
 from .marks import UNICODE
 from .metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
 from .numbers import metric_value, plural
+from .side_by_side import SideBySide, side_by_sides
+from .side_by_side_markdown import side_by_side_parts
 from .tally import FAILING, Kind, cases_of, headline, long_note
 
-__all__ = ["COMMENT_LIMIT", "MARKER", "escape", "escape_html", "markdown_report"]
+__all__ = ["COMMENT_LIMIT", "MARKER", "markdown_report"]
 
 COMMENT_LIMIT = 65_536
 """Characters GitHub accepts in a comment."""
@@ -29,8 +30,6 @@ COMMENT_LIMIT = 65_536
 MARKER = "<!-- auepora report -->"
 """The first line, by which a script finds its own comment again."""
 
-_SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE)
-_NOTIFIES = re.compile(r"(?<![\w/])([@#])(?=\w)")
 _ICONS = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "not judged": "⚪"}
 
 
@@ -60,36 +59,26 @@ def markdown_report(runs: Sequence[Run], verdicts: Sequence[Verdict], *, limit: 
     The headline and the tables of metrics come first.  Failing cases are collapsible and hold the same text as the
     terminal; when there is no room for all, fewer of them do, and the report says so.
     """
+    compared = side_by_sides(runs)
     for detail in _LEVELS:
-        text = "\n".join(_report(runs, verdicts, detail)) + "\n"
+        text = "\n".join(_report(runs, verdicts, compared, detail)) + "\n"
         if len(text) <= limit:
             return text
     return _cut(text, limit)
 
 
-def escape(text: str) -> str:
-    """Return user text for a line of Markdown, in which it reads as written and means nothing."""
-    text = _SPECIAL.sub(r"\\\g<0>", _quiet(printable(text)))
-    return text.replace("&", "&amp;").replace("<", "&lt;")
-
-
-def escape_html(text: str) -> str:
-    """Return user text for a place where Markdown is not read: ``<summary>``, ``<pre>``."""
-    return html.escape(_quiet(text), quote=False)
-
-
-def _quiet(text: str) -> str:
-    """Part ``@somebody`` and ``#123`` by a character without width, so that nobody is notified, nothing is linked."""
-    return _NOTIFIES.sub("\\1\u200b", text)
-
-
-def _report(runs: Sequence[Run], verdicts: Sequence[Verdict], detail: _Detail) -> Iterator[str]:
+def _report(
+    runs: Sequence[Run], verdicts: Sequence[Verdict], compared: Sequence[SideBySide], detail: _Detail
+) -> Iterator[str]:
     outcomes = [verdict.outcome for verdict in verdicts]
     overall = next((o for o in ("failed", "inconclusive", "not judged") if o in outcomes), "passed")
     yield MARKER
     yield f"## {_ICONS[overall]} auepora: {overall}"
     yield ""
     yield f"**{escape(headline(verdicts, runs))}**"
+    for one in compared:
+        yield ""
+        yield from side_by_side_parts(one, most=detail.listed)
     for run, verdict in zip(runs, verdicts, strict=True):
         yield ""
         yield from _suite(run, verdict, detail, alone=len(runs) == 1)
@@ -190,11 +179,11 @@ def _all_cases(run: Run) -> Iterator[str]:
     yield ""
     yield f"<details><summary>All {plural(len(run.cases), 'case')}</summary>"
     yield ""
-    yield f"| {' | '.join(['case', 'state', *map(escape, names)])} |"
-    yield f"| --- | --- |{' ---: |' * len(names)}"
+    rows = []
     for case in run.cases.values():
         values = [metric_value(s.value, run.metrics[n]) if (s := case.scores.get(n)) else "" for n in names]
-        yield f"| {' | '.join([escape(case.case_id), case.state, *values])} |"
+        rows.append([case.case_id, case.state, *values])
+    yield from table_lines(["case", "state", *names], rows, right=range(2, 2 + len(names)))
     yield ""
     yield "</details>"
 

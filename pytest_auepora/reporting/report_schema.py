@@ -6,11 +6,14 @@ from typing import Any, get_args
 
 from ..core.run import CaseState, ScoreState
 from ..regression.compare import Flip
+from ..regression.difference import Standing
 from ..regression.gates import GateKind, GateState
 from ..regression.verdict import Outcome
 from .json_report import FORMAT
+from .side_by_side import Mark
+from .side_by_side_data import FORMAT as SIDE_BY_SIDE_FORMAT
 
-__all__ = ["report_schema"]
+__all__ = ["report_schema", "side_by_side_schema"]
 
 _TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
@@ -30,8 +33,25 @@ def report_schema() -> dict[str, Any]:
                 "outcome": _one_of(Outcome, "the gravest outcome of the suites"),
                 "headline": {**_TEXT, "description": "the sentence every report starts with"},
                 "suites": {"type": "array", "items": _suite()},
-            }
+                "side_by_side": {
+                    "type": "array", "items": _side_by_side(),
+                    "description": "suites that several systems ran; absent where there is none",
+                },
+            },
+            optional=("side_by_side",),
         ),
+    }  # fmt: skip
+
+
+def side_by_side_schema() -> dict[str, Any]:
+    """Return the schema of `side_by_side_json`, under the same rules."""
+    body = _side_by_side()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "auepora systems side by side",
+        **body,
+        "properties": {"format": {"const": SIDE_BY_SIDE_FORMAT}, **body["properties"]},
+        "required": ["format", *body["required"]],
     }
 
 
@@ -207,5 +227,69 @@ def _comparison() -> dict[str, Any]:
             "incomparable": {**_by_name(_TEXT), "description": "metrics, with what changed about them"},
             "lost_metrics": _TEXTS,
             "provenance": _by_name({"type": "array", "minItems": 2, "maxItems": 2}),
+        }
+    )
+
+
+def _side_by_side() -> dict[str, Any]:
+    column = _object(
+        {
+            "name": {**_TEXT, "description": "the configuration"},
+            "title": _TEXT,
+            **dict.fromkeys(("cases", "passed", "failed", "errored", "skipped"), _COUNT),
+        }
+    )
+    row = _object(
+        {
+            "metric": {**_TEXT, "description": "a metric of the suite, or pass_rate"},
+            "direction": {"enum": ["higher", "lower"], "description": "which is better"},
+            "n": {**_COUNT, "description": "cases that every system that compares has measured"},
+            "figures": {"type": "array", "items": _figure(), "description": "one per column"},
+        }
+    )
+    system = _object({"state": _one_of(CaseState), "scores": _by_name(_NUMBER)})
+    case = _object(
+        {
+            "case_id": _TEXT,
+            "where": _TEXT,
+            "differs": {"type": "boolean", "description": "only some of the systems pass it"},
+            "systems": {
+                "type": "array", "items": {"anyOf": [{"type": "null"}, system]},
+                "description": "one per column; null where it was not run",
+            },
+        }
+    )  # fmt: skip
+    return _object(
+        {
+            "suite": _TEXT,
+            "path": _TEXT,
+            "owner": _TEXT,
+            "confidence": {**_NUMBER, "description": "of all intervals of a metric together"},
+            "shared": {**_COUNT, "description": "cases that every system ran, in the same wording"},
+            "columns": {"type": "array", "items": column, "description": "the first is what others are held against"},
+            "rows": {"type": "array", "items": row},
+            "cases": {"type": "array", "items": case},
+            "notes": _TEXTS,
+        }
+    )
+
+
+def _figure() -> dict[str, Any]:
+    difference = _object(
+        {
+            "value": {**_NUMBER, "description": "this column - the first, in the metric's own unit and sign"},
+            "low": {**_NUMBER, "description": "lower end of the interval; null where there is none"},
+            "high": _NUMBER,
+            **dict.fromkeys(("n_cases", "n_clusters", "n_higher", "n_lower", "n_differing"), _COUNT),
+            "alpha": _NUMBER,
+        }
+    )
+    return _object(
+        {
+            "value": _NUMBER,
+            "mark": _one_of(Mark),
+            "standing": {"enum": [*get_args(Standing), None], "description": "what the difference amounts to"},
+            "difference": {"anyOf": [{"type": "null"}, difference]},
+            "note": _TEXT,
         }
     )

@@ -86,7 +86,7 @@ def test_other_reports_can_be_made_from_it_alone() -> None:
 
 def test_it_starts_with_what_happened() -> None:
     raw = json.loads(json_report(*reports()[3]))
-    assert list(raw) == ["format", "outcome", "headline", "suites"]
+    assert list(raw)[:4] == ["format", "outcome", "headline", "suites"]
     assert raw["outcome"] == "failed"
     assert raw["headline"].startswith("3 newly failing, 1 errored, ")
     assert raw["suites"][0]["counts"]["newly failing"] == 3

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.layout import printable
-from pytest_auepora.reporting.markdown import COMMENT_LIMIT, MARKER, escape, escape_html, markdown_report
+from pytest_auepora.reporting.markdown import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.markdown_text import escape, escape_html
 
 from .builders import Case, baseline_of, run_of, verdict_of
 
