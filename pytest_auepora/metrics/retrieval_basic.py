@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.garbage import garbage_collection_paused
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from .options import Configured, choice
 from .relevance import Matching, Ranking, ranking_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .rankings import Hits
 
 __all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked", "RecallAtK"]
 
@@ -76,9 +81,20 @@ class Ranked(Matched):
             seen = [ranking_of(s, o, matching) for s, o in zip(samples, outputs, strict=True)]
             return [held if isinstance(held, NotApplicable) else score(held) for held in seen]
 
+    @property
+    def matching(self) -> Matching:
+        """How returned documents are held against labels."""
+        return self._matching
+
     def score(self, held: Ranking) -> Measurement:
         """Score a ranking held against its labels; there is at least one relevant label."""
         raise NotImplementedError
+
+    def score_all(self, hits: Hits) -> NDArray[Any]:
+        """Return what `score` gives, for each of many rankings; the common metrics do it in one pass."""
+        import numpy as np
+
+        return np.array([self.score(held).value for held in hits.rankings()], float)
 
 
 @dataclass(eq=False, repr=False)
@@ -102,6 +118,12 @@ class RecallAtK(Ranked):
             wanted = min(self.k, wanted)
         return Measurement(min(found, wanted) / wanted, details={"missed": missed})
 
+    def score_all(self, hits: Hits) -> NDArray[Any]:
+        """Return the share for each ranking."""
+        found, wanted = hits.per_query(hits.top(self.k)), hits.wanted
+        shares: NDArray[Any] = found / (wanted.clip(max=self.k) if self.capped else wanted)
+        return shares
+
 
 @dataclass(eq=False, repr=False)
 class PrecisionAtK(Ranked):
@@ -120,6 +142,11 @@ class PrecisionAtK(Ranked):
         """Nothing returned is 0."""
         slots = self.k if self.denominator == "k" else held.returned(self.k)
         return Measurement(held.hits(self.k) / slots if slots else 0.0)
+
+    def score_all(self, hits: Hits) -> NDArray[Any]:
+        """Return the share for each ranking."""
+        found = hits.per_query(hits.top(self.k))
+        return found / (self.k if self.denominator == "k" else hits.depths.clip(1, self.k))
 
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
         """Measure and aggregate; ``skipped_empty_gold`` counts the samples without relevant documents."""
@@ -144,6 +171,10 @@ class HitRateAtK(Ranked):
         """Details: ``rank`` of the first relevant slot in the whole list, or None."""
         rank = held.slots[0] + 1 if held.slots else None
         return Measurement(1.0 if held.hits(self.k) else 0.0, details={"rank": rank})
+
+    def score_all(self, hits: Hits) -> NDArray[Any]:
+        """Return 1 or 0 for each ranking."""
+        return (hits.per_query(hits.top(self.k)) > 0).astype(float)
 
 
 class EmptyResultRate(Metric):

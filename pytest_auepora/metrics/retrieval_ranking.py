@@ -6,12 +6,18 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 from ..core.metrics_base import Measurement
 from ..core.types import TargetCategory
 from .options import choice
 from .relevance import Ranking
 from .retrieval_basic import Ranked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .rankings import Hits
 
 __all__ = ["MRRAtK", "MeanAveragePrecision", "NDCGAtK"]
 
@@ -42,6 +48,11 @@ class MRRAtK(Ranked):
         rank = held.slots[0] + 1 if held.slots else None
         return Measurement(1 / rank if rank and held.hits(self.k) else 0.0, details={"rank": rank})
 
+    def score_all(self, hits: Hits) -> NDArray[Any]:
+        """Return 1 / rank for each ranking."""
+        first = hits.top(self.k) & (hits.counts == 1)
+        return hits.per_query(first, 1 / (hits.slots[first] + 1))
+
 
 @dataclass(eq=False, repr=False)
 class MeanAveragePrecision(Ranked):
@@ -64,6 +75,13 @@ class MeanAveragePrecision(Ranked):
             total += count / (slot + 1)
         over = n if self.norm == "found" else len(held.wanted(self.k))
         return Measurement(total / over if over else 0.0)
+
+    def score_all(self, hits: Hits) -> NDArray[Any]:
+        """Return the average precision of each ranking."""
+        top = hits.top(self.k)
+        total = hits.per_query(top, hits.counts[top] / (hits.slots[top] + 1))
+        means: NDArray[Any] = total / (hits.per_query(top).clip(1) if self.norm == "found" else hits.wanted)
+        return means
 
 
 @dataclass(eq=False, repr=False)
@@ -94,6 +112,12 @@ class NDCGAtK(Ranked):
         else:
             ideal = self._discounted(range(min(self.k, len(wanted))), wanted)
         return Measurement(min(dcg / ideal, 1.0))
+
+    def score_all(self, hits: Hits) -> NDArray[Any]:
+        """Return the normalised gain of each ranking."""
+        worth = _WORTH[self.gain]
+        gains: NDArray[Any] = hits.discounted(hits.top(self.k), worth) / hits.ideal(self.k, worth)
+        return gains.clip(max=1.0)
 
     def _discounted(self, slots: Iterable[int], grades: Iterable[int]) -> float:
         # added one by one: sum() rounds differently from Python 3.12 on, and an ideal order must give exactly 1

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora import score_rankings
 from pytest_auepora.core.metrics_base import Measurement, NotApplicable
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.retrieval_judged import RBP
@@ -53,6 +54,20 @@ def _trec(some: Sequence[Case], measures: set[str], level: int = 1) -> dict[str,
 
 def _cut(measure: str) -> str:
     return f"{measure}.{','.join(map(str, CUTS))}"
+
+
+def test_many_rankings_at_once(compared: Callable[[str, int], None]) -> None:
+    some = [case for case in cases(11, 400) if case.returned]  # trec_eval leaves a query without a result out
+    ours = {"recall@5": "recall_5", "precision@10": "P_10", "hit@3": "success_3", "mrr": "recip_rank", "map": "map",
+            "map@10": "map_cut_10", "ndcg@10[gain=linear]": "ndcg_cut_10", "r_precision": "Rprec"}  # fmt: skip
+    theirs = _trec(some, {name if "_" not in name or name == "recip_rank" else ".".join(name.rsplit("_", 1))
+                          for name in ours.values()})  # fmt: skip
+    found = score_rankings({c.name: c.judged for c in some}, {c.name: dict(c.returned) for c in some}, ours)
+    assert found.keys() == theirs.keys()
+    for query, scores in found.items():
+        expected = [theirs[query][name] for name in ours.values()]
+        assert list(scores.values()) == pytest.approx(expected, abs=EXACT, rel=EXACT)
+    compared("trec_eval", len(found) * len(ours))
 
 
 PLAIN = {"recip_rank", "map", "Rprec"} | {_cut(m) for m in ("recall", "P", "success", "map_cut", "ndcg_cut")}
