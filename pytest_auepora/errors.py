@@ -11,6 +11,7 @@ AueporaError
 ├── NotComparableError     two runs that say nothing about each other
 ├── OutputShapeError       the RAG answered with something that is not an answer
 ├── SystemShapeError       the `rag` fixture gave something that is not a RAG system
+├── CorpusError            what should be the ids or chunks of a corpus is none, or cannot be read
 ├── NotMeasuredError       a score without a number was compared
 ├── CallTimeoutError       the RAG did not answer in time
 └── MissingExtraError      an optional dependency is not installed
@@ -26,6 +27,7 @@ __all__ = [
     "AueporaError",
     "BaselineError",
     "CallTimeoutError",
+    "CorpusError",
     "GoldenFileError",
     "HistoryError",
     "MetricError",
@@ -117,6 +119,10 @@ class OutputShapeError(AueporaError, TypeError):
 
 class SystemShapeError(AueporaError, TypeError):
     """What should be a RAG system is none; the message shows what came and what is accepted."""
+
+
+class CorpusError(AueporaError):
+    """What should be the chunks of a corpus is none, is empty, or cannot be read."""
 
 
 class NotMeasuredError(AueporaError):

@@ -14,7 +14,18 @@ from typing import Any, Literal
 from ..core.types import Document, EvaluationSample
 from ..errors import MetricError
 
-__all__ = ["SOURCE_KEYS", "Label", "Matcher", "fold_quote", "grade_of", "label_of", "labels_of", "source_of", "span_of"]
+__all__ = [
+    "SOURCE_KEYS",
+    "SPAN_COVER",
+    "Label",
+    "Matcher",
+    "fold_quote",
+    "grade_of",
+    "label_of",
+    "labels_of",
+    "source_of",
+    "span_of",
+]
 
 Kind = Literal["id", "quote", "span", "doc"]
 

@@ -1,0 +1,171 @@
+"""Where labels stand in a golden file, and exchanging their ids there: every other byte stays as it is."""
+
+from __future__ import annotations
+
+import codecs
+import copy
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import GoldenFileError, Problem
+from .json_lines import load_lines
+from .source import Source
+from .yaml_events import load_yaml
+
+__all__ = ["LabelFile", "Slot"]
+
+Slot = tuple[str, int]
+"""A case id, and the index of a label in its ``relevant_docs``."""
+
+_PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
+_BREAK = re.compile(r"\r\n|\r|\n")
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+_FLOW = frozenset(",[]{}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    holder: Any
+    key: Any
+    line: int
+    col: int
+
+
+class LabelFile:
+    """A golden file as it is on disk.
+
+    Raises:
+        GoldenFileError: it cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.source = Source.load(path)
+        self._lines = path.suffix.lower() == ".jsonl"
+        self._starts = [0, *(m.end() for m in _BREAK.finditer(self.source.text))]
+        self._cases = self._read()
+        self._places = {slot: place for case in self._cases for slot, place in self._of_case(case)}
+
+    def _read(self) -> list[Any]:
+        if self._lines:
+            self._root: Any = list(load_lines(self.source))
+            return [line for line in self._root if {"id", "query"} & line.keys()]
+        self._root = load_yaml(self.source)
+        return list(self._root["cases"])
+
+    def _of_case(self, case: Any) -> list[tuple[Slot, _Place]]:
+        holder = case
+        if "relevant_docs" not in case:  # inherited: written once for many cases
+            head = self._root[0] if self._lines else self._root
+            holder = head.get("defaults") or {}
+        labels = holder.get("relevant_docs") or []
+        out = []
+        for number, label in enumerate(labels):
+            at, key = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
+            line, col = self.source.at(at, key)
+            out.append(((case["id"], number), _Place(at, key, line, col)))
+        return out
+
+    def place(self, slot: Slot) -> tuple[int, int]:
+        """Return line and column, both 1-based, of what names a label."""
+        found = self._places[slot]
+        return found.line, found.col
+
+    def rewritten(self, new_ids: Mapping[Slot, str]) -> bytes:
+        """Return the file's bytes with the labels in *new_ids* named so.
+
+        Raises:
+            GoldenFileError: a label is written in a way that cannot be exchanged in place (a block of text, one
+                place for two different ids); nothing is to be written then.
+        """
+        spots: dict[tuple[int, int], str] = {}
+        for slot, new in new_ids.items():
+            place = self.place(slot)
+            if spots.setdefault(place, new) != new:
+                raise self._refusal(place, f"one place, and two new ids for it: {spots[place]!r} and {new!r}")
+        ends = {} if self._lines else _ends(self.source.text)
+        edits = sorted((*self._span(place, ends), new) for place, new in spots.items())
+        text = self.source.text
+        for start, end, new in reversed(edits):
+            text = text[:start] + self._scalar(text[start:end], new) + text[end:]
+        self._check(text, new_ids)
+        raw = self.path.read_bytes()
+        return (codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b"") + text.encode()
+
+    def _span(self, place: tuple[int, int], ends: Mapping[int, int]) -> tuple[int, int]:
+        """Return the characters of the scalar at *place*, without anchor and tag."""
+        text, start = self.source.text, self._starts[place[0] - 1] + place[1] - 1
+        if self._lines:
+            return start, json.JSONDecoder().raw_decode(text, start)[1]
+        if (end := ends.get(start, 0)) and (found := _PROPERTIES.match(text, start, end)):
+            start = found.end()
+        if not end or text[start] in "|>*":
+            raise self._refusal(place, "is written in a way that cannot be exchanged in place")
+        return start, end
+
+    def _scalar(self, old: str, new: str) -> str:
+        if self._lines or old[:1] == '"':
+            return json.dumps(new, ensure_ascii=bool(_UNSAFE.search(new)))
+        if old[:1] == "'" and not _UNSAFE.search(new):
+            return "'" + new.replace("'", "''") + "'"
+        return new if _is_plain(new) else json.dumps(new, ensure_ascii=bool(_UNSAFE.search(new)))
+
+    def _check(self, text: str, new_ids: Mapping[Slot, str]) -> None:
+        """Read the new text: it has to say what the old one did, but for these ids."""
+        wanted = copy.deepcopy(self._root)  # what is used twice stays one value
+        done = self._with(wanted, new_ids)
+        twin = Source(self.source.path, text)
+        found = list(load_lines(twin)) if self._lines else load_yaml(twin)
+        if twin.problems or found != done:
+            raise self._refusal(
+                (0, 0), "exchanging the labels in place would change more than them; nothing was written"
+            )
+
+    def _with(self, root: Any, new_ids: Mapping[Slot, str]) -> Any:
+        cases = [c for c in root if {"id", "query"} & c.keys()] if self._lines else root["cases"]
+        head = root[0] if self._lines else root
+        by_id = {case["id"]: case for case in cases}
+        for (case_id, number), new in new_ids.items():
+            case = by_id[case_id]
+            holder = case if "relevant_docs" in case else head["defaults"]
+            label = holder["relevant_docs"][number]
+            if isinstance(label, dict):
+                label["id" if "id" in label else "doc"] = new
+            else:
+                holder["relevant_docs"][number] = new
+        return root
+
+    def _refusal(self, place: tuple[int, int], message: str) -> GoldenFileError:
+        return GoldenFileError([Problem(self.source.path, *place, message)])
+
+
+def _ends(text: str) -> dict[int, int]:
+    """Return where each scalar of *text* ends, by where it (or its anchor) starts."""
+    import yaml
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+    out: dict[int, int] = {}
+    try:
+        get: Callable[[], Any] = loader.get_event
+        while (event := get()) is not None:
+            if event.__class__ is yaml.ScalarEvent:
+                out[event.start_mark.index] = event.end_mark.index
+    finally:
+        loader.dispose()
+    return out
+
+
+def _is_plain(text: str) -> bool:
+    """Whether *text* can stand without quotes, in a list in brackets too, and is read as itself."""
+    import yaml
+
+    if _UNSAFE.search(text) or _FLOW & set(text) or text != text.strip():
+        return False
+    try:
+        return bool(yaml.safe_load(f"[{text}]") == [text] and yaml.safe_load(f"a: {text}") == {"a": text})
+    except yaml.YAMLError:
+        return False

@@ -1,0 +1,143 @@
+"""What a system can return: the chunks of its corpus, by id, with text, document and place where they are known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..adapters.documents import to_document
+from ..adapters.shapes import describe
+from ..core.types import Document
+from ..errors import CorpusError, OutputShapeError
+from ..metrics.gold import source_of, span_of
+from .squeezed import TextIndex
+
+__all__ = ["Chunk", "Corpus", "corpus_of", "load_corpus"]
+
+_WANTED = "an iterable of ids, a mapping of ids to texts, or an iterable of documents"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One chunk.  ``source`` is the document it was cut from, empty where it does not say; ``span`` its place there."""
+
+    id: str
+    text: str = ""
+    source: str = ""
+    span: tuple[int, int] | None = None
+
+    @classmethod
+    def of(cls, document: Document) -> Chunk:
+        """Take what is known of *document*."""
+        source = source_of(document)
+        return cls(document.doc_id, document.text, "" if source == document.doc_id else source, span_of(document))
+
+
+class Corpus:
+    """All chunks that a system can return."""
+
+    def __init__(self, chunks: Mapping[str, Chunk]) -> None:
+        self.chunks = chunks
+
+    def __contains__(self, chunk_id: object) -> bool:
+        return chunk_id in self.chunks
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    @cached_property
+    def has_texts(self) -> bool:
+        """Whether any chunk's text is known: without, a move cannot be proven."""
+        return any(chunk.text for chunk in self.chunks.values())
+
+    @cached_property
+    def by_source(self) -> Mapping[str, list[Chunk]]:
+        """The chunks of each document that any names."""
+        out: dict[str, list[Chunk]] = {}
+        for chunk in self.chunks.values():
+            if chunk.source:
+                out.setdefault(chunk.source, []).append(chunk)
+        return out
+
+    @cached_property
+    def texts(self) -> TextIndex:
+        """Finds passages in the texts of the chunks."""
+        return TextIndex({chunk.id: chunk.text for chunk in self.chunks.values() if chunk.text})
+
+
+def corpus_of(given: Any) -> Corpus:
+    """Read what a fixture or hook gave: ids, ids with texts, or documents in any form an answer may have.
+
+    Of an id given twice the first counts.
+
+    Raises:
+        CorpusError: it is of another shape, or empty, which would make every label an orphan.
+    """
+    if isinstance(given, Corpus):
+        return given
+    if isinstance(given, (str, bytes, Document)) or not isinstance(given, Iterable):
+        raise CorpusError(f"the corpus came as {describe(given)}; expected {_WANTED}")
+    return _collected(_of_mapping(given) if isinstance(given, Mapping) else map(_chunk, given))
+
+
+def _collected(found: Iterable[Chunk]) -> Corpus:
+    chunks: dict[str, Chunk] = {}
+    for chunk in found:
+        chunks.setdefault(chunk.id, chunk)
+    if not chunks:
+        raise CorpusError("the corpus is empty; no label could be found in it")
+    return Corpus(chunks)
+
+
+def _of_mapping(given: Mapping[Any, Any]) -> Iterator[Chunk]:
+    for chunk_id, value in given.items():
+        if value is None or isinstance(value, str):
+            yield Chunk(str(chunk_id), value or "")
+            continue
+        found = _chunk(value) if not isinstance(value, Mapping) else _chunk({**value, "chunk_id": str(chunk_id)})
+        yield Chunk(str(chunk_id), found.text, found.source, found.span)
+
+
+def _chunk(item: Any) -> Chunk:
+    if isinstance(item, (str, int)) and not isinstance(item, bool):
+        return Chunk(str(item))
+    try:
+        document = to_document(item)
+    except OutputShapeError:
+        raise CorpusError(f"the corpus holds {describe(item)}; expected {_WANTED}") from None
+    if document.metadata.get("id_source") == "text":
+        raise CorpusError(f"a document of the corpus has no id: {document.text[:60]!r}")
+    return Chunk.of(document)
+
+
+def load_corpus(path: Path) -> Corpus:
+    """Read a corpus from JSON Lines (an id, or a document with ``id``, ``text``, ``doc``, ``start``, ``end``, a line),
+    or from a ``.json`` file that maps ids to texts or lists documents.
+
+    Raises:
+        CorpusError: it cannot be read; the message names the line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise CorpusError(f"{path}: cannot be read: {getattr(exc, 'strerror', None) or exc}") from None
+    where = str(path)
+    try:
+        if path.suffix.lower() == ".json":
+            return corpus_of(json.loads(text))
+        items = []
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.strip():
+                where = f"{path}:{number}"
+                items.append(_chunk(json.loads(line)))
+        where = str(path)
+        return _collected(items)
+    except json.JSONDecodeError as exc:
+        line = f":{exc.lineno}" if where == str(path) else ""
+        raise CorpusError(f"{where}{line}: not JSON: {exc.msg}") from None
+    except CorpusError as exc:
+        raise CorpusError(f"{where}: {exc}") from None
