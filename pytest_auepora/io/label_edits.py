@@ -152,7 +152,7 @@ def _ends(text: str) -> dict[int, int]:
     try:
         get: Callable[[], Any] = loader.get_event
         while (event := get()) is not None:
-            if event.__class__ is yaml.ScalarEvent:
+            if isinstance(event, yaml.ScalarEvent) and event.start_mark and event.end_mark:
                 out[event.start_mark.index] = event.end_mark.index
     finally:
         loader.dispose()
