@@ -12,9 +12,15 @@ from typing import Any, ClassVar, Literal
 
 from .types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 
-__all__ = ["Direction", "Measurement", "Metric", "NotApplicable"]
+__all__ = ["CHUNK_KEYS", "JUDGE_KEYS", "Direction", "Measurement", "Metric", "NotApplicable", "ruler_of"]
 
 Direction = Literal["higher", "lower"]
+
+CHUNK_KEYS = ("chunker", "chunker_version", "chunk_ids")
+"""Provenance whose change cuts documents in other places: chunks get other ids, and k of them hold more or less."""
+
+JUDGE_KEYS = ("judge", "judge_model", "judge_prompt")
+"""Provenance whose change gives judged metrics another judge."""
 
 
 @dataclass(slots=True)
@@ -53,6 +59,9 @@ class Metric:
         scored_by: the judged metric behind this one, where it is made of another; its calibration counts.
         baselined: its scores are stored in baselines and compared with them (False for wall-clock times).
         version: raised whenever the numbers change, so that old and new scores are never compared.
+        ruler: keys of a run's provenance that belong to the ruler and not to what is measured: where one differs,
+            scores do not compare.  None stands for `CHUNK_KEYS` where retrieval is the target, and for none elsewhere;
+            a judged metric always has `JUDGE_KEYS` as well.
         required: attributes of `EvaluationSample` that must not be None.
         formula, source, oracle: for the reference page: the definition in one line, where it comes
             from, and whose numbers the tests hold it to.
@@ -67,6 +76,7 @@ class Metric:
     judged: ClassVar[bool] = False
     scored_by: ClassVar[Metric | None] = None
     version: ClassVar[int] = 1
+    ruler: ClassVar[tuple[str, ...] | None] = None
     required: ClassVar[tuple[str, ...]] = ()
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -121,3 +131,11 @@ class Metric:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {getattr(self, 'name', '?')}>"
+
+
+def ruler_of(metric: Metric) -> tuple[str, ...]:
+    """Return the keys of provenance under which the scores of *metric* compare; see `Metric.ruler`."""
+    own = metric.ruler
+    if own is None:
+        own = CHUNK_KEYS if metric.target.name.startswith("RETRIEVAL") else ()
+    return (*own, *JUDGE_KEYS) if metric.judged else own

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from typing import Any, Literal
 
-from .metrics_base import Measurement, Metric, NotApplicable
+from .metrics_base import Measurement, Metric, NotApplicable, ruler_of
 
 __all__ = ["CaseResult", "CaseState", "MetricInfo", "Run", "Score", "ScoreState"]
 
@@ -115,7 +115,7 @@ class MetricInfo:
     """What must be equal for two scores of one metric to compare, and how to read them.
 
     ``judge`` is what a calibration has to be of for a judge's scores to count: metric, version and params; empty
-    where no judge scores.
+    where no judge scores.  ``ruler`` names the provenance that must be equal as well.
     """
 
     name: str
@@ -127,6 +127,7 @@ class MetricInfo:
     deterministic: bool
     baselined: bool
     judge: dict[str, Any] = field(default_factory=dict)
+    ruler: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
@@ -141,6 +142,7 @@ class MetricInfo:
             metric.deterministic,
             metric.baselined,
             _judge_of(metric),
+            list(ruler_of(metric)),
         )
 
 

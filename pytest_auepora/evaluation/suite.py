@@ -21,7 +21,8 @@ from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, baseline_path, load_baseline
 from ..regression.calibration import FOLDER, standing_of
 from ..regression.case_guard import judge_case
-from ..regression.compare import compare_case, incomparable_metrics
+from ..regression.comparability import incomparable_metrics
+from ..regression.compare import compare_case
 from ..regression.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
@@ -47,6 +48,7 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
     infos = {name: MetricInfo.of(metric) for name, metric in metrics.items()}
     for name, info in infos.items():
         info.baselined = info.baselined and name in suite.metrics
+        info.ruler += [key for key in suite.policy.ruler_of(name) if key not in info.ruler]
     return Run(
         suite.name,
         path or str(suite.path),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, Run
+from ..regression.comparability import provenance_changes
 from .aggregates import document_of, first_rank
 
 __all__ = ["CHUNK_KEYS", "Match", "Matcher", "changes"]
@@ -13,15 +15,10 @@ __all__ = ["CHUNK_KEYS", "Match", "Matcher", "changes"]
 Match = Literal["exact", "span", "fallback_doc"]
 """By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
 
-CHUNK_KEYS = ("chunker_version", "chunk_ids")
-"""Provenance whose change gives chunks new ids."""
-
 
 def changes(a: Run, b: Run) -> dict[str, tuple[Any, Any]]:
     """Return what differs between the provenance of two runs, with both values."""
-    keys = sorted({*a.provenance, *b.provenance})
-    pairs = {k: (a.provenance.get(k), b.provenance.get(k)) for k in keys}
-    return {k: (old, new) for k, (old, new) in pairs.items() if old != new}
+    return provenance_changes(a.provenance, b.provenance)
 
 
 class Matcher:

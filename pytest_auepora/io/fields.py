@@ -145,6 +145,11 @@ _REGRESSION = Record(
         Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
         Field("on_inconclusive", Choice("pass", "fail"), "What becomes of a run that the data cannot decide (pass)."),
         Field(
+            "not_comparable",
+            MapOf(ListOf(Text(), one_ok=True, least=1), "keys of the provenance"),
+            "Metrics (or all) that do not compare with the baseline where this provenance differs: {corpus: all}.",
+        ),
+        Field(
             "metrics",
             MapOf(Record("a metric's policy", _table(*_BY_METRIC)), "metrics"),
             "Other values for single metrics.",

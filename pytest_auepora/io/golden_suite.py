@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..metrics.registry import Registry
-from ..regression.policy import RegressionPolicy
+from ..regression.policy import ALL, RegressionPolicy
 from .fields import MAX_TOP_K
 from .gates import Yardstick
 from .golden_cases import CaseReader
@@ -83,4 +83,8 @@ def _policy(said: dict[str, Any], raw: dict[str, Any], yardstick: Yardstick) -> 
     for name in said.get("metrics", {}):
         if yardstick.known(name) is None:
             yardstick.source.bad_key(raw["regression"]["metrics"], name, yardstick.unknown(name))
+    for key, names in said.get("not_comparable", {}).items():
+        for name in names:
+            if name != ALL and yardstick.known(name) is None:
+                yardstick.source.bad(raw["regression"]["not_comparable"], key, yardstick.unknown(name))
     return RegressionPolicy(**said)

@@ -184,6 +184,7 @@ class IntraListDiversity(Configured):
     embed_fn: Callable[[list[str]], Sequence[Sequence[float]]] | None = field(default=None, metadata=UNSPELLED)
 
     stem = "intra_list_diversity@{top_k}"
+    ruler = ("embedding",)  # distances mean something within one space
     range = (0.0, 2.0)
     target = TargetCategory.DIVERSITY
     formula = "1 - mean cosine of all pairs of the top k documents"
@@ -235,7 +236,7 @@ class ResponseDiversity(Configured):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.of == "embedding":
-            vars(self)["range"] = (0.0, 2.0)
+            vars(self).update(range=(0.0, 2.0), ruler=("embedding",))
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Remember the direction of one answer; it counts in the aggregate only."""

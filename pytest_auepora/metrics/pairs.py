@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.metrics_base import Measurement, Metric, NotApplicable
+from ..core.metrics_base import Measurement, Metric, NotApplicable, ruler_of
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
 from .options import Configured
@@ -47,10 +47,11 @@ def as_metric(base: Metric | str) -> Metric:
 
 
 def take_after(metric: Metric, base: Metric, *names: str) -> None:
-    """Give *metric* the named class attributes of *base*, which is known only when it is made."""
+    """Give *metric* the ruler and the named class attributes of *base*, which is known only when it is made."""
     vars(metric).update((name, getattr(base, name)) for name in names)
     if base.judged:
         vars(metric).update(judged=True, scored_by=base.scored_by or base)
+    vars(metric)["ruler"] = ruler_of(base)
 
 
 def words(given: Any) -> tuple[str, ...]:

@@ -42,6 +42,8 @@ class Matched(Configured):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._matching = Matching(self.level, self.duplicates, self.ties)
+        if self.level == "doc":
+            vars(self)["ruler"] = ()  # documents stay the same, however they are cut
 
     def spelled_stem(self) -> str:
         """Return the stem without a cut-off that is not set, with ``_doc`` behind it at document level."""
@@ -182,6 +184,7 @@ class EmptyResultRate(Metric):
 
     name = "empty_result_rate"
     target = TargetCategory.RETRIEVAL_RELEVANCE
+    ruler = ()
     direction = "lower"
     formula = "1 if nothing was returned, else 0"
     source = "share of queries without a result"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from ..core.metrics_base import Measurement, NotApplicable
+from ..core.metrics_base import CHUNK_KEYS, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .gold import Label, Matcher, labels_of
@@ -239,6 +239,7 @@ class DocumentNoiseAtK(Configured):
     k: int
 
     stem = "document_noise@{k}"
+    ruler: ClassVar[tuple[str, ...]] = CHUNK_KEYS
     target = TargetCategory.NOISE_ROBUSTNESS
     direction = "lower"
     formula = "noise documents in the top k / min(k, returned)"

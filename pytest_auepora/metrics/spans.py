@@ -113,6 +113,7 @@ class OverSpans(Configured):
     k: int | None = None
 
     required: ClassVar[tuple[str, ...]] = ("relevant_docs",)
+    ruler: ClassVar[tuple[str, ...]] = ()  # made for comparing ways to cut documents
     target = TargetCategory.RETRIEVAL_RELEVANCE
     source = "Chroma, Evaluating Chunking Strategies for Retrieval (2024), in characters"
     oracle = "sets of character positions"

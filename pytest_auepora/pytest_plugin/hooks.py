@@ -41,8 +41,11 @@ def pytest_auepora_convert(output: Any, sample: EvaluationSample, config: pytest
 def pytest_auepora_provenance(config: pytest.Config, suite: str, path: Path) -> dict[str, Any] | None:
     """Say what produced the answers of *suite*: corpus, chunker_version, embedding, prompt, model, ….
 
-    Stored with the baseline and shown when it differs.  A changed ``chunker_version`` makes retrieval scores
-    by chunk id not comparable.  Values must be JSON-able; several implementations are merged.
+    Stored with the baseline and shown when it differs.  Scores do not compare where what they are read off
+    changed: with ``chunker``, ``chunker_version`` or ``chunk_ids`` what counts chunks, with ``embedding`` distances
+    between embeddings, with ``judge``, ``judge_model`` or ``judge_prompt`` what a judge scores, and whatever the
+    golden file names under ``not_comparable``.  ``git_commit`` is added by itself.  Values must be JSON-able;
+    several implementations are merged.
     """
 
 

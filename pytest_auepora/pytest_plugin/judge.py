@@ -16,6 +16,7 @@ from ..errors import BaselineError
 from ..evaluation.case import errored_result
 from ..io.golden import GoldenSuite
 from ..regression.accept import Accepted, accept
+from ..regression.baseline import GIT_COMMIT
 from ..regression.gates import GateOutcome
 from ..regression.verdict import Verdict, judge
 from .collect import SUFFIXES
@@ -89,6 +90,8 @@ class Judge:
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / run.path)
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
+        if session.commit:
+            run.provenance = {**run.provenance, GIT_COMMIT: session.commit}
         baseline, note = session.baseline(suite, run.variant)
         accepting = session.accepting and self.complete
         verdict = judge(

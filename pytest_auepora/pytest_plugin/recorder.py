@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from functools import cached_property
 from time import perf_counter
 
 import pytest
 
 from ..core.run import Run
 from ..regression.verdict import Verdict
+from .keys import SESSION
 
 __all__ = ["Recorder", "make_recorder"]
 
@@ -38,13 +38,6 @@ class Recorder:
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
 
-    @cached_property
-    def commit(self) -> str:
-        """What the project is at."""
-        from ..history.places import commit_of
-
-        return commit_of(self.config.rootpath)
-
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
@@ -53,7 +46,7 @@ class Recorder:
         try:
             HistoryStore(self.place).add(
                 run, verdict, started=self.started, seconds=perf_counter() - self._began,
-                git_commit=self.commit, keep=self.keep,
+                git_commit=self.config.stash[SESSION].commit, keep=self.keep,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")

@@ -25,7 +25,8 @@ from ..regression.accept import INTENTS
 from ..regression.baseline import Baseline, baseline_path
 from ..regression.calibration import standing_of
 from ..regression.case_guard import judge_case
-from ..regression.compare import CaseComparison, compare_case, incomparable_metrics
+from ..regression.comparability import incomparable_metrics
+from ..regression.compare import CaseComparison, compare_case
 from .keys import SESSION
 from .lookahead import Queue
 
@@ -122,6 +123,13 @@ class AueporaSession:
         registry = Registry()
         self.config.hook.pytest_auepora_metrics(registry=registry, config=self.config)
         return registry
+
+    @cached_property
+    def commit(self) -> str:
+        """The commit that the project is at, or an empty string."""
+        from ..history.places import commit_of
+
+        return commit_of(self.root)
 
     def relative(self, path: Path) -> str:
         """Return *path* as node ids write it."""

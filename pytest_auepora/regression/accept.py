@@ -13,6 +13,7 @@ from pathlib import Path
 from ..core.run import CaseResult, Run
 from ..errors import BaselineError
 from .baseline import Baseline, BaselineCase, load_baseline, metric_key
+from .comparability import provenance_changes
 from .compare import compare
 
 __all__ = ["INTENTS", "Accepted", "accept", "merge", "write_atomically"]
@@ -104,7 +105,15 @@ def merge(
     _settle_metrics(new, keys, whole=whole or (prune and run.is_full))
     if done.added or done.changed or whole:
         new.provenance = dict(run.provenance)
+    if old is not None and _same_but_for_the_commit(old, new):
+        new.provenance = dict(old.provenance)
     return new, done
+
+
+def _same_but_for_the_commit(old: Baseline, new: Baseline) -> bool:
+    """Whether accepting changes nothing; then the file stays as it is, byte for byte."""
+    same = (old.cases, old.metrics) == (new.cases, new.metrics)
+    return same and not provenance_changes(old.provenance, new.provenance)
 
 
 def _settle_metrics(new: Baseline, keys: dict[str, dict[str, object]], *, whole: bool) -> None:

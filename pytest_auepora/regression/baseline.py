@@ -18,6 +18,7 @@ from ..errors import BaselineError
 
 __all__ = [
     "FORMAT",
+    "GIT_COMMIT",
     "RESOLUTION",
     "Baseline",
     "BaselineCase",
@@ -28,6 +29,9 @@ __all__ = [
 ]
 
 FORMAT = 1
+GIT_COMMIT = "git_commit"
+"""The key of provenance under which the project's commit is kept: recorded, never a reason not to compare."""
+
 RESOLUTION = 5.1e-5
 """Differences up to this are the rounding of the file (half of its fourth decimal), not a change."""
 

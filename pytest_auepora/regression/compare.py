@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..core.run import CaseResult, MetricInfo, Run
-from .baseline import RESOLUTION, Baseline, BaselineCase, metric_key
+from .baseline import RESOLUTION, Baseline, BaselineCase
+from .comparability import incomparable_metrics, provenance_changes
 
 __all__ = [
     "CaseComparison",
@@ -18,13 +19,9 @@ __all__ = [
     "ScoreChange",
     "compare",
     "compare_case",
-    "incomparable_metrics",
 ]
 
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
-
-_RETRIEVAL_KEYS = ("chunker_version", "chunk_ids")
-"""Provenance whose change gives chunks new ids, so scores by chunk id stop being comparable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +112,7 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     """Pair *run* with *baseline*."""
     out = Comparison(
         incomparable=incomparable_metrics(run, baseline),
-        provenance=_changed(baseline.provenance, run.provenance),
+        provenance=provenance_changes(baseline.provenance, run.provenance),
     )
     for case_id, result in run.cases.items():
         out.cases[case_id] = compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
@@ -170,27 +167,3 @@ def _flip(before: str, after: str) -> Flip:
 def _worst(info: MetricInfo) -> float | None:
     worst = info.range[0] if info.direction == "higher" else info.range[1]
     return None if worst in (float("inf"), float("-inf")) else worst
-
-
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    keys = sorted({*before, *after})
-    return {k: (before.get(k), after.get(k)) for k in keys if before.get(k) != after.get(k)}
-
-
-def incomparable_metrics(run: Run, baseline: Baseline) -> dict[str, str]:
-    """Return the metrics of *run* that the baseline measured differently, each with what changed."""
-    out: dict[str, str] = {}
-    moved = [
-        f"{k} {a} → {b}" for k, (a, b) in _changed(baseline.provenance, run.provenance).items() if k in _RETRIEVAL_KEYS
-    ]
-    for name, info in run.metrics.items():
-        if (old := baseline.metrics.get(name)) is None:
-            continue
-        new = metric_key(info)
-        if old.get("version") != new["version"]:
-            out[name] = f"metric version {old.get('version')} → {new['version']}"
-        elif changed := _changed(old.get("params", {}), new["params"]):
-            out[name] = ", ".join(f"{k} {a} → {b}" for k, (a, b) in changed.items())
-        elif moved and info.target.startswith("RETRIEVAL"):
-            out[name] = ", ".join(moved)
-    return out

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..core.run import Run
-from .compare import Comparison
+from .compare import Comparison, Flip
 from .gates import GateOutcome
 
-__all__ = ["coverage_outcomes"]
+__all__ = ["coverage_outcomes", "nothing_compares"]
 
+_UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited"}
 _PRUNE = "accept with --auepora-prune"
 
 
@@ -31,6 +34,30 @@ def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: boo
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         message = f"{case_id}{more} had a score in the baseline and has none now ({name}: {why})"
         out.append(_lost(run, "scores", f"{message}; accept with --auepora-update", list(lost)))
+    return out
+
+
+def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> list[GateOutcome]:
+    """Return an outcome if there is a baseline and not one score compares with it: that must not pass for a pass.
+
+    It fails where a baseline is *required*; elsewhere it is not judged.
+    """
+    measured = [c for c in comparison.cases.values() if c.flip != "skipped"]
+    held = any(info.baselined for info in run.metrics.values())
+    if any(c.changes or c.lost for c in measured) or not measured or not held:
+        return []
+    why = [f"{_list(names)} ({what})" for what, names in _by_reason(comparison.incomparable).items()]
+    counts = comparison.count()
+    why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
+    message = f"nothing compares with the baseline: {'; '.join(why) or 'they have no score in common'}"
+    told = f"{message}; whether this run is worse was not judged. Accept it with --auepora-update"
+    return [GateOutcome("baseline", "baseline", "failed" if required else "not judged", told, owner=run.owner)]
+
+
+def _by_reason(incomparable: Mapping[str, str]) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for name, reason in incomparable.items():
+        out.setdefault(reason, []).append(name)
     return out
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from ..errors import ThresholdError, did_you_mean
 
-__all__ = ["OVERRIDES", "JudgePolicy", "OnInconclusive", "PolicyName", "RegressionPolicy"]
+__all__ = ["ALL", "OVERRIDES", "JudgePolicy", "OnInconclusive", "PolicyName", "RegressionPolicy"]
 
 PolicyName = Literal["auto", "statistical", "tolerance", "report"]
 OnInconclusive = Literal["pass", "fail"]
 JudgePolicy = Literal["calibrated", "gate", "advisory"]
+
+ALL = "all"
+"""Stands for every metric in ``not_comparable``."""
 
 OVERRIDES = ("policy", "case_max_drop", "min_effect", "margin", "judge")
 """What may differ from metric to metric; alpha belongs to the whole family of metrics."""
@@ -33,6 +36,8 @@ class RegressionPolicy:
         on_inconclusive: what becomes of the run when the data cannot tell.
         judge: when a judge's scores may fail the run: ``calibrated``, once `calibration` says so; ``gate``, always;
             ``advisory``, never.
+        not_comparable: for keys of a run's provenance, the metrics (or ``all``) that do not compare where the key
+            differs, beside those that never do.
         metrics: for single metrics, other values of `OVERRIDES`.
 
     Raises:
@@ -46,6 +51,7 @@ class RegressionPolicy:
     margin: float = 0.05
     on_inconclusive: OnInconclusive = "pass"
     judge: JudgePolicy = "calibrated"
+    not_comparable: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -70,6 +76,10 @@ class RegressionPolicy:
         """Return the policy of one metric, its overrides applied."""
         own = self.metrics.get(name)
         return replace(self, metrics={}, **own) if own else self
+
+    def ruler_of(self, name: str) -> list[str]:
+        """Return the keys of provenance that this file counts as part of the ruler of metric *name*."""
+        return [key for key, names in self.not_comparable.items() if name in names or ALL in names]
 
 
 def _is_number(value: object) -> bool:

@@ -18,7 +18,7 @@ from .advisory import advisory_notes, broken_outcomes, hold_back
 from .baseline import Baseline
 from .calibration import standing_of
 from .compare import Comparison, compare
-from .coverage import coverage_outcomes
+from .coverage import coverage_outcomes, nothing_compares
 from .gates import GateOutcome, judge_gate
 from .policy import RegressionPolicy
 from .suite_guard import judge_regression
@@ -96,6 +96,7 @@ def judge(
     out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning)
     if out.comparison is not None and not accepting:
         out.gates += judge_regression(run, out.comparison, policy, standing.advisory)
+        out.gates += nothing_compares(run, out.comparison, required=require_baseline)
     elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith("broken")):
         out.gates.append(GateOutcome("baseline", "baseline", "failed", baseline_note or "there is no baseline"))
     hold_back(out.gates, standing)

@@ -43,8 +43,8 @@ def findings(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> list[Finding]:
     """Return the findings of all runs.
 
     Failed gates come first, as one of them may stand for many cases; then cases that errored, those of the same
-    error together; then failing cases, newly failing before others and the largest drop first; inconclusive gates
-    and what only a judge would fail come last.
+    error together; then failing cases, newly failing before others and the largest drop first; inconclusive gates,
+    what only a judge would fail, and baselines that nothing compares with come last.
     """
     pairs = list(zip(runs, verdicts, strict=True))
     out = [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
@@ -54,6 +54,7 @@ def findings(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> list[Finding]:
             out += [f for run, verdict in pairs for f in _failures(run, verdict, kind)]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "inconclusive")]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "advisory")]
+    out += [f for run, verdict in pairs for f in _gates(run, verdict, "not judged") if f.kind == "baseline"]
     return out
 
 

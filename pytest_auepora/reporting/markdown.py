@@ -131,8 +131,8 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
 
 
 def _gates(run: Run, verdict: Verdict) -> Iterator[str]:
-    for state in ("failed", "inconclusive"):
-        gates = [g for g in verdict.gates if g.state == state]
+    for state in ("failed", "inconclusive", "not judged"):
+        gates = [g for g in verdict.gates if g.state == state and (state != "not judged" or g.kind == "baseline")]
         if not gates:
             continue
         yield ""

@@ -204,15 +204,16 @@ def _moved(page: Page, verdict: Verdict) -> None:
 
 
 def _gates(page: Page, verdict: Verdict, run: Run) -> None:
-    """Tell the gates that failed, then the inconclusive ones; those with the same story together.
+    """Tell the gates that failed, then the inconclusive ones; those with the same story together.  Of gates that were
+    not judged only a baseline that nothing compares with is news; the headline says that few cases ran.
 
     pytest has shown the whole message of a failed gate already, so two lines of its figures are enough here; what is
     to be done about a lost case or a broken baseline is told in full.
     """
-    for state, figures in (("failed", 2), ("inconclusive", 4)):
+    for state, figures in (("failed", 2), ("inconclusive", 4), ("not judged", 0)):
         by: dict[tuple[str, str], list[GateOutcome]] = {}
         for gate in verdict.gates:
-            if gate.state == state:
+            if gate.state == state and (state != "not judged" or gate.kind == "baseline"):
                 story = gate.message.removeprefix(f"{gate.title}: ")
                 by.setdefault((gate.kind, story), []).append(gate)
         told_of: tuple[str, ...] = ()
@@ -221,7 +222,7 @@ def _gates(page: Page, verdict: Verdict, run: Run) -> None:
             kind = "regression: " if gates[0].kind == "regression" else ""
             told = story if story.startswith(titles) else f"{titles}: {story}"
             most = figures if gates[0].kind in ("threshold", "regression") else 0
-            page.free(f"{state_mark(state, page.marks)} {kind}{told}", *_STATE_STYLE[state], most=most)
+            page.free(f"{state_mark(state, page.marks)} {kind}{told}", *_STATE_STYLE.get(state, ("yellow",)), most=most)
             culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" else ()
             page.free(_beside(gates, run, culprits if culprits != told_of else ()), "light", indent=2)
             told_of = culprits

@@ -15,7 +15,8 @@ from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.relevance import grades_of_retrieved, ranks_of_relevant
 from pytest_auepora.regression.baseline import Baseline, BaselineCase, metric_key
 from pytest_auepora.regression.case_guard import judge_case
-from pytest_auepora.regression.compare import CaseComparison, compare_case, incomparable_metrics
+from pytest_auepora.regression.comparability import incomparable_metrics
+from pytest_auepora.regression.compare import CaseComparison, compare_case
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Gate, read_bound, read_gates
 from pytest_auepora.regression.verdict import Verdict, judge

@@ -1,0 +1,66 @@
+"""What a run says when something changed that scores are read off."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+from .conftest import CONFTEST, Project
+
+HOOK = "\n\ndef pytest_auepora_provenance():\n    return {%r: %r}\n"
+
+
+def say(project: Project, key: str, value: object) -> None:
+    project.write("conftest.py", CONFTEST + HOOK % (key, value))
+
+
+def only_retrieval(project: Project) -> None:
+    project.edit("metrics: [recall@1, recall@3, mrr, token_f1, refusal_correctness]", "metrics: [recall@3, mrr]")
+    project.edit("    thresholds: {token_f1: 0.5}\n", "")
+
+
+def test_a_run_that_compares_with_nothing_is_green_and_says_that_it_was_not_judged(project: Project) -> None:
+    only_retrieval(project)
+    say(project, "chunker", "pages")
+    project.accept()
+    say(project, "chunker", "sentences")
+    result = project.run()
+    said = " ".join(str(result.stdout).split())
+    assert "nothing compares with the baseline: recall@3, mrr (chunker pages → sentences)" in said
+    assert "whether this run is worse was not judged" in said
+    assert result.ret == 0
+    assert project.run("--auepora-require-baseline").ret == 1
+
+
+def test_a_golden_file_names_its_own_rulers(project: Project) -> None:
+    only_retrieval(project)
+    project.edit("thresholds:\n", "regression: {not_comparable: {corpus: recall@3}}\nthresholds:\n")
+    say(project, "corpus", "may")
+    project.accept()
+    say(project, "corpus", "june")
+    result = project.run()
+    assert "not comparable: recall@3 (corpus may → june)" in str(result.stdout)
+    assert "mrr" in str(result.stdout)
+    project.edit("{corpus: recall@3}", "{corpus: [recall@4]}")
+    assert "recall@4 is not computed; add it to metrics" in str(project.run().stdout)
+
+
+def test_the_commit_is_recorded_and_an_update_that_changes_nothing_leaves_it(project: Project) -> None:
+    def git(*args: str) -> str:
+        name = ("-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
+        done = subprocess.run(["git", *name, *args], cwd=project.path, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    git("init", "-q")
+    git("add", "shop.py")
+    git("commit", "-qm", "one")
+    first = git("rev-parse", "HEAD")
+    project.accept("--auepora-no-history")
+    accepted = project.baseline.read_bytes()
+    assert json.loads(accepted)["provenance"]["git_commit"] == first
+    git("commit", "-qm", "two", "--allow-empty")
+    project.accept("--auepora-no-history")
+    assert project.baseline.read_bytes() == accepted
+    result = project.run("--auepora-no-history")
+    assert "git_commit" not in str(result.stdout)
+    assert result.ret == 0

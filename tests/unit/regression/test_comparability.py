@@ -1,0 +1,153 @@
+"""Which change makes which scores not comparable, and what a run amounts to in which nothing compares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.metrics_base import CHUNK_KEYS
+from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
+from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
+from pytest_auepora.metrics.judging import LLMCritic
+from pytest_auepora.regression.accept import merge
+from pytest_auepora.regression.baseline import Baseline
+from pytest_auepora.regression.comparability import incomparable_metrics
+from pytest_auepora.regression.compare import compare
+from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.verdict import Verdict, judge
+
+from .runs import case, metrics, run
+
+NAMES = (
+    "recall@5", "mrr@10", "recall@5_doc", "span_recall@5", "empty_result_rate", "noise_robustness[recall@5]",
+    "sliced[recall@5,scenario:typo]", "token_f1", "intra_list_diversity@5", "response_diversity[of=embedding]",
+)  # fmt: skip
+BY_CHUNK = {"recall@5", "mrr@10", "noise_robustness[recall@5]", "sliced[recall@5,scenario:typo]"}
+BY_EMBEDDING = {"intra_list_diversity@5", "response_diversity[of=embedding]"}
+
+
+def moved(key: str, names: tuple[str, ...] = NAMES) -> dict[str, str]:
+    """What no longer compares once *key* of the provenance has another value."""
+    one = case("a", token_f1=1.0)
+    before = merge(None, run(one, names=names, provenance={key: 3}), {"all"})[0]
+    before.metrics = {n: {"version": i.version, "params": i.params} for n, i in run(one, names=names).metrics.items()}
+    return incomparable_metrics(run(one, names=names, provenance={key: 4}), before)
+
+
+@pytest.mark.parametrize("key", CHUNK_KEYS)
+def test_another_chunker_affects_what_counts_chunks(key: str) -> None:
+    assert moved(key) == dict.fromkeys(BY_CHUNK, f"{key} 3 \u2192 4")
+
+
+def test_another_embedding_affects_distances_between_embeddings() -> None:
+    assert moved("embedding") == dict.fromkeys(BY_EMBEDDING, "embedding 3 \u2192 4")
+
+
+@pytest.mark.parametrize("key", ["corpus", "prompt", "model", "retriever", "git_commit"])
+def test_what_the_system_is_made_of_is_what_is_judged(key: str) -> None:
+    assert moved(key) == {}
+
+
+def test_the_commit_is_recorded_and_no_change() -> None:
+    before = merge(None, run(case("a", mrr=1.0), provenance={"git_commit": "aaa", "model": "m"}), {"all"})[0]
+    assert before.provenance["git_commit"] == "aaa"
+    found = compare(run(case("a", mrr=1.0), provenance={"git_commit": "bbb", "model": "n"}), before)
+    assert found.provenance == {"model": ("m", "n")}
+
+
+def test_an_update_that_changes_nothing_keeps_the_commit_and_every_byte() -> None:
+    before = merge(None, run(case("a", mrr=1.0), provenance={"git_commit": "aaa"}), {"all"})[0]
+    same, _ = merge(before, run(case("a", mrr=1.0), provenance={"git_commit": "bbb"}), {"all"})
+    assert same.dumps() == before.dumps()
+    other, _ = merge(before, run(case("a", mrr=0.5), provenance={"git_commit": "bbb"}), {"all"})
+    assert other.provenance == {"git_commit": "bbb"}
+
+
+class Critic(LLMCritic):
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def params(self) -> dict[str, Any]:
+        return {"model": self.model, "temperature": 0}
+
+    def score(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> float:
+        return 1.0
+
+
+def judged_run(metric: LLMFaithfulnessScore, **provenance: Any) -> Run:
+    out = run(case("a", token_f1=1.0), names=("token_f1",), provenance=provenance)
+    out.metrics[metric.name] = MetricInfo.of(metric)
+    out.cases["a"].scores[metric.name] = Score("number", 1.0)
+    return out
+
+
+def test_another_judge_affects_judged_metrics_only() -> None:
+    name = "llm_faithfulness"
+    before = merge(None, judged_run(LLMFaithfulnessScore(Critic("small"))), {"all"})[0]
+    found = compare(judged_run(LLMFaithfulnessScore(Critic("large"))), before)
+    assert found.incomparable == {name: "judge model small \u2192 large"}
+    assert set(found.cases["a"].changes) == {"token_f1"}
+
+
+def test_another_question_to_the_judge_affects_judged_metrics_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    metric = LLMFaithfulnessScore(Critic("small"))
+    before = merge(None, judged_run(metric), {"all"})[0]
+    monkeypatch.setattr(LLMFaithfulnessScore, "_fingerprint", lambda self: "0123abcd")
+    (why,) = compare(judged_run(metric), before).incomparable.values()
+    assert why.startswith("prompt ")
+    assert why.endswith(" \u2192 0123abcd")
+
+
+@pytest.mark.parametrize("key", ["judge", "judge_model", "judge_prompt"])
+def test_a_judge_named_by_the_project_counts_as_well(key: str) -> None:
+    metric = LLMFaithfulnessScore(Critic("small"))
+    before = merge(None, judged_run(metric, **{key: "a"}), {"all"})[0]
+    assert compare(judged_run(metric, **{key: "b"}), before).incomparable == {metric.name: f"{key} a \u2192 b"}
+
+
+def test_long_values_are_shortened() -> None:
+    one = case("a", mrr=1.0)
+    before = merge(None, run(one, provenance={"chunker": "x" * 100}), {"all"})[0]
+    (why,) = incomparable_metrics(run(one, names=("mrr",)), before).values()
+    assert why == f"chunker {'x' * 39}\u2026 \u2192 (nothing)"
+
+
+def test_a_golden_file_may_count_more_as_the_ruler() -> None:
+    policy = RegressionPolicy(not_comparable={"corpus": ["mrr"], "index": ["all"]})
+    assert (policy.ruler_of("mrr"), policy.ruler_of("token_f1")) == (["corpus", "index"], ["index"])
+
+
+def verdict(now: Run, before: Baseline, **more: Any) -> Verdict:
+    return judge(now, [], RegressionPolicy(), metrics(*now.metrics), baseline=before, **more)
+
+
+def nothing_in_common(*cases: CaseResult, **provenance: Any) -> tuple[Run, Baseline]:
+    before = merge(None, run(case("a", mrr=1.0), case("b", mrr=1.0), provenance={"chunker": 1}), {"all"})[0]
+    return run(*cases, provenance={"chunker": 1, **provenance}, names=("mrr",)), before
+
+
+def test_a_run_in_which_nothing_compares_is_not_judged() -> None:
+    now, before = nothing_in_common(case("a", mrr=0.0), case("b", mrr=0.0), chunker=2)
+    found = verdict(now, before)
+    (gate,) = [g for g in found.gates if g.kind == "baseline"]
+    assert (found.outcome, gate.state) == ("not judged", "not judged")
+    assert "nothing compares with the baseline: mrr (chunker 1 \u2192 2)" in gate.message
+
+
+def test_nor_is_one_in_which_every_case_is_new_or_edited() -> None:
+    now, before = nothing_in_common(case("a", mrr=0.0, content="edited"), case("b", mrr=0.0, content="too"))
+    (gate,) = [g for g in verdict(now, before).gates if g.kind == "baseline"]
+    assert "2 of 2 cases were edited" in gate.message
+
+
+def test_where_a_baseline_is_required_it_has_to_compare() -> None:
+    now, before = nothing_in_common(case("a", mrr=1.0), case("b", mrr=1.0), chunker=2)
+    assert verdict(now, before, require_baseline=True).outcome == "failed"
+
+
+def test_one_score_in_common_is_something_and_accepting_asks_for_nothing() -> None:
+    now, before = nothing_in_common(case("a", mrr=1.0), case("b", mrr=1.0, content="edited"))
+    assert not [g for g in verdict(now, before).gates if g.kind == "baseline"]
+    now, before = nothing_in_common(case("a", mrr=1.0), case("b", mrr=1.0), chunker=2)
+    assert verdict(now, before, accepting=True).outcome == "passed"
