@@ -49,8 +49,8 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
     why = [f"{_list(names)} ({what})" for what, names in _by_reason(comparison.incomparable).items()]
     counts = comparison.count()
     why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
-    message = f"nothing compares with the baseline: {'; '.join(why) or 'they have no score in common'}"
-    told = f"{message}; whether this run is worse was not judged. Accept it with --auepora-update"
+    message = f"baseline: nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
+    told = f"{message}; whether the run is worse was not judged. Accept it with --auepora-update"
     return [GateOutcome("baseline", "baseline", "failed" if required else "not judged", told, owner=run.owner)]
 
 
