@@ -16,7 +16,7 @@ from ..core.run import CaseResult, CaseState, MetricInfo, Run
 from ..errors import NotComparableError
 from ..history.baselines import as_baseline
 from ..metrics.registry import Registry
-from ..regression.compare import incomparable_metrics
+from ..regression.comparability import incomparable_metrics
 from ..regression.difference import Difference, Standing
 from .numbers import plural
 from .side_by_side_figures import Measured, figures_of, measured
