@@ -34,6 +34,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--auepora-seed", type=int, metavar="N", help="seed random, numpy and torch before each call; one at a time")
     add("--auepora-timeout", type=float, metavar="SECONDS", help="give up on a single call after this long")
     add("--auepora-no-history", action="store_true", help="do not keep the runs in .auepora/history.sqlite")
+    add(
+        "--auepora-report", action="append", metavar="KIND:FILE",
+        help="write a report (repeatable); KIND: md, json, csv, summary, gitlab, matrix",
+    )  # fmt: skip
     parser.addini(
         "auepora_files", "globs of golden files", type="args",
         default=["*.golden.yaml", "*.golden.yml", "*.golden.jsonl"],
@@ -46,6 +50,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("auepora_calibrations", "folder of calibrated judges instead of __calibrations__/", default="")
     parser.addini("auepora_history", "where runs are kept: a path, a URL for SQLAlchemy, or off", default="")
     parser.addini("auepora_history_keep", "runs kept of each suite and configuration (default 200; 0: all)", default="")
+    parser.addini("auepora_report", "as --auepora-report, relative to the rootdir", type="linelist", default=[])
+    parser.addini(
+        "auepora_github", "what GitHub Actions gets by itself: summary, annotations, or off", type="args",
+        default=["summary", "annotations"],
+    )  # fmt: skip
+    parser.addini(
+        "auepora_junit_properties", "put scores into --junitxml as properties of cases", type="bool", default=False
+    )
+    parser.addini("auepora_reference", "the configuration that others are held against side by side", default="")
     parser.addini("auepora_retry", "exceptions to retry: names or dotted paths", type="args", default=[])
 
 

@@ -21,9 +21,16 @@ from ..regression.gates import GateOutcome
 from ..regression.verdict import Verdict, judge
 from .collect import SUFFIXES
 from .keys import SESSION
+from .variants import in_order
 from .wire import Parcel, unpack
 
-__all__ = ["Judge", "Judged"]
+__all__ = ["Judge", "Judged", "measures"]
+
+
+def measures(config: pytest.Config) -> bool:
+    """Whether cases are run, and not just collected or set up."""
+    option = config.option
+    return not (option.collectonly or getattr(option, "setuponly", False))  # --setup-plan sets it as well
 
 
 @dataclass(slots=True)
@@ -71,8 +78,7 @@ class Judge:
         except BaseException:
             self._judge_all()
             raise
-        option = self.config.option
-        if not (option.collectonly or getattr(option, "setuponly", False)):  # --setup-plan sets it as well
+        if measures(self.config):
             self.complete = not session.shouldstop and not session.shouldfail
             self._judge_all()
             self._publish(session)
@@ -81,7 +87,7 @@ class Judge:
     def _judge_all(self) -> None:
         for nodeid in self.crashed:
             self._take_crash(nodeid)
-        for _, run in sorted(self.runs.items()):
+        for run in in_order(self.config, self.runs):
             self.judged.append(self._judge(run))
         for judged in self.judged:
             self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)

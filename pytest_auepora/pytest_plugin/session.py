@@ -50,12 +50,18 @@ def configure(config: pytest.Config) -> None:
 
     session_of(config)
     config.pluginmanager.register(Collecting(config), "auepora-collecting")
+    if config.getini("auepora_junit_properties"):
+        from .junit import JUnitProperties
+
+        config.pluginmanager.register(JUnitProperties(), "auepora-junit")
     if not hasattr(config, "workerinput"):
         from .recorder import make_recorder
+        from .reports import make_reports
         from .terminal import Terminal
 
         judge = Judge(config)
         config.pluginmanager.register(judge, "auepora-judge")
+        config.pluginmanager.register(make_reports(config, judge), "auepora-reports")
         if (recorder := make_recorder(config)) is not None:
             config.pluginmanager.register(recorder, "auepora-recorder")
         config.pluginmanager.register(Terminal(config, judge), "auepora-terminal")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,9 +11,11 @@ import pytest
 from ..core.run import CaseResult, MetricInfo
 from ..regression.compare import CaseComparison
 from .keys import SESSION
+from .variants import variant_lines
 from .wire import unpack
 
 if TYPE_CHECKING:
+    from ..reporting.layout import Line
     from .judge import Judge
 
 __all__ = ["Terminal", "failure_message"]
@@ -93,9 +95,14 @@ class Terminal:
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
         width = self.config.get_terminal_writer().fullwidth
         for one in judged:
-            for line in summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii()):
-                for cell in line:
-                    terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
-                terminalreporter.line("")
+            _write(terminalreporter, summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii()))
             for text in accepted_lines(one.accepted, self.config.rootpath) if one.accepted is not None else ():
                 terminalreporter.line(printable(text, ascii_only=is_ascii()))
+        _write(terminalreporter, variant_lines(self.config, runs, width=width, ascii_only=is_ascii()))
+
+
+def _write(terminalreporter: Any, lines: Iterable[Line]) -> None:
+    for line in lines:
+        for cell in line:
+            terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
+        terminalreporter.line("")

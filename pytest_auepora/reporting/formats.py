@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from ..core.run import Run
 from ..errors import AueporaError, did_you_mean
+from ..regression.accept import write_atomically
 from ..regression.verdict import Verdict
 
-__all__ = ["FORMATS", "Target", "read_target", "report_text"]
+__all__ = ["FORMATS", "Target", "read_target", "report_text", "write_report"]
 
 FORMATS: Mapping[str, str] = {
     "md": "markdown:markdown_report",
@@ -23,6 +24,7 @@ FORMATS: Mapping[str, str] = {
 }
 """Format → where its function is: ``(runs, verdicts) -> text``.  Loaded when asked for."""
 
+_LOCATED = ("gitlab",)
 _BY_SUFFIX = {".md": "md", ".markdown": "md", ".json": "json", ".csv": "csv"}
 
 
@@ -51,8 +53,25 @@ def read_target(text: str) -> Target:
     return Target(kind, Path(path))
 
 
-def report_text(kind: str, runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
-    """Return the report of *kind*, one of `FORMATS`."""
+def report_text(kind: str, runs: Sequence[Run], verdicts: Sequence[Verdict], *, prefix: str = "") -> str:
+    """Return the report of *kind*, one of `FORMATS`.
+
+    *prefix* leads from the root of the repository to the directory that paths are relative to, for formats that
+    point to places in files.
+    """
     module, name = FORMATS[kind].split(":")
-    made: str = getattr(import_module(f"{__package__}.{module}"), name)(runs, verdicts)
-    return made
+    located = {"prefix": prefix} if kind in _LOCATED else {}
+    made: str = getattr(import_module(f"{__package__}.{module}"), name)(runs, verdicts, **located)
+    return made.encode("utf-8", "backslashreplace").decode("utf-8")  # halves of surrogate pairs, as JSON writes them
+
+
+def write_report(path: Path, text: str) -> None:
+    """Write *text* to *path*: whole or not at all, but for what is no plain file, such as ``/dev/stdout``.
+
+    Raises:
+        AueporaError: it cannot be written.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+    else:
+        write_atomically(path, text)

@@ -11,13 +11,22 @@ from .findings import Finding, findings
 from .layout import printable
 from .markdown import markdown_report
 
-__all__ = ["MOST_ANNOTATIONS", "annotation_lines", "escape_data", "escape_property", "step_summary"]
+__all__ = [
+    "MOST_ANNOTATIONS",
+    "SUMMARY_BYTES",
+    "annotation_lines",
+    "escape_data",
+    "escape_property",
+    "step_summary",
+]
 
 MOST_ANNOTATIONS = 10
 """GitHub shows ten errors and ten warnings of a step and drops the rest without a word."""
 
-SUMMARY_LIMIT = 260_000
-"""Characters; a step summary may have 1 MiB, and a character at most four bytes."""
+SUMMARY_BYTES = 1_048_576
+"""What all steps of a job may write to the summary of one step; beyond it GitHub shows nothing."""
+
+_LEAST = 1000
 
 
 def annotation_lines(
@@ -54,9 +63,16 @@ def _gates_together(found: Sequence[Finding]) -> list[Finding]:
     return [*out, *(f for f in found if not f.of_gate)]
 
 
-def step_summary(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
-    """Return the text to append to the file that ``GITHUB_STEP_SUMMARY`` names."""
-    return markdown_report(runs, verdicts, limit=SUMMARY_LIMIT)
+def step_summary(runs: Sequence[Run], verdicts: Sequence[Verdict], *, room: int = SUMMARY_BYTES) -> str:
+    """Return the text to append to the file that ``GITHUB_STEP_SUMMARY`` names, in which *room* bytes are left.
+
+    At most as long as a comment; empty where there is no room for anything of use.
+    """
+    text = "\n" + markdown_report(runs, verdicts)
+    if len(text.encode("utf-8", "replace")) > room:
+        limit = (room - 1) // 4  # a character has at most four bytes
+        text = "\n" + markdown_report(runs, verdicts, limit=limit) if limit > _LEAST else ""
+    return text
 
 
 def escape_data(text: str) -> str:

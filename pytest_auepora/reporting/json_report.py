@@ -20,7 +20,7 @@ from ..regression.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .side_by_side import side_by_sides
 from .side_by_side_data import side_by_side_dict
-from .tally import headline, tally
+from .tally import headline, overall_outcome, tally
 
 __all__ = ["FORMAT", "json_report", "read_json_report"]
 
@@ -38,7 +38,7 @@ def json_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
     """
     raw: dict[str, Any] = {
         "format": FORMAT,
-        "outcome": _overall(verdicts),
+        "outcome": overall_outcome(verdicts),
         "headline": headline(verdicts, runs),
         "suites": [_suite(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)],
     }
@@ -69,11 +69,6 @@ def read_json_report(text: str) -> tuple[list[Run], list[Verdict]]:
         raise AueporaError(f"not an auepora report: {exc}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as exc:
         raise AueporaError(f"not an auepora report: {type(exc).__name__}: {exc}") from None
-
-
-def _overall(verdicts: Sequence[Verdict]) -> str:
-    outcomes = {verdict.outcome for verdict in verdicts}
-    return next((o for o in ("failed", "inconclusive", "not judged") if o in outcomes), "passed")
 
 
 def _suite(run: Run, verdict: Verdict) -> dict[str, Any]:

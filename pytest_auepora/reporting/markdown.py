@@ -20,7 +20,7 @@ from .metric_rows import MetricRow, latency_line, metric_rows, missing_notes, st
 from .numbers import metric_value, plural
 from .side_by_side import SideBySide, side_by_sides
 from .side_by_side_markdown import side_by_side_parts
-from .tally import FAILING, Kind, cases_of, headline, long_note
+from .tally import FAILING, Kind, cases_of, headline, long_note, overall_outcome
 
 __all__ = ["COMMENT_LIMIT", "MARKER", "markdown_report"]
 
@@ -70,8 +70,7 @@ def markdown_report(runs: Sequence[Run], verdicts: Sequence[Verdict], *, limit: 
 def _report(
     runs: Sequence[Run], verdicts: Sequence[Verdict], compared: Sequence[SideBySide], detail: _Detail
 ) -> Iterator[str]:
-    outcomes = [verdict.outcome for verdict in verdicts]
-    overall = next((o for o in ("failed", "inconclusive", "not judged") if o in outcomes), "passed")
+    overall = overall_outcome(verdicts)
     yield MARKER
     yield f"## {_ICONS[overall]} auepora: {overall}"
     yield ""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..core.run import CaseResult, Run
 from ..regression.compare import CaseComparison
-from ..regression.verdict import Verdict
+from ..regression.verdict import Outcome, Verdict
 from .numbers import plural
 
 __all__ = ["FAILING", "Kind", "cases_of", "headline", "headline_style", "kind_of", "long_note", "tally"]
@@ -82,6 +82,13 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
     if not parts:
         return "nothing was measured"
     return "; ".join([*parts, *_metrics_not_comparable(verdicts), *_gates(verdicts, runs)])
+
+
+def overall_outcome(verdicts: Sequence[Verdict]) -> Outcome:
+    """Return the gravest outcome of all; over no suite nothing was judged."""
+    outcomes = {verdict.outcome for verdict in verdicts}
+    grave: tuple[Outcome, ...] = ("failed", "inconclusive", "not judged")
+    return next((o for o in grave if o in outcomes), "passed" if outcomes else "not judged")
 
 
 def headline_style(verdicts: Sequence[Verdict]) -> tuple[str, ...]:

@@ -1,0 +1,185 @@
+"""Reports for machines and people elsewhere: the files asked for, and what GitHub Actions shows by itself.
+
+Written once, by the controller, after everything has been judged: also after ``-x`` and Ctrl-C, for as far as it came.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..errors import AueporaError, did_you_mean
+from ..reporting.formats import Target, read_target, report_text, write_report
+from .judge import measures
+
+if TYPE_CHECKING:
+    from .judge import Judge
+
+__all__ = ["Reports", "make_reports"]
+
+_GITHUB = ("summary", "annotations", "off")
+
+
+def make_reports(config: pytest.Config, judge: Judge) -> Reports:
+    """Return what writes the reports of *config*.
+
+    Raises:
+        pytest.UsageError: a report that is asked for cannot be: no case has run yet, so nothing is lost.
+    """
+    asked = [(text, config.invocation_params.dir) for text in config.getoption("auepora_report") or ()]
+    asked += [(text, config.rootpath) for text in config.getini("auepora_report")]
+    targets: list[Target] = []
+    for text, folder in asked:
+        target = _target(text, folder)
+        if any(target.path == other.path for other in targets):
+            if target in targets:
+                continue  # asked for by option and by setting
+            raise pytest.UsageError(f"--auepora-report: two reports would be written to {target.path}")
+        targets.append(target)
+    return Reports(config, judge, targets, _github(config))
+
+
+def _target(text: str, folder: Path) -> Target:
+    try:
+        kind, path = read_target(text)
+    except AueporaError as exc:
+        raise pytest.UsageError(f"--auepora-report: {exc}") from None
+    path = folder / path
+    if not path.parent.is_dir():
+        raise pytest.UsageError(f"--auepora-report {text}: there is no directory {path.parent}")
+    if path.is_dir():
+        raise pytest.UsageError(f"--auepora-report {text}: {path} is a directory, a file is wanted")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise pytest.UsageError(f"--auepora-report {text}: {path} cannot be written")
+    return Target(kind, path)
+
+
+def _github(config: pytest.Config) -> frozenset[str]:
+    words = config.getini("auepora_github")
+    for word in words:
+        if word not in _GITHUB:
+            known = ", ".join(_GITHUB)
+            near = did_you_mean(word, _GITHUB)
+            raise pytest.UsageError(f"auepora_github: unknown word {word!r}{near}; there is {known}")
+    return frozenset() if "off" in words else frozenset(words)
+
+
+def _way_from(variable: str, root: Path) -> str:
+    """Return how *root* is called in the repository that a CI job has checked out where *variable* says."""
+    said = os.environ.get(variable)
+    if not said:
+        return ""
+    try:
+        way = root.resolve().relative_to(Path(said).resolve()).as_posix()
+    except ValueError:
+        return ""
+    return "" if way == "." else way
+
+
+@dataclass(slots=True, eq=False)  # a plugin is told apart by identity
+class Reports:
+    """One per pytest run; controller only."""
+
+    config: pytest.Config
+    judge: Judge
+    targets: Sequence[Target]
+    github: frozenset[str]
+    written: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    told: bool = False
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
+        """Write the reports, let pytest print its summary, and end with what GitHub reads from the log."""
+        if measures(self.config):
+            for target in self.targets:
+                self._write(target, session)
+            self._append_summary()
+        result = yield
+        if measures(self.config):
+            self._annotate()
+        return result
+
+    def _write(self, target: Target, session: pytest.Session) -> None:
+        """Write one report; a failure to do so is one of the run, as whoever asked for the report waits for it."""
+        shown = _shown(target.path, self.config.invocation_params.dir)
+        try:
+            prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)
+            write_report(target.path, report_text(target.kind, *self._judged(), prefix=prefix))
+        except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
+            self.problems.append(f"{target.kind}:{shown} was not written: {_told(exc)}")
+            if session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        else:
+            self.written.append(f"{target.kind}:{shown}")
+
+    def _judged(self) -> tuple[list[Any], list[Any]]:
+        return [one.run for one in self.judge.judged], [one.verdict for one in self.judge.judged]
+
+    def _append_summary(self) -> None:
+        """Append to the summary of the step; nobody asked for it by name, so a failure is only told."""
+        path = os.environ.get("GITHUB_STEP_SUMMARY")
+        if not path or "summary" not in self.github or not self.judge.judged:
+            return
+        from ..reporting.github import SUMMARY_BYTES, step_summary
+
+        try:
+            with Path(path).open("ab") as file:
+                file.write(step_summary(*self._judged(), room=SUMMARY_BYTES - file.tell()).encode())
+        except Exception as exc:
+            self.problems.append(f"the step summary was not written: {_told(exc)}")
+
+    def _annotate(self) -> None:
+        if os.environ.get("GITHUB_ACTIONS") != "true" or "annotations" not in self.github:
+            return
+        from ..reporting.github import annotation_lines
+
+        prefix = _way_from("GITHUB_WORKSPACE", self.config.rootpath)
+        if text := annotation_lines(*self._judged(), prefix=prefix):
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        """Print whole lines, whether pytest has a terminal reporter or not."""
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.ensure_newline()
+            reporter.write_line(text)
+        else:
+            print(text, flush=True)  # noqa: T201 - -p no:terminal
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say what was written, below the verdict."""
+        self.told = True
+        if self.written:
+            terminalreporter.line(f"reports: {', '.join(self.written)}")
+        for problem in self.problems:
+            terminalreporter.line(f"ERROR: {problem}", red=True, bold=True)
+
+    def pytest_unconfigure(self) -> None:
+        """Where pytest prints no summary, say at least what went wrong."""
+        if not self.told:
+            for problem in self.problems:
+                print(f"ERROR: {problem}", file=sys.stderr)  # noqa: T201
+
+
+def _shown(path: Path, folder: Path) -> str:
+    try:
+        return path.relative_to(folder).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def _told(exc: BaseException) -> str:
+    if isinstance(exc.__cause__, OSError):
+        exc = exc.__cause__
+    if isinstance(exc, OSError) and exc.strerror:
+        return exc.strerror
+    if isinstance(exc, AueporaError):
+        return str(exc)
+    return f"{type(exc).__name__}: {exc}"

@@ -1,0 +1,300 @@
+"""The reports of a run: the files asked for, what GitHub reads, several systems side by side, JUnit properties."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.reporting.formats import FORMATS
+from pytest_auepora.reporting.github import SUMMARY_BYTES
+from pytest_auepora.reporting.json_report import read_json_report
+
+from .conftest import Project
+
+TWO = """
+def rag(request):
+    if request.param == "good":
+        return answer
+    docs = {k: v for k, v in DOCS.items() if k != "refunds"}
+    return lambda query: answer(query, docs)
+"""
+
+
+@pytest.fixture
+def job(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A step of a GitHub job that has checked out the directory above the project."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(project.path.parent))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
+    return project
+
+
+def parametrized(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        "import pytest\nfrom shop import DOCS, answer\n\n\n"
+        f"@pytest.fixture(scope='session', params=['good', 'bad']){TWO}",
+    )
+
+
+def text(project: Project, name: str) -> str:
+    return (project.path / name).read_text(encoding="utf-8")
+
+
+def test_every_kind_is_written_where_it_was_asked_for(project: Project) -> None:
+    (project.path / "out").mkdir()
+    asked = [part for kind in FORMATS if kind != "html" for part in ("--auepora-report", f"{kind}:out/report.{kind}")]
+    result = project.run("-q", *asked)
+    assert result.ret == 0
+    assert "5 passed" in text(project, "out/report.md")
+    assert [run.suite for run in read_json_report(text(project, "out/report.json"))[0]] == ["shop"]
+    assert text(project, "out/report.csv").count("\n") == 6
+    assert json.loads(text(project, "out/report.summary"))["version"] == "v0"
+    assert json.loads(text(project, "out/report.gitlab")) == []
+    result.stdout.fnmatch_lines(["reports: md:out/report.md, json:out/report.json, csv:out/report.csv, *"])
+    assert not list((project.path / "out").glob(".*"))
+
+
+def test_the_settings_name_reports_relative_to_the_rootdir(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.pytester.makeini("[pytest]\nauepora_report =\n    md:report.md\n    json:report.json")
+    (project.path / "sub").mkdir()
+    monkeypatch.chdir(project.path / "sub")
+    project.run("--rootdir", str(project.path), "--auepora-report", "csv:here.csv", str(project.path))
+    assert text(project, "report.md")
+    assert text(project, "report.json")
+    assert text(project, "sub/here.csv")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (["jsn:a.json"], "no report format 'jsn' (did you mean 'json'?)"),
+        (["report.txt"], "does not say its format"),
+        (["md:nowhere/a.md"], "--auepora-report md:nowhere/a.md: there is no directory *nowhere"),
+        (["md:__baselines__"], "*__baselines__ is a directory, a file is wanted"),
+        (["md:a", "json:a"], "two reports would be written to *a"),
+    ],
+)
+def test_a_report_that_cannot_be_is_said_before_any_case_runs(project: Project, asked: list[str], message: str) -> None:
+    (project.path / "__baselines__").mkdir()
+    project.rag("def rag():\n    pathlib.Path('called').touch()\n    return answer")
+    result = project.run(*[part for one in asked for part in ("--auepora-report", one)])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: *{message.replace('[', '[[]')}*"])
+    assert not (project.path / "called").exists()
+
+
+def test_an_unknown_word_for_github(project: Project) -> None:
+    project.pytester.makeini("[pytest]\nauepora_github = sumary")
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: auepora_github: unknown word 'sumary' (did you mean 'summary'?); *"])
+
+
+LOST = """
+import shutil
+
+def pytest_auepora_run_finished(run, verdict):
+    shutil.rmtree("out")
+    open("out", "w").close()
+"""
+
+
+@pytest.mark.parametrize("quiet", [[], ["-p", "no:terminal"], ["--no-summary"]], ids=["", "no terminal", "no summary"])
+def test_a_report_that_could_not_be_written_fails_the_run(project: Project, quiet: list[str]) -> None:
+    (project.path / "out").mkdir()
+    project.write("conftest.py", text(project, "conftest.py") + LOST)
+    result = project.run("--auepora-report", "md:out/a.md", "--auepora-report", "json:b.json", *quiet)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    told = f"{result.stdout}\n{result.stderr}"
+    assert len(re.findall(r"^ERROR: md:out/a.md was not written: File exists$", told, re.MULTILINE)) == 1, told
+    assert read_json_report(text(project, "b.json"))[0]
+
+
+def test_a_failing_run_stopped_early_has_its_reports(project: Project) -> None:
+    project.break_retriever()
+    project.run("-x", "--auepora-report", "md:a.md", "--auepora-report", "json:a.json")
+    ((run,), (verdict,)) = read_json_report(text(project, "a.json"))
+    assert (list(run.cases), verdict.outcome) == (["refund-window"], "failed")
+    assert "1 of 5 cases ran, gates not judged" in text(project, "a.md")
+
+
+def test_an_interrupted_run_has_its_reports(job: Project) -> None:
+    job.rag(
+        "def rag():\n    def ask(query):\n        if 'parcels' in query:\n            raise KeyboardInterrupt\n"
+        "        return answer(query)\n    return ask"
+    )
+    result = job.run_apart("--auepora-report", "json:a.json")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert list(read_json_report(text(job, "a.json"))[0][0].cases) == ["refund-window"]
+    assert "1 of 5 cases ran" in text(job, "summary.md")
+
+
+def test_nothing_is_written_where_nothing_is_run(job: Project) -> None:
+    job.write("a.json", "old")
+    for how in ("--collect-only", "--setup-plan"):
+        result = job.run(how, "--auepora-report", "json:a.json", ci=True)
+        assert result.ret == 0
+        assert "::" not in re.sub(r"\S+::[\w-]+", "", str(result.stdout))
+    assert text(job, "a.json") == "old"
+    assert not (job.path / "summary.md").exists()
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_a_run_that_measured_nothing_replaces_an_older_report(project: Project, broken: bool) -> None:
+    project.write("a.json", "old")
+    project.write("a.md", "old")
+    if broken:
+        project.edit("metrics: [", "metrics: [recal@3, ")
+    asked = ["--auepora-report", "json:a.json", "--auepora-report", "md:a.md"]
+    project.run(*asked, *([] if broken else ["-k", "nothing"]))
+    raw = json.loads(text(project, "a.json"))
+    assert (raw["outcome"], raw["suites"]) == ("not judged", [])
+    assert "auepora: not judged" in text(project, "a.md")
+
+
+def test_github_gets_a_summary_and_annotations(job: Project) -> None:
+    job.write("summary.md", "before\n")
+    job.break_retriever()
+    result = job.run("-q", ci=True)
+    written = text(job, "summary.md")
+    assert written.startswith("before\n\n<!-- auepora report -->\n## ❌ auepora: failed\n")
+    lines = [line for line in result.outlines if line.startswith("::")]
+    assert lines[0].startswith(f"::error file={job.path.name}/shop.golden.yaml,title=shop%3A recall@3,line=4::")
+    assert lines[1].startswith(
+        f"::error file={job.path.name}/shop.golden.yaml,title=shop%3A refund-window failed,line="
+    )
+    assert len(lines) == 2
+
+
+def test_annotations_come_without_a_terminal_as_well(job: Project) -> None:
+    job.break_retriever()
+    lines = [line for line in job.run("-p", "no:terminal", ci=True).outlines if line.startswith("::error")]
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize(("said", "summary", "annotations"), [("off", 0, 0), ("annotations", 0, 1), ("summary", 1, 0)])
+def test_github_can_be_switched_off(job: Project, said: str, summary: bool, annotations: bool) -> None:
+    job.pytester.makeini(f"[pytest]\nauepora_github = {said}")
+    job.break_retriever()
+    result = job.run(ci=True)
+    assert (job.path / "summary.md").exists() == summary
+    assert any(line.startswith("::error") for line in result.outlines) == annotations
+
+
+def test_nothing_for_github_elsewhere(project: Project) -> None:
+    project.break_retriever()
+    assert "::error" not in str(project.run().stdout)
+
+
+def test_a_summary_that_is_nearly_full_gets_what_fits(job: Project) -> None:
+    for room, fits in ((40_000, True), (4000, True), (900, False)):
+        (job.path / "summary.md").write_bytes(b"x" * (SUMMARY_BYTES - room))
+        job.run(ci=True)
+        size = (job.path / "summary.md").stat().st_size
+        assert (size > SUMMARY_BYTES - room) == fits
+        assert size <= SUMMARY_BYTES
+
+
+def test_a_summary_that_cannot_be_written_fails_nothing(job: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(job.path / "gone" / "summary.md"))
+    result = job.run(ci=True)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["ERROR: the step summary was not written: No such file or directory"])
+
+
+def test_gitlab_finds_the_file_in_the_repository(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI_PROJECT_DIR", str(project.path.parent))
+    project.break_retriever()
+    project.run("--auepora-report", "gitlab:quality.json", ci=True)
+    paths = {issue["location"]["path"] for issue in json.loads(text(project, "quality.json"))}
+    assert paths == {f"{project.path.name}/shop.golden.yaml"}
+
+
+def test_files_are_written_once_under_xdist(job: Project) -> None:
+    """By the controller: a worker that wrote as well would leave half the cases, or the summary twice."""
+    job.break_retriever()
+    job.pytester.makeini("[pytest]\nauepora_junit_properties = true")
+    result = job.run_apart("-n", "2", "--auepora-report", "json:a.json", "--junitxml", "j.xml")
+    ((run,), _) = read_json_report(text(job, "a.json"))
+    assert len(run.cases) == 5
+    assert text(job, "summary.md").count("<!-- auepora report -->") == 1
+    assert sum(line.startswith("::error") for line in result.outlines) == 2
+    assert properties(job)["warehouse"]["auepora.recall@1"] == "1.0000"
+
+
+def test_configurations_stand_side_by_side(project: Project) -> None:
+    parametrized(project)
+    project.pytester.makeini("[pytest]\nauepora_reference = good")
+    asked = ["--auepora-report", "json:a.json", "--auepora-report", "md:a.md", "--auepora-report", "matrix:m.csv"]
+    result = project.run(*asked)
+    result.stdout.fnmatch_lines(
+        [
+            "shop side by side",
+            "recall@3 *4  1.000 [*] * 0.750 ~",
+            "recall@3 *-0.250 [[]-1.046, +0.546[]] [?]",
+            "refund-window  ✓ 1.000  ✗ 0.000",
+        ]
+    )
+    (compared,) = json.loads(text(project, "a.json"))["side_by_side"]
+    assert [column["name"] for column in compared["columns"]] == ["good", "bad"]
+    assert "### shop side by side" in text(project, "a.md")
+    assert "shop,refund-window,state,passed,failed\n" in text(project, "m.csv")
+
+
+def test_a_reference_that_is_no_configuration(project: Project) -> None:
+    parametrized(project)
+    project.pytester.makeini("[pytest]\nauepora_reference = god")
+    result = project.run()
+    result.stdout.fnmatch_lines(["auepora_reference = god: no such configuration; there is bad, good"])
+
+
+def test_one_configuration_stands_alone(project: Project) -> None:
+    assert "side by side" not in str(project.run().stdout)
+
+
+def properties(project: Project) -> dict[str, dict[str, str]]:
+    root = ET.parse(project.path / "j.xml").getroot()
+    return {
+        case.get("name", ""): {p.get("name", ""): p.get("value", "") for p in case.iter("property")}
+        for case in root.iter("testcase")
+    }
+
+
+def test_scores_are_junit_properties_on_request(project: Project) -> None:
+    project.write(
+        "test_own.py",
+        "import pytest\n\ndef test_all(auepora):\n    auepora.evaluate('shop.golden.yaml')\n\n"
+        "@pytest.mark.auepora('shop.golden.yaml')\ndef test_each(auepora_case):\n    pass\n\n"
+        "def test_other():\n    pass\n",
+    )
+    project.run("--junitxml", "j.xml")
+    assert not any(properties(project).values())
+    project.pytester.makeini("[pytest]\nauepora_junit_properties = true")
+    project.run("--junitxml", "j.xml")
+    found = properties(project)
+    assert found["warranty"]["auepora.token_f1"] == "0.3636"
+    assert found["ceo-salary"]["auepora.recall@1"] == "n/a: nothing relevant: a refusal is expected"
+    assert found["warranty"]["auepora.state"] == "passed"
+    assert found["test_all"]["auepora.warranty.token_f1"] == "0.3636"
+    assert found["test_each[warranty]"]["auepora.token_f1"] == "0.3636"
+    assert found["test_other"] == {}
+    assert "gate: recall@3" in found
+
+
+def test_a_case_whose_set_up_fails_has_its_state(project: Project) -> None:
+    project.rag("def rag():\n    raise RuntimeError('no index')")
+    project.pytester.makeini("[pytest]\nauepora_junit_properties = true")
+    project.run("--junitxml", "j.xml")
+    assert properties(project)["warranty"]["auepora.state"] == "error"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such file on Windows")
+def test_a_report_to_a_pipe_is_not_replaced_by_a_file(project: Project) -> None:
+    project.run("--auepora-report", "md:/dev/null")
+    assert Path("/dev/null").is_char_device()
