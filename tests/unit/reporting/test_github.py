@@ -126,9 +126,16 @@ def test_escaping_loses_nothing(text: str) -> None:
     assert not set(escape_property(text)) & set("\r\n:,")
 
 
-def test_the_step_summary_is_the_report_with_a_line_feed() -> None:
+def test_the_step_summary_stands_apart_from_what_is_there() -> None:
     run = run_of(CASES)
     text = step_summary([run], [verdict_of(run)])
-    assert text.startswith(MARKER)
+    assert text.startswith(f"\n{MARKER}\n")
     assert text.endswith("\n")
-    assert len(text.encode()) < 1024 * 1024
+
+
+def test_the_step_summary_fits_into_the_room_that_is_left() -> None:
+    run = run_of([case.with_(error="😀" * 500) for case in CASES])
+    for room in (100_000, 20_000, 8_000, 3_000, 0, -5):
+        text = step_summary([run], [verdict_of(run)], room=room)
+        assert len(text.encode()) <= max(room, 0)
+        assert bool(text) == (room >= 8_000)
