@@ -89,6 +89,18 @@ class CaseResult:
         """Whether pytest was told to expect the failure (``xfail``)."""
         return "xfail" in self.extra
 
+    @property
+    def repeats(self) -> int:
+        """How often the case was asked."""
+        return max(map(len, self.extra.get("repeats", {}).values()), default=1)
+
+    def values(self, metric: str) -> list[float | None]:
+        """Return the single values of *metric*, one per repeat, None where it was n/a; none where it has no score."""
+        if (found := self.extra.get("repeats", {}).get(metric)) is not None:
+            return list(found)
+        score = self.scores.get(metric)
+        return [] if score is None or score.value is None else [score.value]
+
     def quarantined(self, today: str = "") -> bool:
         """Whether the golden file excuses the case from the case guard on *today* (ISO date; by default the real one).
 

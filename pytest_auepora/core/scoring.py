@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .metrics_base import Metric, NotApplicable
+from .metrics_base import Measurement, Metric, NotApplicable
 from .run import Score
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
-__all__ = ["Aggregate", "aggregate", "failed_scores", "score_case"]
+__all__ = ["FURTHER", "Aggregate", "aggregate", "failed_scores", "score_case"]
+
+
+FURTHER = "data_of_repeats"
+"""Key of a score's details: what it aggregates in the repeats after the first, where that is not the same."""
 
 
 def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Score]:
@@ -66,7 +71,7 @@ class Aggregate:
 
 
 def aggregate(metric: Metric, scores: Sequence[Score]) -> Aggregate:
-    """Aggregate the *scores* of *metric*, one per case."""
+    """Aggregate the *scores* of *metric*, one per case; over repeats, the mean of their aggregates."""
     seen = [m for s in scores if (m := s.measurement) is not None]
     n_error = sum(s.state == "error" for s in scores)
     n_na = sum(s.state == "n/a" for s in scores)
@@ -77,10 +82,25 @@ def aggregate(metric: Metric, scores: Sequence[Score]) -> Aggregate:
         result = metric.aggregate(seen)
         details = result.details
         n_used = details.get("num_samples", n)
-        value = result.value if n_used else None
+        if n_used:
+            value = math.fsum([result.value, *(metric.aggregate(one).value for one in _further(seen))])
+            value /= _rounds(seen)
     return Aggregate(
         metric.name, value, _with_errors(metric, value, n, n_error), n, n_error, n_na, len(scores), details
     )
+
+
+def _rounds(seen: Sequence[Measurement]) -> int:
+    return 1 + max(len(m.details.get(FURTHER, ())) for m in seen)
+
+
+def _further(seen: Sequence[Measurement]) -> Iterator[list[Measurement]]:
+    """Yield the measurements of each repeat after the first, for metrics that aggregate more than values.
+
+    Not all repeats in one: the share of different words, say, falls when the same is said again.
+    """
+    for i in range(_rounds(seen) - 1):
+        yield [replace(m, data=more[i]) if i < len(more := m.details.get(FURTHER, ())) else m for m in seen]
 
 
 def _with_errors(metric: Metric, value: float | None, n: int, n_error: int) -> float | None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..core.run import CaseResult, MetricInfo, Score
+from ..core.scoring import FURTHER
 
 __all__ = ["merge_repeats"]
 
 
-def merge_repeats(results: Sequence[CaseResult], infos: dict[str, MetricInfo]) -> CaseResult:
+def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]) -> CaseResult:
     """Return one result for the repeats of one case; texts and ranks shown are those of the first.
 
     A case of which any repeat errored is errored: half an outage is not a score.  The single values are kept
-    in ``extra["repeats"]``.  Metrics that aggregate counts instead of values (``bleu``, ``distinct_2``) stand on
-    the first answer.
+    in ``extra["repeats"]``.  A metric that aggregates counts instead of values (``bleu``, ``distinct_2``) keeps
+    those of every repeat.  *results* are left as they are.
     """
     first = results[0]
     if len(results) == 1:
@@ -24,23 +26,27 @@ def merge_repeats(results: Sequence[CaseResult], infos: dict[str, MetricInfo]) -
     if failed:
         worst = failed[0]
         head, _, rest = worst.error.partition("\n")
-        worst.error = f"{head} (in {len(failed)} of {len(results)} repeats)" + (f"\n{rest}" if rest else "")
-        return worst
-    first.extra["repeats"] = {
-        name: [r.scores[name].value for r in results] for name, score in first.scores.items() if score.value is not None
-    }
-    first.scores = {name: _merged([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
-    first.seconds = statistics.median(r.seconds for r in results)
-    return first
+        error = f"{head} (in {len(failed)} of {len(results)} repeats)" + (f"\n{rest}" if rest else "")
+        return replace(worst, error=error)
+    scores = {name: _merged([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
+    singles = {name: [r.scores[name].value for r in results] for name, s in scores.items() if s.value is not None}
+    seconds = statistics.median(r.seconds for r in results)
+    return replace(first, scores=scores, seconds=seconds, extra={**first.extra, "repeats": singles})
 
 
 def _merged(scores: Sequence[Score], info: MetricInfo | None) -> Score:
     for score in scores:
         if score.state == "error":
             return score
-    values = [s.value for s in scores if s.value is not None]
-    if not values:
+    measured = [s for s in scores if s.measurement is not None]
+    if not measured:
         return scores[0]
+    first, *others = measured
+    details = first.details
+    if any(s.data != first.data for s in others):
+        details = {**details, FURTHER: [s.data for s in others]}
+    values = [s.value for s in measured if s.value is not None]
+    if not values:
+        return replace(first, details=details)
     middle = statistics.median if info is not None and info.target == "LATENCY" else statistics.fmean
-    measured = next(s for s in scores if s.value is not None)
-    return Score("number", middle(values), data=measured.data, details=measured.details)
+    return Score("number", middle(values), data=first.data, details=details)

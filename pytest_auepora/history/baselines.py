@@ -24,7 +24,10 @@ def as_baseline(run: Run) -> Baseline:
                 for name, score in case.scores.items()
                 if score.state in ("number", "n/a") and name in out.metrics
             }
-            out.cases[case.case_id] = BaselineCase(case.content_hash, case.state, scores, dict(case.ranks))
+            varied = {name: case.values(name) for name, value in scores.items() if value is not None}
+            out.cases[case.case_id] = BaselineCase(
+                case.content_hash, case.state, scores, dict(case.ranks), case.repeats, varied
+            )
     return out
 
 
@@ -40,6 +43,8 @@ def as_run(baseline: Baseline, path: str = "", registry: Registry | None = None)
     for case_id, case in baseline.cases.items():
         scores = {n: _score(v) for n, v in case.scores.items()}
         result = CaseResult(case_id, scores=scores, content_hash=case.hash, cluster=case_id, ranks=dict(case.ranks))
+        if case.repeats > 1:
+            result.extra["repeats"] = {name: case.values(name) for name in case.scores}
         if case.state in ("passed", "failed", "error", "skipped"):
             result.state = case.state  # type: ignore[assignment]
         run.add([result])

@@ -35,27 +35,52 @@ GIT_COMMIT = "git_commit"
 RESOLUTION = 5.1e-5
 """Differences up to this are the rounding of the file (half of its fourth decimal), not a change."""
 
+_VARIED = re.compile(r'"varied": \{[^{}]*\}')  # no text of the file holds an unescaped quote
+_LIST = re.compile(r"\[([-+.\w\s,]*)\]")
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7})(\s|$)", re.MULTILINE)
 
 
 @dataclass(slots=True)
 class BaselineCase:
-    """What was accepted for one case.  A score of None was n/a; ``ranks`` are of the relevant labels."""
+    """What was accepted for one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
+
+    ``repeats`` is how often the case was asked; ``varied`` has the single values of the metrics whose values were
+    not all the same.
+    """
 
     hash: str
     state: str = "passed"
     scores: dict[str, float | None] = field(default_factory=dict)
     ranks: dict[str, int | None] = field(default_factory=dict)
+    repeats: int = 1
+    varied: dict[str, list[float | None]] = field(default_factory=dict)
+
+    def values(self, metric: str) -> list[float | None]:
+        """Return the single values of *metric*, one per repeat; none where it was not measured."""
+        if metric in self.varied:
+            return list(self.varied[metric])
+        return [self.scores[metric]] * self.repeats if metric in self.scores else []
 
     @classmethod
     def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
         """Take what is kept of *result*: the scores of baselined metrics that are numbers or n/a."""
         scores = {
-            name: None if score.value is None else round(score.value, 4) + 0.0
+            name: _rounded(score.value)
             for name, score in result.scores.items()
             if score.state in ("number", "n/a") and name in metrics and metrics[name].baselined
         }
-        return cls(result.content_hash, result.state, scores, dict(result.ranks))
+        singles = {name: [_rounded(v) for v in result.values(name)] for name in scores}
+        varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
+        return cls(result.content_hash, result.state, scores, dict(result.ranks), result.repeats, varied)
+
+    def raw(self) -> dict[str, Any]:
+        """Return the block of the file: what repeats add is left out where there are none."""
+        out = {"hash": self.hash, "state": self.state, "scores": self.scores, "ranks": self.ranks}
+        return {**out, "repeats": self.repeats, "varied": self.varied} if self.repeats > 1 else out
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4) + 0.0
 
 
 @dataclass(slots=True)
@@ -76,12 +101,15 @@ class Baseline:
             "variant": self.variant,
             "metrics": self.metrics,
             "provenance": self.provenance,
-            "cases": {
-                name: {"hash": c.hash, "state": c.state, "scores": c.scores, "ranks": c.ranks}
-                for name, c in self.cases.items()
-            },
+            "cases": {name: case.raw() for name, case in self.cases.items()},
         }
-        return json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+        return _VARIED.sub(_a_line_each, text)
+
+
+def _a_line_each(block: re.Match[str]) -> str:
+    """Put the values of one metric on one line: they change together."""
+    return _LIST.sub(lambda values: f"[{' '.join(values[1].split())}]", block[0])
 
 
 def metric_key(info: MetricInfo) -> dict[str, Any]:
@@ -169,6 +197,8 @@ def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
                     state=str(case.get("state", "passed")),
                     scores=dict(case.get("scores", {})),
                     ranks=dict(case.get("ranks", {})),
+                    repeats=int(case.get("repeats", 1)),
+                    varied={str(n): list(v) for n, v in dict(case.get("varied", {})).items()},
                 )
                 for name, case in dict(raw["cases"]).items()
             },

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from ..core.run import CaseResult, MetricInfo
 from .compare import CaseComparison
 from .policy import RegressionPolicy
+from .steadiness import guard_repeats
 from .thresholds import Bound
 
 __all__ = ["guard_case", "judge_case", "threshold_problems"]
@@ -39,7 +40,7 @@ def judge_case(
         if told:
             result.extra["advisory"] = told
     if comparison is not None and comparison.paired and not result.quarantined():
-        result.problems += guard_case(comparison, metrics, policy, always="must_pass" in result.extra)
+        result.problems += guard_case(comparison, metrics, policy, result=result, always="must_pass" in result.extra)
     result.state = "failed" if result.problems else "passed"
 
 
@@ -63,24 +64,35 @@ def threshold_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bou
 
 
 def guard_case(
-    comparison: CaseComparison, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, *, always: bool = False
-) -> list[str]:
+    comparison: CaseComparison, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, *,
+    result: CaseResult | None = None, always: bool = False,
+) -> list[str]:  # fmt: skip
     """Return one line for each deterministic metric that fell by more than the policy allows; never for a judge's.
 
+    Where the baseline has enough repeats, those of *result* are held to them instead: one line if the case broke.
     With *always* (a ``must_pass`` case) also under the policy ``report``.
     """
+    held = {
+        name: c for name, c in comparison.changes.items() if not c.errored and _is_held(name, metrics, policy, always)
+    }
+    if result is not None and comparison.before is not None and held:
+        told = guard_repeats(result, comparison.before, held, metrics, policy)
+        if told is not None:
+            return told
     out: list[str] = []
-    for name, change in comparison.changes.items():
+    for name, change in held.items():
         info, own = metrics[name], policy.for_metric(name)
-        exempt = own.policy == "report" and not always
-        if exempt or info.judge or not info.deterministic or not all(map(math.isfinite, info.range)):
-            continue
-        if change.errored or -change.gain <= own.case_max_drop + 1e-9:
+        if -change.gain <= own.case_max_drop + 1e-9:
             continue
         went = "fell" if info.direction == "higher" else "rose"
         limit = f"since the baseline, limit {own.case_max_drop:g}"
         out.append(f"{name} {went} from {change.before:.2f} to {change.after:.2f} {limit}")
     return out
+
+
+def _is_held(name: str, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, always: bool) -> bool:
+    info, exempt = metrics[name], policy.for_metric(name).policy == "report" and not always
+    return not (exempt or info.judge) and info.deterministic and all(map(math.isfinite, info.range))
 
 
 def _short(value: float, bound: Bound) -> str:

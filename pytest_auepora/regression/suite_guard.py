@@ -13,6 +13,7 @@ from ..core.run import Run
 from .compare import Comparison, MetricChange
 from .gates import GateOutcome
 from .policy import RegressionPolicy
+from .steadiness import instead_of_cases
 
 __all__ = ["CLUSTERS_FOR_STATISTICS", "judge_regression"]
 
@@ -91,7 +92,8 @@ def _statistical(
         assert change is not None
         gate = _outcome(run, found.name, change)
         gate.bound = f"p > {policy.alpha:g}"
-        gate.message = f"{found.reason}; {found.warning}" if found.warning else found.reason
+        told = found.reason + (instead_of_cases(run, comparison, found) if found.outcome == "inconclusive" else "")
+        gate.message = f"{told}; {found.warning}" if found.warning else told
         if found.outcome == "fail":
             gate.state = "failed"
         elif found.outcome == "inconclusive":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..core.metrics_base import Metric
 from ..core.run import Run
@@ -21,8 +21,12 @@ from .compare import Comparison, compare
 from .coverage import coverage_outcomes, nothing_compares
 from .gates import GateOutcome, judge_gate
 from .policy import RegressionPolicy
+from .steadiness import steadiness
 from .suite_guard import judge_regression
 from .thresholds import Bound, Gate
+
+if TYPE_CHECKING:
+    from .repeats import VarianceSplit
 
 __all__ = ["GateOutcome", "Verdict", "judge"]
 
@@ -34,7 +38,9 @@ class Verdict:
     """What a run amounts to.
 
     ``aggregates`` has every metric of the run; ``comparison`` is None without a baseline, and
-    ``baseline_note`` then says why.  ``gates`` are in the order they are shown.
+    ``baseline_note`` then says why.  ``gates`` are in the order they are shown.  Where cases were repeated,
+    ``flaky`` has those too unsteady to be held to a baseline, with the reason, and ``noise`` says by metric how much
+    of the spread is that of a case asked again.
     """
 
     title: str
@@ -44,6 +50,8 @@ class Verdict:
     baseline_note: str = ""
     notes: list[str] = field(default_factory=list)
     failed_cases: int = 0
+    flaky: dict[str, str] = field(default_factory=dict)
+    noise: dict[str, VarianceSplit] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome:
@@ -104,6 +112,8 @@ def judge(
     if not run.is_full:
         _withhold(run, out)
     out.notes += _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
+    found = steadiness(run, out.comparison, policy)
+    out.flaky, out.noise = found.flaky, found.noise
     return out
 
 

@@ -17,6 +17,7 @@ from ..errors import AueporaError
 from ..regression.baseline import BaselineCase
 from ..regression.compare import CaseComparison, Comparison, ScoreChange
 from ..regression.gates import GateOutcome
+from ..regression.repeats import VarianceSplit
 from ..regression.verdict import Verdict
 from .side_by_side import side_by_sides
 from .side_by_side_data import side_by_side_dict
@@ -115,6 +116,7 @@ def _verdict(raw: Mapping[str, Any]) -> Verdict:
     out = _made(Verdict, raw)
     out.gates = [_made(GateOutcome, {**g, "culprits": tuple(g.get("culprits", ()))}) for g in raw.get("gates", ())]
     out.aggregates = {name: _made(Aggregate, a) for name, a in raw.get("aggregates", {}).items()}
+    out.noise = {name: _made(VarianceSplit, split) for name, split in raw.get("noise", {}).items()}
     out.comparison = None if raw.get("comparison") is None else _comparison(raw["comparison"])
     return out
 

@@ -17,6 +17,7 @@ from .layout import printable
 from .markdown_text import escape, escape_html, table_lines
 from .marks import UNICODE
 from .metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
+from .noise import flaky_line, noise_lines, repeats_line
 from .numbers import metric_value, plural
 from .side_by_side import SideBySide, side_by_sides
 from .side_by_side_markdown import side_by_side_parts
@@ -118,7 +119,8 @@ def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
 
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
-    notes = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *verdict.notes, long_note(verdict)]
+    notes = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *verdict.notes, flaky_line(verdict, 1000)]
+    notes += [long_note(verdict), repeats_line(run), *noise_lines(verdict)]
     if verdict.comparison is not None and verdict.comparison.provenance:
         moved = [f"{k} {listed([a])} \u2192 {listed([b])}" for k, (a, b) in verdict.comparison.provenance.items()]
         notes.append(f"changed since the baseline: {', '.join(moved)}")

@@ -168,8 +168,18 @@ def _verdict() -> dict[str, Any]:
             "baseline_note": {**_TEXT, "description": "why there is no baseline"},
             "notes": _TEXTS,
             "failed_cases": _COUNT,
+            "flaky": {**_by_name(_TEXT), "description": "cases too unsteady for the case guard, and why"},
+            "noise": {
+                **_by_name(_split()),
+                "description": "by metric, where cases were repeated: variances of a case's difference",
+            },
         }
     )
+
+
+def _split() -> dict[str, Any]:
+    numbers = ("total", "between", "within_baseline", "within_candidate", "repeats_baseline", "repeats_candidate")
+    return _object({"n_cases": _COUNT, **dict.fromkeys(numbers, _NUMBER)})
 
 
 def _gate() -> dict[str, Any]:
@@ -211,6 +221,7 @@ def _aggregate() -> dict[str, Any]:
 def _comparison() -> dict[str, Any]:
     change = _object({"before": _NUMBER, "after": _NUMBER, "gain": _NUMBER, "errored": {"type": "boolean"}})
     before = _object({"hash": _TEXT, "state": _TEXT, "scores": _by_name(_NUMBER), "ranks": _ANY_OBJECT})
+    before["properties"] |= {"repeats": _COUNT, "varied": _by_name({"type": "array", "items": _NUMBER})}
     case = _object(
         {
             "case_id": _TEXT,

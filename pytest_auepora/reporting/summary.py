@@ -11,6 +11,7 @@ from .diagnosis import blamed_metrics, component, diagnose, listed
 from .layout import Cell, Column, Line, table, text_width
 from .marks import Marks
 from .metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
+from .noise import flaky_line, noise_lines, repeats_line
 from .numbers import plural, score
 from .page import Page
 from .tally import FAILING, cases_of, headline, headline_style, long_note
@@ -106,7 +107,7 @@ def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bo
             page.free(f"fixed: {listed([c.case_id for c in cases], MOST_CASES)}", "green")
     _moved(page, verdict)
     _gates(page, verdict, run)
-    _notes(page, verdict)
+    _notes(page, run, verdict)
     return page.lines
 
 
@@ -236,9 +237,11 @@ def _beside(gates: Sequence[GateOutcome], run: Run, culprits: Sequence[str]) -> 
     return ", ".join(filter(None, [places, owner, cost]))
 
 
-def _notes(page: Page, verdict: Verdict) -> None:
-    for note in filter(None, [*verdict.notes, long_note(verdict)]):
+def _notes(page: Page, run: Run, verdict: Verdict) -> None:
+    for note in filter(None, [*verdict.notes, flaky_line(verdict), long_note(verdict)]):
         page.free(note, "yellow")
+    for note in filter(None, [repeats_line(run), *noise_lines(verdict)]):
+        page.free(note, "light")
     if (comparison := verdict.comparison) is not None and comparison.provenance:
         moved = (f"{key} {_short(old)} \u2192 {_short(new)}" for key, (old, new) in comparison.provenance.items())
         page.free(f"changed since the baseline: {', '.join(moved)}", "light", most=4)

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from pytest_auepora.history.store import HistoryStore
+
 from .conftest import Project, gates
 
 FLIPPING = """\
@@ -94,3 +96,33 @@ def test_a_case_that_must_pass_may_not_be_skipped(project: Project) -> None:
 @pytest.mark.parametrize("value", ["0", "-3"])
 def test_repeats_are_counted_from_one(project: Project, value: str) -> None:
     assert project.run("--auepora-repeat", value).ret == 4
+
+
+def test_repeats_are_kept_and_flaky_cases_named_everywhere(project: Project) -> None:
+    project.rag(FLIPPING)
+    project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {policy: report}\n")
+    project.accept("--auepora-repeat", "5")
+    case = json.loads(project.baseline.read_text())["cases"]["warehouse"]
+    assert case["repeats"] == 5
+    assert case["varied"]["mrr"] == [1.0, 0.0, 1.0, 0.0, 1.0]
+    kept = project.baseline.read_bytes()
+    assert "left as it was" in str(project.run("--auepora-update", "--auepora-repeat", "5").stdout)
+    assert project.baseline.read_bytes() == kept
+    result = project.run("--auepora-repeat", "2")
+    text = " ".join(str(result.stdout).split())
+    assert result.ret == 0
+    assert "1 flaky case: warehouse (passes in 3 of 5 repeats and recall@1 varies by 0.55" in text
+    assert "each case asked 2 times" in text
+    assert "mrr: variance between cases" in text
+    stored = HistoryStore(project.path / ".auepora" / "history.sqlite").verdict("last")
+    assert list(stored["flaky"]) == ["warehouse"]
+    assert "mrr" in stored["noise"]
+
+
+def test_a_case_that_broke_fails_by_its_repeats(project: Project) -> None:
+    project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {min_effect: 1, policy: tolerance}\n")
+    project.accept("--auepora-repeat", "5")
+    project.rag(FLIPPING)
+    result = project.run("--auepora-repeat", "4")
+    assert result.ret == 1
+    assert "the case passes in 2 of 4 repeats and passed in 5 of 5" in " ".join(str(result.stdout).split())

@@ -1,0 +1,171 @@
+"""Repeats of single cases: stored in the baseline, held to it, flaky ones named, and where noise comes from."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.run import CaseResult
+from pytest_auepora.history.baselines import as_baseline, as_run
+from pytest_auepora.regression.accept import merge
+from pytest_auepora.regression.baseline import Baseline, parse_baseline
+from pytest_auepora.regression.case_guard import judge_case
+from pytest_auepora.regression.compare import compare
+from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.verdict import Verdict, judge
+from pytest_auepora.reporting.json_report import json_report, read_json_report
+from pytest_auepora.reporting.noise import flaky_line, noise_lines, repeats_line
+
+from .runs import case, metrics, run
+
+M = metrics("recall@1", "mrr")
+
+
+def asked(name: str, /, **singles: list[float]) -> CaseResult:
+    """A case with the single values of its repeats."""
+    means: dict[str, Any] = {n: sum(v) / len(v) for n, v in singles.items()}
+    result = case(name, **means)
+    result.extra["repeats"] = {n.replace("_at_", "@"): v for n, v in singles.items()}
+    return result
+
+
+def accepted(*cases: CaseResult) -> Baseline:
+    """The baseline that accepting *cases* gives, after a trip through its file."""
+    return parse_baseline(merge(None, run(*cases), {"all"})[0].dumps(), "b.json")
+
+
+def judged(baseline: Baseline, *cases: CaseResult, **policy: object) -> Verdict:
+    now, terms = run(*cases), RegressionPolicy(**policy)  # type: ignore[arg-type]
+    found = compare(now, baseline)
+    for result in now.cases.values():
+        judge_case(result, {}, now.metrics, found.cases[result.case_id], terms)
+    return judge(now, [], terms, M, baseline=baseline)
+
+
+def test_the_baseline_keeps_the_repeats_in_few_lines() -> None:
+    new, _ = merge(
+        None, run(asked("a", recall_at_1=[1.0, 1.0, 1.0], mrr=[1.0, 0.5, 1 / 3]), case("b", mrr=1.0)), {"all"}
+    )
+    text = new.dumps()
+    assert '   "repeats": 3,\n' in text
+    assert '   "varied": {\n    "mrr": [1.0, 0.5, 0.3333]\n   }\n' in text
+    assert "repeats" not in json.loads(text)["cases"]["b"], "a case asked once looks as it always did"
+    read = parse_baseline(text, "b.json")
+    assert read == new
+    assert read.dumps() == text
+    assert read.cases["a"].values("recall@1") == [1.0, 1.0, 1.0]
+    assert read.cases["a"].values("mrr") == [1.0, 0.5, 0.3333]
+    assert read.cases["b"].values("mrr") == [1.0]
+    assert read.cases["b"].values("token_f1") == []
+
+
+def test_a_baseline_from_before_repeats_were_kept_loads() -> None:
+    old = (
+        Baseline("suite", cases={})
+        .dumps()
+        .replace('"cases": {}', '"cases": {"a": {"hash": "h", "scores": {"mrr": 1}}}')
+    )
+    assert parse_baseline(old, "b.json").cases["a"].repeats == 1
+
+
+def test_repeats_survive_the_way_between_runs_and_baselines() -> None:
+    before = run(asked("a", mrr=[1.0, 0.0]), case("b", mrr=0.5))
+    held = as_baseline(before)
+    assert held.cases["a"].values("mrr") == [1.0, 0.0]
+    assert as_run(held).cases["a"].values("mrr") == [1.0, 0.0]
+    assert as_run(held).cases["b"].repeats == 1
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "fails"),
+    [
+        ([1, 1, 1, 1, 1], [0, 0, 1], True),
+        ([1, 1, 1, 1, 0], [0, 0, 1], True),  # 0.80 → 0.33: less than case_max_drop, and yet broken
+        ([1, 1, 1, 1, 0], [0, 1], True),  # half of the repeats
+        ([1, 1, 1, 1, 1], [0, 1, 1], False),
+        ([1, 1, 1, 0, 0], [0, 0, 0], False),  # 60 %: never was steady
+        ([1, 1, 1], [0, 0, 0], True),  # too few repeats to tell: 1.00 → 0.00
+        ([1, 1, 1], [0, 1, 1], False),
+        ([1, 1, 1, 1, 1], [0], True),
+        ([0, 0, 0, 0, 0], [0, 0, 0], False),
+    ],
+)
+def test_a_case_that_was_steady_fails_when_it_passes_in_half_of_its_repeats(
+    then: list[float], now: list[float], fails: bool
+) -> None:
+    found = judged(accepted(asked("a", recall_at_1=then)), asked("a", recall_at_1=now), min_effect=1)
+    assert found.failed_cases == int(fails)
+
+
+def test_the_reason_has_the_counts() -> None:
+    now = run(asked("a", recall_at_1=[0, 0, 1], mrr=[0.5, 0.5, 1]))
+    comparison = compare(now, accepted(asked("a", recall_at_1=[1, 1, 1, 1, 1], mrr=[1, 1, 1, 1, 1])))
+    judge_case(now.cases["a"], {}, now.metrics, comparison.cases["a"], RegressionPolicy())
+    assert now.cases["a"].problems == [
+        "recall@1 fell from 1.00 to 0.33 since the baseline: "
+        "the case passes in 1 of 3 repeats and passed in 5 of 5"
+    ]  # fmt: skip
+
+
+def test_the_thresholds_of_a_case_decide_which_repeats_pass() -> None:
+    then, now = asked("a", mrr=[0.9] * 5), asked("a", mrr=[0.6, 0.6, 0.9])
+    now.extra["thresholds"] = {"mrr": [["min", 0.8]]}
+    assert judged(accepted(then), now, min_effect=1).failed_cases == 1
+    del now.extra["thresholds"]
+    assert judged(accepted(then), now, min_effect=1).failed_cases == 0
+
+
+def test_flaky_cases_are_named_by_the_baseline_or_else_by_the_run() -> None:
+    steady, flipping = [1.0] * 4, [1.0, 0.0, 1.0, 0.0]
+    found = judged(
+        accepted(asked("a", recall_at_1=flipping), asked("b", recall_at_1=steady), case("c", recall_at_1=1.0)),
+        asked("a", recall_at_1=steady), asked("b", recall_at_1=flipping), asked("c", recall_at_1=flipping),
+    )  # fmt: skip
+    why = "passes in 2 of 4 repeats and recall@1 varies by 0.58 (standard deviation) between repeats"
+    assert found.flaky == {"a": f"{why} of the baseline", "c": why}
+    assert flaky_line(found, most=1) == f"2 flaky cases: a ({why} of the baseline), and 1 more"
+
+
+def test_a_case_that_passes_sometimes_is_flaky() -> None:
+    found = judged(Baseline("suite"), asked("a", recall_at_1=[1.0, 0.0, 0.0]))
+    assert found.flaky["a"].startswith("passes in 1 of 3 repeats and recall@1 varies by 0.58")
+    assert not judged(Baseline("suite"), case("a", recall_at_1=1.0)).flaky
+
+
+def noisy(n: int, rng: random.Random, shift: float, within: float, repeats: int) -> list[CaseResult]:
+    return [asked(f"c{i}", mrr=[0.5 + shift + rng.gauss(0, within) for _ in range(repeats)]) for i in range(n)]
+
+
+def test_an_inconclusive_metric_says_how_many_repeats_would_decide_it() -> None:
+    rng = random.Random(4)
+    found = judged(accepted(*noisy(30, rng, 0, 0.3, 3)), *noisy(30, rng, -0.05, 0.3, 3), policy="statistical")
+    (gate,) = (g for g in found.gates if g.kind == "regression")
+    assert gate.state == "inconclusive"
+    assert ", or these cases asked " in gate.message
+    assert set(found.noise) == {"mrr"}
+    assert noise_lines(found)[0].startswith("mrr: variance between cases 0.0")
+    again = read_json_report(json_report([run()], [found]))[1][0]
+    assert (again.flaky, again.noise) == (found.flaky, found.noise)
+
+
+def test_where_cases_differ_more_repeats_do_not_help() -> None:
+    rng = random.Random(1)
+    level = [rng.gauss(0, 0.4) for _ in range(30)]
+    then = accepted(*(asked(f"c{i}", mrr=[0.5, 0.5, 0.5001]) for i in range(30)))
+    now = [asked(f"c{i}", mrr=[0.5 + x] * 3) for i, x in enumerate(level)]
+    (gate,) = (g for g in judged(then, *now, policy="statistical").gates if g.kind == "regression")
+    assert "no number of repeats" in gate.message
+
+
+def test_without_repeats_nothing_is_said() -> None:
+    found = judged(accepted(case("a", mrr=1.0)), case("a", mrr=1.0))
+    assert (found.flaky, found.noise, repeats_line(run(case("a", mrr=1.0)))) == ({}, {}, "")
+    assert (flaky_line(found), noise_lines(found)) == ("", [])
+
+
+def test_how_often_cases_were_asked() -> None:
+    assert repeats_line(run(asked("a", mrr=[1, 1]), provenance={"seed": 0})) == "each case asked 2 times, seed 0"
+    assert repeats_line(run(asked("a", mrr=[1, 1]), case("b", mrr=1.0))) == "asked 1 to 2 times"
