@@ -14,6 +14,8 @@ AueporaError
 ├── CorpusError            what should be the ids or chunks of a corpus is none, or cannot be read
 ├── NotMeasuredError       a score without a number was compared
 ├── CallTimeoutError       the RAG did not answer in time
+├── UnsendableError        something that cannot be sent to another process
+├── LostWorkError          a worker died and took its samples with it
 └── MissingExtraError      an optional dependency is not installed
 """
 
@@ -30,6 +32,7 @@ __all__ = [
     "CorpusError",
     "GoldenFileError",
     "HistoryError",
+    "LostWorkError",
     "MetricError",
     "MissingExtraError",
     "NotComparableError",
@@ -40,6 +43,7 @@ __all__ = [
     "ThresholdError",
     "UnknownNameError",
     "UnknownRunError",
+    "UnsendableError",
     "did_you_mean",
 ]
 
@@ -138,3 +142,11 @@ class MissingExtraError(AueporaError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an extra that is not installed: pip install 'pytest-auepora[{extra}]'")
+
+
+class UnsendableError(AueporaError, TypeError):
+    """Something that cannot be sent to another process; the message names it."""
+
+
+class LostWorkError(AueporaError):
+    """A worker process died, and its samples were not measured; the message names them."""

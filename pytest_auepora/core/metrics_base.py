@@ -116,6 +116,10 @@ class Metric:
         value = sum(values) / len(values) if values else 0.0
         return MetricResult(self.name, self.target, value, {"num_samples": len(values)})
 
+    def counts(self, samples: Sequence[EvaluationSample]) -> dict[str, int]:  # noqa: ARG002 - a subclass counts
+        """Further details of `compute`: how many *samples* are of some kind.  Summed over the parts of a data set."""
+        return {}
+
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
         """Measure every sample and aggregate.
 
@@ -127,6 +131,7 @@ class Metric:
         seen = self.measure_many(samples, outputs)
         result = self.aggregate([m for m in seen if isinstance(m, Measurement)])
         result.details["num_skipped"] = sum(isinstance(m, NotApplicable) for m in seen)
+        result.details.update(self.counts(samples))
         return result
 
     def __repr__(self) -> str:

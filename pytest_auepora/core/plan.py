@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .metrics_base import Metric
@@ -24,15 +24,22 @@ class EvaluationPlan:
             out.setdefault(metric.target, []).append(metric)
         return out
 
-    def validate_dataset(self, samples: Sequence[EvaluationSample]) -> None:
-        """Check that each field a metric requires is there in at least one sample.
+    def validate_dataset(self, samples: Iterable[EvaluationSample]) -> None:
+        """Check that each field a metric requires is there in at least one sample, reading no further than it takes.
 
         Raises:
             ValueError: a required field is None in every sample.  An empty data set passes.
         """
-        if not samples:
-            return
+        lacking: dict[str, str] = {}
         for metric in self.metrics:
             for name in metric.required_fields():
-                if all(getattr(s, name) is None for s in samples):
-                    raise ValueError(f"Dataset missing required field '{name}' for metric '{metric.name}'.")
+                lacking.setdefault(name, metric.name)
+        empty = True
+        for sample in samples:
+            empty = False
+            lacking = {name: who for name, who in lacking.items() if getattr(sample, name) is None}
+            if not lacking:
+                return
+        if lacking and not empty:
+            name, needed_by = next(iter(lacking.items()))
+            raise ValueError(f"Dataset missing required field '{name}' for metric '{needed_by}'.")

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import LostWorkError
+from .batches import BATCH_SIZE, Lost, all_cores, in_batches, run_batches
+from .columns import MeasurementColumn
 from .dataset import EvaluationDataset
+from .metrics_base import Metric
 from .plan import EvaluationPlan
+from .progress import Progress
 from .rag_interface import RAGSystemProtocol
 from .types import EvaluationSample, MetricResult, SystemOutputs
 
@@ -11,7 +22,7 @@ __all__ = ["AueporaEvaluator"]
 
 
 class AueporaEvaluator:
-    """Runs a plan over a data set.
+    """Runs a plan over a data set, batch by batch: of a sample that was measured only numbers are kept.
 
     Args:
         system: anything with ``run(sample, *, top_k) -> SystemOutputs``.
@@ -29,12 +40,133 @@ class AueporaEvaluator:
         samples = list(dataset)
         return samples, [self.system.run(s, top_k=self.top_k) for s in samples]
 
-    def evaluate(self, dataset: EvaluationDataset) -> list[MetricResult]:
-        """Return one result per metric of the plan.
+    def evaluate(
+        self,
+        dataset: EvaluationDataset,
+        *,
+        executor: Executor | None = None,
+        jobs: int | None = 1,
+        batch_size: int = BATCH_SIZE,
+        in_flight: int | None = None,
+        progress: bool | None = False,
+    ) -> list[MetricResult]:
+        """Return one result per metric of the plan; the same numbers wherever it is done.
+
+        A metric that brings its own ``compute`` sees all samples and outputs at once, and they are kept for it.
+
+        Args:
+            dataset: gone through as far as it takes to see that every required field is there, and then once more.
+            executor: calls the system and measures; ``Client.get_executor()`` of Dask, for instance.  System and
+                metrics are pickled, unless it is one of threads.  It is not shut down.
+            jobs: without an executor, in how many processes to do it; None is one for every core.
+            batch_size: samples a batch.
+            in_flight: how many batches are under way at most; by default two for every process.
+            progress: whether a bar is shown on standard error; None: where somebody looks at it.
 
         Raises:
-            ValueError: the data set lacks a field that a metric requires in every sample.
+            ValueError: the data set lacks a field that a metric requires in every sample, or a number is out of range.
+            UnsendableError: the system, a metric or a sample cannot be sent to another process.
+            LostWorkError: a worker died over some samples, alone with them as well; they are named.
         """
-        self.plan.validate_dataset(list(dataset))
-        samples, outputs = self.collect(dataset)
-        return [metric.compute(samples, outputs) for metric in self.plan.metrics]
+        jobs = all_cores() if jobs is None else jobs
+        if min(jobs, batch_size, 1 if in_flight is None else in_flight) < 1:
+            raise ValueError("jobs, batch_size and in_flight must be at least 1")
+        self.plan.validate_dataset(dataset)
+        task = _Measure(self.system, self.plan.metrics, self.top_k)
+        seen = _Seen(self.plan.metrics)
+        done = run_batches(
+            task, in_batches(dataset, batch_size), executor=executor, jobs=jobs, in_flight=in_flight,
+            name_of=lambda sample: sample.sample_id,
+        )  # fmt: skip
+        with Progress("samples", _length(dataset) if progress is not False else None, show=progress) as bar:
+            for batch, made in done:
+                if isinstance(made, Lost):
+                    raise LostWorkError(
+                        f"samples {batch[0].sample_id!r} to {batch[-1].sample_id!r} ({len(batch)}) were not measured: "
+                        f"their worker died ({made.reason})"
+                    )
+                seen.take(batch, made)
+                bar.done(len(batch))
+        return seen.results()
+
+
+def _length(dataset: EvaluationDataset) -> int | None:
+    with suppress(TypeError):
+        return len(dataset)
+    return None
+
+
+def _sees_everything(metric: Metric) -> bool:
+    """Whether a metric brings its own ``compute``, which no part of a data set can stand for."""
+    return type(metric).compute is not Metric.compute
+
+
+@dataclass
+class _Part:
+    """What a batch gave: a column and counts for every metric that works in parts, outputs if one does not."""
+
+    columns: list[MeasurementColumn]
+    counts: list[dict[str, int]]
+    outputs: list[SystemOutputs] | None = None
+
+
+@dataclass
+class _Measure:
+    """Calls the system on a batch and measures what it gives."""
+
+    system: RAGSystemProtocol
+    metrics: list[Metric]
+    top_k: int
+
+    def __call__(self, batch: Sequence[EvaluationSample]) -> _Part:
+        outputs = [self.system.run(sample, top_k=self.top_k) for sample in batch]
+        in_parts = [metric for metric in self.metrics if not _sees_everything(metric)]
+        part = _Part(
+            [MeasurementColumn(metric.measure_many(batch, outputs)) for metric in in_parts],
+            [metric.counts(batch) for metric in in_parts],
+        )
+        if len(in_parts) < len(self.metrics):
+            part.outputs = outputs
+            for one in outputs:
+                one.memo.clear()  # it is for this process, and never stored
+        return part
+
+    def parts(self) -> dict[str, Any]:
+        """Return what is sent along, by what errors call it."""
+        return {"the system": self.system, **{f"metric {metric.name!r}": metric for metric in self.metrics}}
+
+
+@dataclass
+class _Seen:
+    """The parts put together."""
+
+    metrics: list[Metric]
+    samples: list[EvaluationSample] = field(default_factory=list)
+    outputs: list[SystemOutputs] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.in_parts = [metric for metric in self.metrics if not _sees_everything(metric)]
+        self.columns = [MeasurementColumn() for _ in self.in_parts]
+        self.counts = [metric.counts([]) for metric in self.in_parts]
+
+    def take(self, batch: list[EvaluationSample], part: _Part) -> None:
+        for column, more in zip(self.columns, part.columns, strict=True):
+            column.extend(more)
+        for counts, added in zip(self.counts, part.counts, strict=True):
+            counts.update({name: counts.get(name, 0) + n for name, n in added.items()})
+        if part.outputs is not None:
+            self.samples += batch
+            self.outputs += part.outputs
+
+    def results(self) -> list[MetricResult]:
+        parts = iter(zip(self.columns, self.counts, strict=True))
+        return [
+            metric.compute(self.samples, self.outputs) if _sees_everything(metric) else _result(metric, *next(parts))
+            for metric in self.metrics
+        ]
+
+
+def _result(metric: Metric, column: MeasurementColumn, counts: dict[str, int]) -> MetricResult:
+    result = metric.aggregate(column)
+    result.details.update({"num_skipped": column.skipped, **counts})
+    return result

@@ -8,6 +8,7 @@ as well.  Needs the extra ``parquet``.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..errors import AueporaError, MissingExtraError
 
-__all__ = ["load_parquet_dataset", "save_parquet_dataset"]
+__all__ = ["as_lines", "iter_rows", "load_parquet_dataset", "row_count", "save_parquet_dataset"]
 
 _TEXTS = ("sample_id", "query")
 _JSON = ("relevant_docs", "candidate_docs", "reference_answer", "labels", "metadata")
@@ -36,14 +37,42 @@ def load_parquet_dataset(path: str | Path, name: str | None = None) -> InMemoryD
     from .jsonl import read_samples
     from .source import Source
 
-    parquet = _parquet()
     path = Path(path)
-    try:
-        rows = parquet.read_table(path).to_pylist()
-    except (OSError, ValueError) as exc:  # pyarrow's own errors are ValueErrors
-        raise AueporaError(f"{path}: cannot be read as Parquet: {exc}") from None
-    lines = "\n".join(json.dumps(_plain(row, path), ensure_ascii=False, default=str) for row in rows)
+    lines = as_lines(iter_rows(path), path)
     return InMemoryDataset(name if name is not None else path.stem, read_samples(Source(str(path), lines)))
+
+
+def iter_rows(path: Path, batch_size: int = 4096) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file, *batch_size* of which are held at a time; raises as `load_parquet_dataset` does."""
+    with _opened(path) as file:
+        try:
+            for batch in file.iter_batches(batch_size):
+                yield from batch.to_pylist()
+        except (OSError, ValueError) as exc:
+            raise _refusal(path, exc) from None
+
+
+def row_count(path: Path) -> int:
+    """Return how many rows a file says it has; raises as `load_parquet_dataset` does."""
+    with _opened(path) as file:
+        return int(file.metadata.num_rows)
+
+
+def _opened(path: Path) -> Any:
+    parquet = _parquet()
+    try:
+        return parquet.ParquetFile(path)
+    except (OSError, ValueError) as exc:  # pyarrow's own errors are ValueErrors
+        raise _refusal(path, exc) from None
+
+
+def _refusal(path: Path, why: Exception) -> AueporaError:
+    return AueporaError(f"{path}: cannot be read as Parquet: {why}")
+
+
+def as_lines(rows: Iterable[dict[str, Any]], path: Path) -> str:
+    """Return rows as JSON Lines; text in a column of JSON is taken for what it says."""
+    return "\n".join(json.dumps(_plain(row, path), ensure_ascii=False, default=str) for row in rows)
 
 
 def _plain(row: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from ..errors import GoldenFileError, Problem
 
-__all__ = ["MAX_BYTES", "Mark", "Source", "describe"]
+__all__ = ["MAX_BYTES", "Mark", "Source", "decode", "describe"]
 
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
@@ -70,7 +70,7 @@ class Source:
         if len(data) > max_bytes:
             source.complain(0, 0, f"is larger than {max_bytes:,} bytes; split it")
             raise source.error()
-        return cls(str(path), _decode(data, source))
+        return cls(str(path), decode(data, source))
 
     @property
     def lines(self) -> list[str]:
@@ -157,7 +157,8 @@ class Source:
         return (rest[: end.start()] if end else rest).strip()
 
 
-def _decode(data: bytes, source: Source) -> str:
+def decode(data: bytes, source: Source) -> str:
+    """Return *data* as text; raises `GoldenFileError` with the place of what is no UTF-8, told to *source*."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         source.complain(1, 1, "is UTF-16; save it as UTF-8")
         raise source.error()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.garbage import garbage_collection_paused
 from ..core.metrics_base import Measurement, Metric, NotApplicable
-from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
+from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
 from .relevance import Matching, Ranking, ranking_of
 
@@ -150,11 +150,9 @@ class PrecisionAtK(Ranked):
         found = hits.per_query(hits.top(self.k))
         return found / (self.k if self.denominator == "k" else hits.depths.clip(1, self.k))
 
-    def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
-        """Measure and aggregate; ``skipped_empty_gold`` counts the samples without relevant documents."""
-        result = super().compute(samples, outputs)
-        result.details["skipped_empty_gold"] = sum(not s.relevant_docs for s in samples)
-        return result
+    def counts(self, samples: Sequence[EvaluationSample]) -> dict[str, int]:
+        """Return ``skipped_empty_gold``, the number of samples without relevant documents."""
+        return {"skipped_empty_gold": sum(not s.relevant_docs for s in samples)}
 
 
 @dataclass(eq=False, repr=False)

@@ -1,0 +1,175 @@
+"""Batches through executors: in order, bounded, and whole after a worker has died."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.batches import Lost, all_cores, in_batches, run_batches
+from pytest_auepora.core.workers import run_packed
+from pytest_auepora.errors import AueporaError, UnsendableError
+
+from .large import Doubles
+
+
+class Here(Executor):
+    """Does the work at once, packed and unpacked as if it had travelled."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Any] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.tasks.append(args)
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as exc:
+            future.set_exception(exc)
+        return future
+
+
+class Odd(Exception):
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} and {two}")
+        self.lock = threading.Lock()
+
+
+class Raises(Doubles):
+    def __call__(self, batch: Sequence[int]) -> list[int]:
+        raise Odd(1, 2)
+
+
+def numbers(size: int, taken: list[int] | None = None) -> Iterator[list[int]]:
+    for batch in in_batches(range(size), 3):
+        if taken is not None:
+            taken.append(batch[0])
+        yield batch
+
+
+def test_a_series_is_cut_without_reading_ahead() -> None:
+    assert list(in_batches(range(7), 3)) == [[0, 1, 2], [3, 4, 5], [6]]
+    rest = iter(range(10))
+    next(in_batches(rest, 4))
+    assert next(rest) == 4
+
+
+@pytest.mark.parametrize("executor", [None, Here(), ThreadPoolExecutor(2)], ids=["none", "packed", "threads"])
+def test_everything_comes_back_in_order(executor: Executor | None) -> None:
+    done = list(run_batches(Doubles(), numbers(20), executor=executor))
+    assert [n for batch, _ in done for n in batch] == list(range(20))
+    assert [n for _, made in done if isinstance(made, list) for n in made] == list(range(0, 40, 2))
+    if executor is not None:
+        executor.shutdown()  # it is the user's: still there, for whoever made it to end
+
+
+def test_no_more_is_read_than_there_is_room_for() -> None:
+    gate = threading.Event()
+
+    class Waits(Doubles):
+        def __call__(self, batch: Sequence[int]) -> list[int]:
+            gate.wait(60)
+            return super().__call__(batch)
+
+    taken: list[int] = []
+    with ThreadPoolExecutor(2) as pool:
+        done = run_batches(Waits(), numbers(300, taken), executor=pool, in_flight=4)
+        threading.Timer(0.05, gate.set).start()
+        next(done)
+        assert len(taken) == 5
+        for count, _ in enumerate(done, 2):
+            assert len(taken) - count <= 4
+    assert len(taken) == 100
+
+
+def test_what_a_task_raises_is_raised_here() -> None:
+    for executor in (None, Here()):
+        with pytest.raises(ValueError, match="no negative numbers"):
+            list(run_batches(Doubles(), iter([[1], [-1], [2]]), executor=executor))
+
+
+def test_an_error_that_cannot_travel_is_told() -> None:
+    with pytest.raises(AueporaError, match="Odd: 1 and 2"):
+        list(run_batches(Raises(), iter([[1]]), executor=Here()))
+
+
+def test_what_cannot_be_sent_is_named() -> None:
+    lock: Any = threading.Lock()
+    with pytest.raises(UnsendableError, match=r"the deadly ones cannot be sent to another process: TypeError: .*lock"):
+        list(run_batches(Doubles(lock), numbers(3), executor=Here()))
+    batch: Any = [0, lock]
+    with pytest.raises(UnsendableError, match=r"sample 'number 1' cannot be sent"):
+        list(run_batches(Doubles(), iter([batch]), executor=Here(), name_of=lambda n: f"number {0 if n == 0 else 1}"))
+
+
+def test_functions_of_functions_travel_with_cloudpickle() -> None:
+    pytest.importorskip("cloudpickle", reason="cloudpickle is not installed")
+
+    class Local(Doubles):
+        def __call__(self, batch: Sequence[int]) -> list[int]:
+            return [3 * n for n in batch]
+
+    assert [made for _, made in run_batches(Local(), iter([[1, 2]]), executor=Here())] == [[3, 6]]
+
+
+def test_the_task_travels_with_every_batch_and_is_unpacked_once() -> None:
+    here = Here()
+    list(run_batches(Doubles(), numbers(9), executor=here))
+    assert {args[:2] for args in here.tasks} == {here.tasks[0][:2]}
+    key, task, batch = here.tasks[0]
+    assert run_packed(key, b"no longer read", batch) == run_packed(key, task, batch)
+
+
+def test_a_worker_that_cannot_read_the_work_says_why() -> None:
+    class Elsewhere(Here):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            return super().submit(fn, "another key", b"cnowhere\nnothing\n.", args[2])
+
+    with pytest.raises(AueporaError, match="a worker cannot read the work: ModuleNotFoundError: No module"):
+        list(run_batches(Doubles(), numbers(3), executor=Elsewhere()))
+
+
+def test_an_executor_that_ended_says_so() -> None:
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(AueporaError, match="the executor takes no more work: RuntimeError"):
+        list(run_batches(Doubles(), numbers(3), executor=pool))
+
+
+def test_what_is_under_way_is_cancelled_when_nobody_wants_it() -> None:
+    futures: list[Future[Any]] = []
+
+    class Never(Executor):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            futures.append(Future())
+            if len(futures) == 1:
+                futures[0].set_result(fn(*args))
+            return futures[-1]
+
+    done = run_batches(Doubles(), numbers(30), executor=Never(), in_flight=3)
+    next(done)
+    done.close()  # type: ignore[attr-defined]
+    assert [f.cancelled() for f in futures] == [False, True, True]
+
+
+def test_a_process_that_dies_once_loses_nothing(tmp_path: Path) -> None:
+    task = Doubles(frozenset([7]), str(tmp_path / "died"))
+    done = list(run_batches(task, numbers(20), jobs=2))
+    assert (tmp_path / "died").exists()
+    assert [made for _, made in done] == [[2 * n for n in batch] for batch in numbers(20)]
+
+
+def test_a_batch_that_kills_every_process_is_the_only_one_lost() -> None:
+    done = list(run_batches(Doubles(frozenset([7])), numbers(20), jobs=2))
+    assert [batch for batch, _ in done] == list(numbers(20))
+    lost = [(batch, made.reason) for batch, made in done if isinstance(made, Lost)]
+    assert [batch for batch, _ in lost] == [[6, 7, 8]]
+    assert "BrokenProcessPool" in lost[0][1]
+
+
+def test_there_is_at_least_one_core() -> None:
+    assert all_cores() >= 1

@@ -1,0 +1,38 @@
+"""The bar is for people who look."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from pytest_auepora.core.progress import Progress, is_watched
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("terminal", "ci", "watched"), [(True, "", True), (True, "true", False), (False, "", False)])
+def test_who_looks(monkeypatch: pytest.MonkeyPatch, terminal: bool, ci: str, watched: bool) -> None:
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(sys, "stderr", err := Terminal() if terminal else io.StringIO())
+    assert is_watched() is watched
+    with Progress("cases", 10) as bar:
+        bar.done(4)
+        bar.done(6)
+    assert ("/10" in err.getvalue()) is watched
+
+
+def test_it_can_be_switched_off_and_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with Progress("cases", 2, show=False) as bar:
+        bar.done()
+    assert terminal.getvalue() == ""
+    monkeypatch.setenv("CI", "1")
+    with Progress("cases", None, show=True) as bar:
+        bar.done(3)
+    assert " cases" in terminal.getvalue()

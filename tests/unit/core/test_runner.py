@@ -1,0 +1,123 @@
+"""The evaluator over sets that do not fit the memory: parts, processes, numbers that stay the same."""
+
+from __future__ import annotations
+
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.dataset import InMemoryDataset
+from pytest_auepora.core.plan import EvaluationPlan
+from pytest_auepora.core.runner import AueporaEvaluator
+from pytest_auepora.core.types import EvaluationSample, SystemOutputs
+from pytest_auepora.errors import LostWorkError, UnsendableError
+from pytest_auepora.metrics.registry import Registry
+
+from .large import Answers, Lengths, Made, plan, sample
+
+
+def test_the_numbers_are_those_of_one_batch_wherever_it_is_done() -> None:
+    metrics = plan(Lengths())
+    evaluator = AueporaEvaluator(Answers(), metrics)
+    samples, outputs = evaluator.collect(Made(300))
+    at_once = [metric.compute(samples, outputs) for metric in metrics.metrics]
+    assert evaluator.evaluate(InMemoryDataset("x", samples)) == at_once
+    assert evaluator.evaluate(Made(300), batch_size=7) == at_once
+    with ThreadPoolExecutor(3) as threads:
+        assert evaluator.evaluate(Made(300), batch_size=16, executor=threads) == at_once
+    assert evaluator.evaluate(Made(300), batch_size=32, jobs=2) == at_once
+
+
+def test_an_empty_set_gives_what_it_gave() -> None:
+    metrics = plan()
+    assert AueporaEvaluator(Answers(), metrics).evaluate(Made(0)) == [m.compute([], []) for m in metrics.metrics]
+
+
+def test_memory_does_not_grow_with_the_set() -> None:
+    """Texts of some thousand characters; of a sample that was measured only numbers may be left."""
+    evaluator = AueporaEvaluator(_Wordy(), EvaluationPlan([Registry().get(n) for n in ("recall@2", "mean_latency")]))
+    evaluator.evaluate(Made(300))  # what is imported and remembered once
+    peaks = []
+    for size in (400, 4000):
+        tracemalloc.start()
+        evaluator.evaluate(Made(size))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
+
+
+class _Wordy(Answers):
+    def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
+        out = super().run(sample, top_k=top_k)
+        out.response.text = f"{sample.sample_id} " * 300
+        return out
+
+
+def test_no_more_than_it_takes_is_read_to_see_that_the_fields_are_there() -> None:
+    made = Made(50)
+    AueporaEvaluator(Answers(), EvaluationPlan([Registry().get("recall@2")])).evaluate(made)
+    assert made.taken == 2 + 50  # the first has no relevant documents
+
+
+def test_a_field_that_no_sample_has_stops_it_before_a_call() -> None:
+    @dataclass
+    class Uncallable:
+        def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
+            raise AssertionError("was called")
+
+    bare = InMemoryDataset("bare", [EvaluationSample("s1", "q")])
+    with pytest.raises(ValueError, match=r"missing required field 'relevant_docs' for metric 'recall@2'"):
+        AueporaEvaluator(Uncallable(), plan()).evaluate(bare)
+
+
+def test_an_exception_of_the_system_is_the_callers() -> None:
+    class Fails(Answers):
+        def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
+            raise ConnectionError("refused")
+
+    with pytest.raises(ConnectionError, match="refused"):
+        AueporaEvaluator(Fails(), plan()).evaluate(Made(3))
+
+
+def test_samples_of_a_worker_that_died_are_named() -> None:
+    evaluator = AueporaEvaluator(Answers(dies_at="s9"), plan())
+    with pytest.raises(LostWorkError, match=r"samples 's8' to 's11' \(4\) were not measured: their worker died"):
+        evaluator.evaluate(Made(20), jobs=2, batch_size=4)
+
+
+def test_what_cannot_be_sent_is_named() -> None:
+    locked: Any = Answers()
+    locked.lock = __import__("threading").Lock()
+    with pytest.raises(UnsendableError, match="the system cannot be sent to another process"):
+        AueporaEvaluator(locked, plan()).evaluate(Made(3), jobs=2)
+    odd = Lengths()
+    vars(odd)["lock"] = locked.lock
+    with pytest.raises(UnsendableError, match="metric 'longest' cannot be sent"):
+        AueporaEvaluator(Answers(), plan(odd)).evaluate(Made(3), jobs=2)
+    bad = sample(1)
+    bad.metadata["lock"] = locked.lock
+    with pytest.raises(UnsendableError, match="sample 's1' cannot be sent"):
+        AueporaEvaluator(Answers(), plan()).evaluate(InMemoryDataset("x", [sample(2), bad]), jobs=2)
+
+
+@pytest.mark.parametrize("given", [{"jobs": 0}, {"batch_size": 0}, {"in_flight": 0}])
+def test_numbers_out_of_range(given: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="must be at least 1"):
+        AueporaEvaluator(Answers(), plan()).evaluate(Made(3), **given)  # type: ignore[arg-type]
+
+
+def test_a_bar_counts_samples_where_it_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    evaluator = AueporaEvaluator(Answers(), plan())
+    evaluator.evaluate(Made(40), batch_size=10, progress=None)
+    assert capsys.readouterr().err == ""
+    evaluator.evaluate(Made(40), batch_size=10, progress=True)
+    assert "/40" in capsys.readouterr().err
+
+
+def test_pairs_are_in_order() -> None:
+    """The made samples differ, or the tests above would show nothing."""
+    assert all(a != b for a, b in pairwise(Made(20)))
