@@ -1,59 +1,115 @@
-"""``auepora compare A B``: is B worse than A, and in which cases?"""
+"""``auepora compare A B``: is B worse than A, and in which cases?  With more of them: all side by side."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.run import Run
-from ..errors import AueporaError
+from ..errors import AueporaError, NotComparableError
 from ..history.compare import compare
 from ..regression.policy import RegressionPolicy
-from .calibrations import add_calibrations, calibrations_folder
-from .exit_codes import of_outcome
+from .exit_codes import PASSED, UsageError, of_outcome
+from .output import put
 from .sources import Sources, add_history
 
 __all__ = ["add_arguments", "run"]
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
+_DEFAULT = ("last~1", "last")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("a", nargs="?", default="last~1", metavar="A", help=f"the earlier run: {_SIDES}")
-    parser.add_argument("b", nargs="?", default="last", metavar="B", help="the later run (default: last)")
+    parser.add_argument(
+        "runs", nargs="*", metavar="RUN",
+        help=f"the earlier run, the later one (default: {' '.join(_DEFAULT)}), and more, side by side: {_SIDES}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--side-by-side", action="store_true",
+        help="columns against the first; also for two runs, and for the configurations in one JSON report",
+    )  # fmt: skip
     parser.add_argument("--strict-chunker-version", action="store_true", help="refuse runs whose chunks have other ids")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    parser.add_argument(
+        "--format", choices=["text", "md", "json", "csv"], help="what to make (text, csv: side by side)"
+    )
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="print JSON")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the report there instead of printing it")
-    add_calibrations(parser)
     add_history(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Compare, print, and say by the exit code whether B is worse."""
+    """Compare, print, and say by the exit code whether B is worse; side by side nothing is judged."""
+    if given.side_by_side or len(given.runs) > 2:
+        return _side_by_side(given)
+    if given.format in ("text", "csv"):
+        raise UsageError(f"--format {given.format} is for --side-by-side; two runs are compared as md or json")
+    return _pair(given, *given.runs, *_DEFAULT[len(given.runs) :])
+
+
+def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
     sources = Sources(given.history)
-    if given.b.startswith("git:") and not given.a.startswith("git:"):
-        name_a, a = sources.find(given.a)
-        name_b, b = sources.find(given.b, a)
+    if b_said.startswith("git:") and not a_said.startswith("git:"):
+        name_a, a = sources.find(a_said)
+        name_b, b = sources.find(b_said, a)
     else:
-        name_b, b = sources.find(given.b)
-        name_a, a = sources.find(given.a, b)
+        name_b, b = sources.find(b_said)
+        name_a, a = sources.find(a_said, b)
     report = compare(
         a, b, names=(name_a, name_b), strict_chunker_version=given.strict_chunker_version,
-        policy=_policy(sources.root, b), calibrations=calibrations_folder(given.calibrations, sources.root / b.path),
+        policy=_policy(sources.root, b),
     )  # fmt: skip
-    if given.json:
+    if given.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:
         from ..reporting.compared import render_report_md
 
         text = render_report_md(report)
-    if given.out:
-        given.out.write_text(text, encoding="utf-8")
-    else:
-        print(text, end="")
+    put(text, given.out)
     return of_outcome(report.outcome)
+
+
+def _side_by_side(given: argparse.Namespace) -> int:
+    from ..reporting.side_by_side import side_by_side
+
+    found = _columns(Sources(given.history), given.runs or _DEFAULT)
+    runs = [run for _, run in found]
+    if given.strict_chunker_version:
+        for name, other in found[1:]:
+            compare(runs[0], other, names=(found[0][0], name), strict_chunker_version=True)
+    inside_one = len(given.runs) == 1  # the configurations of one report, which need not say whose they are
+    compared = side_by_side(runs, names=None if inside_one else [name for name, _ in found])
+    if not compared.shared:
+        raise NotComparableError(f"they share no case that compares: {'; '.join(compared.notes)}")
+    kind = given.format or "text"
+    if kind == "text":
+        from ..reporting.layout import render
+        from ..reporting.side_by_side_text import side_by_side_lines
+
+        text = render(side_by_side_lines(compared, width=shutil.get_terminal_size((100, 24)).columns)) + "\n"
+    elif kind == "md":
+        from ..reporting.side_by_side_markdown import side_by_side_markdown
+
+        text = side_by_side_markdown(compared)
+    else:
+        from ..reporting.side_by_side_data import side_by_side_csv, side_by_side_json
+
+        text = side_by_side_json(compared) if kind == "json" else side_by_side_csv([compared])
+    put(text, given.out)
+    return PASSED
+
+
+def _columns(sources: Sources, said: Sequence[str]) -> list[tuple[str, Run]]:
+    """Find the runs in their order; a baseline at a commit is that of the suite of the others."""
+    like: Run | None = None
+    found: dict[int, list[tuple[str, Run]]] = {}
+    for i in sorted(range(len(said)), key=lambda i: (said[i].startswith("git:"), -i)):
+        found[i] = sources.find_all(said[i], like)
+        like = like or found[i][0][1]
+    return [one for i in range(len(said)) for one in found[i]]
 
 
 def _policy(root: Path, run: Run) -> RegressionPolicy | None:

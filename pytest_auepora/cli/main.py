@@ -15,8 +15,9 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "runs": "list the runs that were kept",
-    "compare": "compare two runs, baselines or reports, case by case",
-    "report": "print the report of a run that was kept",
+    "compare": "compare two runs, baselines or reports, case by case; or several, side by side",
+    "report": "print the report of a run that was kept, or of a JSON report",
+    "comment": "put a JSON report on a pull request, as one comment that is updated",
     "score": "score recorded outputs against a golden file",
     "check": "read golden files and say what is wrong with them",
     "schema": "print the JSON Schema of golden files",

@@ -1,4 +1,4 @@
-"""``auepora report RUN``: a run that was kept, with the verdict it got then."""
+"""``auepora report RUN``: a run that was kept, or a JSON report, with the verdict it got then."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text
 from ..reporting.json_report import FORMAT, read_json_report
 from .exit_codes import PASSED
-from .sources import add_history, open_history
+from .output import put
+from .sources import add_history, open_history, read_report
 
 __all__ = ["add_arguments", "run", "summary_text"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("name", metavar="RUN", help="a run id or its beginning, last, last~2")
+    parser.add_argument(
+        "name", metavar="RUN", help="a run id or its beginning, last, last~2, or a JSON report (.json)"
+    )  # fmt: skip
     parser.add_argument("--format", choices=["text", *FORMATS], default="text", help="what to make (default: text)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the report there instead of printing it")
     add_history(parser)
@@ -29,23 +32,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Print the report; a run that failed then is no failure now."""
+    runs, verdicts = read_report(given.name) if given.name.endswith(".json") else _kept(given)
+    text = summary_text(runs, verdicts) if given.format == "text" else report_text(given.format, runs, verdicts)
+    put(text, given.out)
+    return PASSED
+
+
+def _kept(given: argparse.Namespace) -> tuple[list[Run], list[Verdict]]:
     store = open_history(given.history)
     run_id = store.resolve(given.name)
     stored = {"run": json.loads(dumps(store.load(run_id))), "verdict": store.verdict(run_id)}
-    runs, verdicts = read_json_report(json.dumps({"format": FORMAT, "suites": [stored]}))
-    text = summary_text(runs, verdicts) if given.format == "text" else report_text(given.format, runs, verdicts)
-    if given.out:
-        given.out.write_text(text, encoding="utf-8")
-    else:
-        print(text, end="")
-    return PASSED
+    return read_json_report(json.dumps({"format": FORMAT, "suites": [stored]}))
 
 
 def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
     """Return the summary that closes a pytest run, as wide as the terminal."""
     from ..reporting.layout import render
+    from ..reporting.side_by_side import side_by_sides
+    from ..reporting.side_by_side_text import side_by_side_lines
     from ..reporting.summary import summary_lines
 
     width = shutil.get_terminal_size((100, 24)).columns
-    pairs = zip(runs, verdicts, strict=True)
-    return "".join(render(summary_lines(run, verdict, width=width)) + "\n" for run, verdict in pairs)
+    parts = [summary_lines(run, verdict, width=width) for run, verdict in zip(runs, verdicts, strict=True)]
+    parts += [[[], *side_by_side_lines(one, width=width)] for one in side_by_sides(runs)]
+    return "".join(render(lines) + "\n" for lines in parts)

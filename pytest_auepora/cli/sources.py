@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.run import Run
@@ -12,9 +13,10 @@ from ..history.baselines import as_run
 from ..history.places import FILE, VARIABLE, find_place, read_at, root_of
 from ..history.store import HistoryStore
 from ..regression.baseline import baseline_path, parse_baseline
+from ..regression.verdict import Verdict
 from .exit_codes import UsageError
 
-__all__ = ["Sources", "add_history", "open_history"]
+__all__ = ["Sources", "add_history", "open_history", "read_report"]
 
 _GIT = "git:"
 
@@ -58,10 +60,22 @@ class Sources:
         if name.startswith(_GIT):
             return name, self._committed(name, like)
         if name.endswith(".json"):
-            return name, _from_file(name, like)
+            return name, _only(name, _from_file(name, like), like)
         store = open_history(self._said)
         run_id = store.resolve(name, *((like.suite, like.variant) if like is not None else ()))
         return run_id, store.load(run_id)
+
+    def find_all(self, name: str, like: Run | None = None) -> list[tuple[str, Run]]:
+        """Return the same, but of a report every configuration of the suite that *like* is of."""
+        if not name.endswith(".json") or name.startswith(_GIT):
+            return [self.find(name, like)]
+        runs = _from_file(name, like)
+        suites = {like.suite} if like is not None else {run.suite for run in runs}
+        fitting = [run for run in runs if run.suite in suites]
+        if len(suites) > 1 or not fitting:
+            wanted = f"; wanted is {like.suite}" if like is not None else ""
+            raise UsageError(f"{name} is a report on {_titles(runs)}{wanted}")
+        return [(f"{name}[{run.variant}]" if len(fitting) > 1 else name, run) for run in fitting]
 
     def _committed(self, name: str, like: Run | None) -> Run:
         ref, colon, said = name.removeprefix(_GIT).partition(":")
@@ -76,25 +90,50 @@ class Sources:
         return as_run(parse_baseline(read_at(ref, path), f"{path.name} at {ref}"), like.path if like else "")
 
 
-def _from_file(name: str, like: Run | None) -> Run:
+def read_report(name: str) -> tuple[list[Run], list[Verdict]]:
+    """Return what the JSON report in file *name* holds.
+
+    Raises:
+        UsageError: the file cannot be read.
+        NotComparableError: it is no report.
+    """
+    from ..reporting.json_report import read_json_report
+
     try:
-        text = Path(name).read_text(encoding="utf-8")
+        return read_json_report(_text(name))
+    except AueporaError as exc:
+        raise exc if isinstance(exc, UsageError) else NotComparableError(f"{name}: {exc}") from None
+
+
+def _text(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as exc:
         raise UsageError(f"{name}: cannot be read: {getattr(exc, 'strerror', None) or exc}") from None
+
+
+def _from_file(name: str, like: Run | None) -> list[Run]:
+    """Return the runs of a baseline or report; of a report those that are like *like*."""
+    text = _text(name)
     try:
         raw = json.loads(text)
     except ValueError:
         raw = None
     if not isinstance(raw, dict) or "suites" not in raw:
-        return as_run(parse_baseline(text, name), like.path if like is not None else "")
-    from ..reporting.json_report import read_json_report
+        return [as_run(parse_baseline(text, name), like.path if like is not None else "")]
+    runs, _ = read_report(name)
+    return runs
 
-    try:
-        runs, _ = read_json_report(text)
-    except AueporaError as exc:
-        raise NotComparableError(f"{name}: {exc}") from None
-    fitting = [r for r in runs if like is None or (r.suite, r.variant) == (like.suite, like.variant)]
+
+def _only(name: str, runs: Sequence[Run], like: Run | None) -> Run:
+    if len(runs) > 1:
+        fitting = [r for r in runs if like is None or (r.suite, r.variant) == (like.suite, like.variant)]
+    else:
+        fitting = list(runs)
     if len(fitting) != 1:
-        there = ", ".join(r.title for r in runs) or "nothing"
-        raise UsageError(f"{name} is a report on {there}; which of it to take cannot be told")
+        raise UsageError(f"{name} is a report on {_titles(runs)}; which of it to take cannot be told")
     return fitting[0]
+
+
+def _titles(runs: Sequence[Run]) -> str:
+    return ", ".join(run.title for run in runs) or "nothing"

@@ -1,0 +1,119 @@
+"""``auepora comment REPORT.json``: the report on a pull request, as one comment that later runs update.
+
+Made from the JSON alone, so the job that may write to pull requests runs no code of theirs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from typing import Any
+
+from ..errors import AueporaError
+from ..reporting.formats import report_text
+from ..reporting.markdown import MARKER
+from .exit_codes import PASSED, UsageError
+from .github_api import API, GitHub
+from .sources import read_report
+
+__all__ = ["add_arguments", "run"]
+
+_TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
+_BOT = "github-actions[bot]"
+_KEY = re.compile(r"[\w .+/-]{1,60}")
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("report", metavar="REPORT.json", help="what --auepora-report json: wrote")
+    parser.add_argument(
+        "--repo", metavar="OWNER/NAME", default=os.environ.get("GITHUB_REPOSITORY"),
+        help="the repository (default: $GITHUB_REPOSITORY)",
+    )  # fmt: skip
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--pr", type=int, metavar="N", help="the number of the pull request")
+    which.add_argument("--head", metavar="OWNER:BRANCH", help="the open pull request of this branch, if there is one")
+    parser.add_argument("--sha", default="", help="with --head: only while this is the branch's latest commit")
+    parser.add_argument("--key", default="", help="keeps the comments of several jobs apart")
+    parser.add_argument(
+        "--author", default=_BOT, metavar="LOGIN",
+        help=f"who writes: only comments by this account are updated (default: {_BOT})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--api", metavar="URL", default=os.environ.get("GITHUB_API_URL") or API,
+        help="where the API is (default: $GITHUB_API_URL, which every job has)",
+    )  # fmt: skip
+    parser.add_argument("--dry-run", action="store_true", help="print the comment, call nobody")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write the comment, and print where it is."""
+    marker = _marker(given.key)
+    runs, verdicts = read_report(given.report)
+    body = report_text("md", runs, verdicts).replace(MARKER, marker, 1)
+    if given.dry_run:
+        print(body, end="")
+        return PASSED
+    github = GitHub(given.api, _repository(given.repo), _token())
+    number = given.pr or _of_branch(github, given.head, given.sha)
+    if number is None:
+        print(f"no open pull request of {given.head}{f' at {given.sha}' if given.sha else ''}: nothing to write")
+        return PASSED
+    print(_put(github, number, body, marker, given.author))
+    return PASSED
+
+
+def _marker(key: str) -> str:
+    if not key:
+        return MARKER
+    if not _KEY.fullmatch(key) or "--" in key:
+        raise UsageError(f"--key {key!r}: up to 60 letters, digits, blanks and . _ + / - are wanted")
+    return MARKER.replace(" -->", f": {key} -->")
+
+
+def _repository(said: str | None) -> str:
+    if not said or not _REPOSITORY.fullmatch(said):
+        raise UsageError(f"--repo {said or ''}: OWNER/NAME is wanted")
+    return said
+
+
+def _token() -> str:
+    for name in _TOKENS:
+        if token := os.environ.get(name, "").strip():
+            return token
+    raise UsageError(f"there is no token: set {' or '.join(_TOKENS)}")
+
+
+def _of_branch(github: GitHub, head: str, sha: str) -> int | None:
+    """Return the number of the open pull request of *head*; a commit that is no longer its latest has none."""
+    if ":" not in head:
+        raise UsageError(f"--head {head}: OWNER:BRANCH is wanted")
+    for pull in github.pages("pulls", {"state": "open", "head": head}):
+        if pull["head"]["label"] == head and sha in ("", pull["head"]["sha"]):
+            return int(pull["number"])
+    return None
+
+
+def _put(github: GitHub, number: int, body: str, marker: str, author: str) -> str:
+    """Update the comment that this command made before, or make it; return its address."""
+    for comment in github.pages(f"issues/{number}/comments"):
+        if _is_own(comment, marker, author):
+            if comment["body"].rstrip() == body.rstrip():
+                return f"as it was: {comment['html_url']}"
+            return f"updated: {github.send('PATCH', _path_of(comment), {'body': body})['html_url']}"
+    return f"written: {github.send('POST', f'issues/{number}/comments', {'body': body})['html_url']}"
+
+
+def _is_own(comment: Any, marker: str, author: str) -> bool:
+    """Whether it is ours: anybody could write the marker, so it has to be by *author* as well."""
+    body = (comment.get("body") or "").lstrip("\ufeff")
+    return body.startswith(marker) and (comment.get("user") or {}).get("login") == author
+
+
+def _path_of(comment: Any) -> str:
+    number = comment["id"]
+    if not isinstance(number, int):
+        raise AueporaError(f"GitHub gave a comment with the id {number!r}")
+    return f"issues/comments/{number}"
