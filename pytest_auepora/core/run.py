@@ -127,7 +127,8 @@ class MetricInfo:
     """What must be equal for two scores of one metric to compare, and how to read them.
 
     ``judge`` is what a calibration has to be of for a judge's scores to count: metric, version and params; empty
-    where no judge scores.  ``ruler`` names the provenance that must be equal as well.
+    where no judge scores.  ``ruler`` names the provenance that must be equal as well, ``owner`` who
+    answers for this metric, if not whoever does for the suite.
     """
 
     name: str
@@ -140,6 +141,7 @@ class MetricInfo:
     baselined: bool
     judge: dict[str, Any] = field(default_factory=dict)
     ruler: list[str] = field(default_factory=list)
+    owner: str = ""
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
@@ -170,7 +172,8 @@ class Run:
     """One suite measured by one configuration of the system.
 
     ``expected_ids`` are all case ids of the golden suite, whether they ran or not, so a partial run
-    knows that it is one.  ``provenance`` holds what the user said about corpus, chunker, model, ….
+    knows that it is one.  ``provenance`` holds what the user said about corpus, chunker, model, ….  ``owner`` answers
+    for the suite; a metric may have one of its own.
     """
 
     suite: str
@@ -186,6 +189,11 @@ class Run:
     def title(self) -> str:
         """``billing`` or ``billing[bm25]``."""
         return f"{self.suite}[{self.variant}]" if self.variant else self.suite
+
+    def owner_of(self, metric: str) -> str:
+        """Who answers for *metric*: its own owner, else that of the suite."""
+        info = self.metrics.get(metric)
+        return (info.owner if info is not None else "") or self.owner
 
     @property
     def missing_ids(self) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
     infos = {name: MetricInfo.of(metric) for name, metric in metrics.items()}
     for name, info in infos.items():
         info.baselined = info.baselined and name in suite.metrics
+        info.owner = suite.owners.get(name, "")
         info.ruler += [key for key in suite.policy.ruler_of(name) if key not in info.ruler]
     return Run(
         suite.name,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import ThresholdError
+from ..regression.thresholds import read_slice
 from .containers import Field, ListOf, MapOf, Record
 from .kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Whole
 from .names import CaseId, FixtureName, SuiteName, Tag
@@ -96,6 +98,13 @@ class _Benchmark(Kind):
         return {"anyOf": [{"type": "boolean"}, {**self.record.schema(), "minProperties": 1}]}
 
 
+_SLICE_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {"type": ["string", "integer"]},
+}
+
+
 class _Thresholds(Kind):
     """Bounds by metric; what they say is read where the metrics are known."""
 
@@ -113,17 +122,30 @@ class _Thresholds(Kind):
         keys: dict[str, Any] = {"min": number, "max": number}
         if not self.of_case:
             keys["stat"] = {"type": "string", "pattern": "^(aggregate|mean|median|min|max|pass_rate|p[1-9][0-9]?)$"}
-            keys["slice"] = {
-                "type": "object",
-                "minProperties": 1,
-                "additionalProperties": {"type": ["string", "integer"]},
-            }
+            keys["slice"] = _SLICE_SCHEMA
             keys["owner"] = {"type": "string", "pattern": r"\S"}
         bound = {"type": "object", "properties": keys, "additionalProperties": False,
                  "anyOf": [{"required": ["min"]}, {"required": ["max"]}]}  # fmt: skip
         one = {"anyOf": [number, text, bound]}
         many = {"type": "array", "items": one, "minItems": 1}
         return {"type": "object", "additionalProperties": {"anyOf": [number, text, bound, many]}}
+
+
+class _Slice(Kind):
+    """Labels with their values, as in thresholds; or a label alone, for a slice of each of its values."""
+
+    expected = "a label, or labels with their values: {scenario: typo}"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if isinstance(value, str) and value.strip():
+            return value
+        try:
+            return read_slice(value)
+        except ThresholdError:
+            return self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [Text().schema(), _SLICE_SCHEMA]}
 
 
 _POLICY = Choice("auto", "statistical", "tolerance", "report")
@@ -144,6 +166,11 @@ _REGRESSION = Record(
         *_BY_METRIC,
         Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
         Field("on_inconclusive", Choice("pass", "fail"), "What becomes of a run that the data cannot decide (pass)."),
+        Field(
+            "slices",
+            ListOf(_Slice(), least=1, unique=True),
+            "Parts judged beside the whole: {scenario: typo}, or a label for a slice of each of its values.",
+        ),
         Field(
             "not_comparable",
             MapOf(ListOf(Text(), one_ok=True, least=1), "keys of the provenance"),
@@ -239,6 +266,7 @@ _HEADER = (
     Field("suite", SuiteName(), "Name of the suite, by default that of the file; its baseline is called so too."),
     Field("description", Text(), "What the suite is about."),
     Field("owner", Text(), "Who is shown when its gates fail."),
+    Field("owners", MapOf(Text(), "metrics"), "Who is shown when a gate on one of these metrics fails."),
     Field("fixture", FixtureName(), "The fixture that gives the system (rag)."),
     Field("top_k", Whole(1, MAX_TOP_K),
           "Documents asked for; by default the largest cut-off of the metrics, at least 5."),

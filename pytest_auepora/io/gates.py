@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from ..core.metrics_base import Direction, Metric
 from ..errors import MetricError, ThresholdError, UnknownNameError, did_you_mean
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
+from ..regression.policy import Slice
 from ..regression.thresholds import PSEUDO_METRICS, Bound, Gate, check_range, read_gates, split_stat
 from .golden_model import GoldenCase
 from .source import Source
@@ -63,13 +64,21 @@ class Yardstick:
             return []
         return gates
 
-    def gates(self, raw: dict[Any, Any], owner: str) -> list[Gate]:
-        """Read the thresholds of the file."""
+    def gates(self, raw: dict[Any, Any], owner: str, owners: Mapping[str, str]) -> list[Gate]:
+        """Read the thresholds of the file; a gate without an owner has that of its metric, else that of the file."""
         out = []
         for key in raw:
             line, col = self.source.at(raw, key, on_key=True)
-            out += [replace(g, owner=g.owner or owner, line=line, col=col) for g in self._read(raw, key)]
+            for gate in self._read(raw, key):
+                whose = gate.owner or owners.get(gate.metric, owner)
+                out.append(replace(gate, owner=whose, line=line, col=col))
         return out
+
+    def check_names(self, names: Iterable[str], holder: dict[str, Any]) -> None:
+        """Complain about keys of *holder* that are no metrics of this file."""
+        for name in names:
+            if self.known(name) is None:
+                self.source.bad_key(holder, name, self.unknown(name))
 
     def known(self, name: str) -> tuple[Direction, float, float] | None:
         """Direction and range of a metric that this file computes, or None."""
@@ -123,16 +132,40 @@ class Yardstick:
             if gate.stat == "pass_rate" and not any(gate.metric in case.thresholds for case in cases):
                 what = f"{gate.title} counts cases that keep their threshold, but no case has one on {gate.metric}"
                 self.source.complain(gate.line, gate.col, f"{what}; add it to case_thresholds")
-            for key, value in gate.slice.items():
-                values = sorted({v for case in cases for v in _values(case, key)})
-                if value not in values and value != "none":
-                    there = f"; there is {', '.join(values[:10])}" if values else f", and none has {key} at all"
-                    message = f"{gate.title}: no case has {key}: {value}{did_you_mean(value, values)}{there}"
-                    self.source.complain(gate.line, gate.col, message)
+            for why in _empty(gate.slice, cases):
+                self.source.complain(gate.line, gate.col, f"{gate.title}: {why}")
+
+    def check_slices(self, slices: Sequence[Slice], holder: Any, cases: Sequence[GoldenCase]) -> None:
+        """Complain about slices, listed in *holder*, that no case is in."""
+        for i, part in enumerate(slices):
+            if not isinstance(part, str):
+                told = list(_empty(part, cases))
+            elif any(True for case in cases for _ in _values(case, part)):
+                continue
+            else:
+                labels = {"tag", *(k for case in cases for k, v in case.sample.labels.items() if _is_word(v))}
+                written = part.partition(":")
+                meant = f"; write {{{written[0]}: {written[2].strip()}}}" if written[2] else did_you_mean(part, labels)
+                told = [f"no case has the label {part!r}{meant}"]
+            for why in told:
+                self.source.bad(holder, i, f"slices: {why}")
+
+
+def _empty(part: Mapping[str, str], cases: Sequence[GoldenCase]) -> Iterator[str]:
+    """Say which label of a slice no case has with that value."""
+    for key, value in part.items():
+        values = sorted({v for case in cases for v in _values(case, key)})
+        if value not in values and value != "none":
+            there = f"; there is {', '.join(values[:10])}" if values else f", and none has {key} at all"
+            yield f"no case has {key}: {value}{did_you_mean(value, values)}{there}"
 
 
 def _values(case: GoldenCase, key: str) -> Iterable[str]:
     if key == "tag":
         return case.tags
     value = case.sample.labels.get(key)
-    return () if value is None or isinstance(value, (dict, list)) else (str(value),)
+    return (str(value),) if _is_word(value) else ()
+
+
+def _is_word(value: Any) -> bool:
+    return value is not None and not isinstance(value, (dict, list))

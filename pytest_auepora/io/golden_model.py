@@ -75,6 +75,7 @@ class GoldenSuite:
     tags: tuple[str, ...] = ()
     description: str = ""
     repeat: int = 1
+    owners: dict[str, str] = field(default_factory=dict)
 
     def case(self, case_id: str) -> GoldenCase:
         """Return the case called *case_id*.

@@ -47,12 +47,17 @@ def build_suite(
     for index, case in enumerate(cases):
         reader.read(case, cases, index)
     read = reader.finish()
-    gates = yardstick.gates(said.get("thresholds", {}), owner)
+    owners = said.get("owners", {})
+    yardstick.check_names(owners, raw.get("owners", {}))
+    gates = yardstick.gates(said.get("thresholds", {}), owner, owners)
     yardstick.check_gates(gates, read)
+    policy = _policy(said.get("regression", {}), raw, yardstick)
+    if policy.slices:
+        yardstick.check_slices(policy.slices, raw["regression"]["slices"], read)
     suite = GoldenSuite(
         _name(said, path, source), path, owner, top_k, metrics, tuple(gates),
-        _policy(said.get("regression", {}), raw, yardstick), read, said.get("fixture", "rag"),
-        tuple(said.get("tags", ())), said.get("description", ""), said.get("repeat", 1),
+        policy, read, said.get("fixture", "rag"),
+        tuple(said.get("tags", ())), said.get("description", ""), said.get("repeat", 1), owners,
     )  # fmt: skip
     if source.problems:
         raise source.error()
@@ -80,9 +85,8 @@ def _case_thresholds(said: dict[str, Any], yardstick: Yardstick) -> dict[str, An
 
 
 def _policy(said: dict[str, Any], raw: dict[str, Any], yardstick: Yardstick) -> RegressionPolicy:
-    for name in said.get("metrics", {}):
-        if yardstick.known(name) is None:
-            yardstick.source.bad_key(raw["regression"]["metrics"], name, yardstick.unknown(name))
+    if "metrics" in said:
+        yardstick.check_names(said["metrics"], raw["regression"]["metrics"])
     for key, names in said.get("not_comparable", {}).items():
         for name in names:
             if name != ALL and yardstick.known(name) is None:

@@ -17,6 +17,7 @@ __all__ = [
     "Flip",
     "MetricChange",
     "ScoreChange",
+    "change_over",
     "compare",
     "compare_case",
 ]
@@ -95,17 +96,24 @@ class Comparison:
 
     def metric(self, name: str) -> MetricChange | None:
         """The change of one metric over the cases that compare; None where none does."""
-        pairs = {i: c.changes[name] for i, c in self.cases.items() if name in c.changes}
-        if not pairs:
-            return None
-        n = len(pairs)
-        return MetricChange(
-            n,
-            sum(p.before for p in pairs.values()) / n,
-            sum(p.after for p in pairs.values()) / n,
-            sum(p.gain for p in pairs.values()) / n,
-            tuple(sorted((i for i, p in pairs.items() if p.gain < 0), key=lambda i: pairs[i].gain)),
-        )
+        pairs = self.changes_of(name)
+        return change_over(pairs) if pairs else None
+
+    def changes_of(self, name: str) -> dict[str, ScoreChange]:
+        """The changes of one metric, by case."""
+        return {i: c.changes[name] for i, c in self.cases.items() if name in c.changes}
+
+
+def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
+    """Return the means of one metric over some cases, at least one."""
+    n = len(pairs)
+    return MetricChange(
+        n,
+        sum(p.before for p in pairs.values()) / n,
+        sum(p.after for p in pairs.values()) / n,
+        sum(p.gain for p in pairs.values()) / n,
+        tuple(sorted((i for i, p in pairs.items() if p.gain < 0), key=lambda i: pairs[i].gain)),
+    )
 
 
 def compare(run: Run, baseline: Baseline) -> Comparison:

@@ -45,6 +45,7 @@ class Evidence:
     critical_value: float | None
     alpha: float
     family_size: int
+    members: str = "metrics"
 
     @property
     def drop(self) -> float:

@@ -10,6 +10,7 @@ from typing import Literal
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Run, Score
 from ..core.scoring import aggregate
+from .slices import in_slice
 from .thresholds import Bound, Gate
 
 __all__ = ["GateKind", "GateOutcome", "GateState", "judge_gate", "slice_cases"]
@@ -38,6 +39,8 @@ class GateOutcome:
     line: int = 0
     culprits: tuple[str, ...] = ()
     """Ids of the cases that cost most, worst first."""
+    before: float | None = None
+    """What ``value`` is held against, where that is a number of an earlier run."""
     would_be: str = ""
 
 
@@ -46,13 +49,7 @@ def slice_cases(run: Run, wanted: Mapping[str, str]) -> list[CaseResult]:
 
     ``tag`` is in a case's tags; a missing label matches ``none``.
     """
-    return [c for c in run.cases.values() if c.state != "skipped" and all(_has(c, k, v) for k, v in wanted.items())]
-
-
-def _has(case: CaseResult, key: str, value: str) -> bool:
-    if key == "tag":
-        return value in case.labels.get("tags", ())
-    return str(case.labels.get(key, "none")) == str(value)
+    return [c for c in run.cases.values() if c.state != "skipped" and in_slice(c, wanted)]
 
 
 def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutcome:
@@ -60,7 +57,7 @@ def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutco
     cases = slice_cases(run, gate.slice)
     out = GateOutcome(
         gate.title, "threshold", "passed", "", gate.metric, bound=str(gate.bound), total=len(cases),
-        owner=gate.owner or run.owner, line=gate.line,
+        owner=gate.owner or run.owner_of(gate.metric), line=gate.line,
     )  # fmt: skip
     if not cases:
         return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")

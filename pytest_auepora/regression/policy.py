@@ -9,11 +9,14 @@ from typing import Any, Literal, get_args
 
 from ..errors import ThresholdError, did_you_mean
 
-__all__ = ["ALL", "OVERRIDES", "JudgePolicy", "OnInconclusive", "PolicyName", "RegressionPolicy"]
+__all__ = ["ALL", "OVERRIDES", "JudgePolicy", "OnInconclusive", "PolicyName", "RegressionPolicy", "Slice"]
 
 PolicyName = Literal["auto", "statistical", "tolerance", "report"]
 OnInconclusive = Literal["pass", "fail"]
 JudgePolicy = Literal["calibrated", "gate", "advisory"]
+
+Slice = Mapping[str, str] | str
+"""Labels with their values (``{"scenario": "typo"}``), or a label by itself: one slice for each of its values."""
 
 ALL = "all"
 """Stands for every metric in ``not_comparable``."""
@@ -36,6 +39,8 @@ class RegressionPolicy:
         on_inconclusive: what becomes of the run when the data cannot tell.
         judge: when a judge's scores may fail the run: ``calibrated``, once `calibration` says so; ``gate``, always;
             ``advisory``, never.
+        slices: parts of the suite that are judged beside the whole: labels with their values, or one label for a
+            slice of each of its values.
         not_comparable: for keys of a run's provenance, the metrics (or ``all``) that do not compare where the key
             differs, beside those that never do.
         metrics: for single metrics, other values of `OVERRIDES`.
@@ -51,6 +56,7 @@ class RegressionPolicy:
     margin: float = 0.05
     on_inconclusive: OnInconclusive = "pass"
     judge: JudgePolicy = "calibrated"
+    slices: Sequence[Slice] = ()
     not_comparable: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 

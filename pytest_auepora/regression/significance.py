@@ -84,6 +84,7 @@ def judge_family(
     alpha: float = 0.05,
     draws: int = 9999,
     seed: int = 0,
+    members: str = "metrics",
 ) -> FamilyVerdict:
     """Judge all gated metrics of a suite together, so that any of them fails by chance in at most *alpha* of runs.
 
@@ -94,13 +95,14 @@ def judge_family(
         alpha: family-wise level of a failure, and of each lower bound.
         draws: random sign patterns where more than 13 clusters differ.
         seed: of those patterns.
+        members: what the family is of, for people.
 
     Raises:
         ValueError: a difference is not finite, a name occurs twice, or a setting is out of range.
     """
     _check(metrics, alpha, draws)
     if not any(any(m.differences.values()) for m in metrics):
-        return _nothing_differs(metrics, clusters, alpha)
+        return _nothing_differs(metrics, clusters, alpha, members)
     table = ClusterTable.of([m.differences for m in metrics], clusters)
     test = sign_flip_test(table.sums, alpha=alpha, draws=draws, seed=seed)
     verdicts = tuple(
@@ -114,6 +116,7 @@ def judge_family(
                 critical_value=test.critical_value,
                 alpha=alpha,
                 family_size=len(metrics),
+                members=members,
             )
         )
         for m, metric in enumerate(metrics)
@@ -121,13 +124,15 @@ def judge_family(
     return FamilyVerdict(gravest(verdicts), verdicts, len(table.sums), test.critical_value, test.enumerated, alpha)
 
 
-def _nothing_differs(metrics: Sequence[PairedMetric], clusters: Mapping[str, str], alpha: float) -> FamilyVerdict:
+def _nothing_differs(
+    metrics: Sequence[PairedMetric], clusters: Mapping[str, str], alpha: float, members: str
+) -> FamilyVerdict:
     """Give what the test gives where every difference is 0, the run that every project hopes for, without numpy."""
     verdicts = []
     for metric in metrics:
         sizes = Counter(clusters.get(case, case) for case in metric.differences)
         estimate = MeanEstimate.of([0.0] * len(sizes), list(sizes.values()))
-        verdicts.append(_judge(Evidence(metric, estimate, 0.0, 0.5, 0.5, None, alpha, len(metrics))))
+        verdicts.append(_judge(Evidence(metric, estimate, 0.0, 0.5, 0.5, None, alpha, len(metrics), members)))
     n_clusters = len({clusters.get(case, case) for metric in metrics for case in metric.differences})
     return FamilyVerdict(gravest(verdicts), tuple(verdicts), n_clusters, None, True, alpha)
 

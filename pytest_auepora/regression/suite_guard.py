@@ -1,7 +1,9 @@
-"""The suite guard: did the golden set as a whole get worse than its baseline?
+"""The suite guard: did the golden set as a whole, or a slice of it, get worse than its baseline?
 
 ``tolerance`` fails a metric whose mean paired drop exceeds ``min_effect``; ``statistical`` asks `significance`
 whether the drop is more than chance; ``auto`` is the first below ten clusters and the second from there on.
+Slices are judged in one family with the whole, so that asking for ten of them does not give ten chances of a false
+alarm.
 """
 
 from __future__ import annotations
@@ -10,58 +12,58 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from ..core.run import Run
-from .compare import Comparison, MetricChange
+from .compare import Comparison
 from .gates import GateOutcome
 from .policy import RegressionPolicy
+from .slices import CLUSTERS_FOR_STATISTICS, Part, is_too_small, parts_of
 from .steadiness import instead_of_cases
 
 __all__ = ["CLUSTERS_FOR_STATISTICS", "judge_regression"]
-
-CLUSTERS_FOR_STATISTICS = 10
 
 
 def judge_regression(
     run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
 ) -> list[GateOutcome]:
-    """Return one outcome per baselined metric that compares, in the order of the run's metrics.
+    """Return one outcome per baselined metric that compares, in the order of the run's metrics, its slices behind it.
 
     The *advisory* metrics are a family of their own: what cannot fail the run must not cost the others power.
     """
-    by_policy: dict[str, list[str]] = defaultdict(list)
-    for name, info in run.metrics.items():
-        if info.baselined and comparison.metric(name) is not None:
-            by_policy[_effective(run, comparison, policy.for_metric(name), name)].append(name)
-    out = {name: _tolerance(run, comparison, policy, name) for name in by_policy["tolerance"]}
+    parts = parts_of(run, comparison, policy)
+    by_policy: dict[str, list[Part]] = defaultdict(list)
+    for part in parts:
+        if not part.slice or not is_too_small(part, policy):
+            by_policy[_effective(part, policy)].append(part)
+    out = {part.title: _tolerance(run, part, policy) for part in by_policy["tolerance"]}
     for family in (
-        [n for n in by_policy["statistical"] if n not in advisory],
-        [n for n in by_policy["statistical"] if n in advisory],
+        [p for p in by_policy["statistical"] if p.metric not in advisory],
+        [p for p in by_policy["statistical"] if p.metric in advisory],
     ):
         if family:
             out.update(_statistical(run, comparison, policy, family))
-    return [out[name] for name in run.metrics if name in out]
+    return [out[part.title] for part in parts if part.title in out]
 
 
-def _effective(run: Run, comparison: Comparison, policy: RegressionPolicy, name: str) -> str:
-    if policy.policy != "auto":
-        return policy.policy
-    clusters = {run.cases[i].cluster or i for i, c in comparison.cases.items() if name in c.changes}
-    return "tolerance" if len(clusters) < CLUSTERS_FOR_STATISTICS else "statistical"
+def _effective(part: Part, policy: RegressionPolicy) -> str:
+    said = policy.for_metric(part.metric).policy
+    if said != "auto":
+        return said
+    return "tolerance" if part.clusters < CLUSTERS_FOR_STATISTICS else "statistical"
 
 
-def _outcome(run: Run, name: str, change: MetricChange) -> GateOutcome:
+def _outcome(run: Run, part: Part) -> GateOutcome:
+    change = part.change
     return GateOutcome(
-        f"regression: {name}", "regression", "passed", "", name, change.after, n=change.n,
-        total=len(run.cases), owner=run.owner, culprits=change.dropped[:5],
+        f"regression: {part.title}", "regression", "passed", "", part.metric, change.after, n=change.n,
+        total=len(run.cases), owner=run.owner_of(part.metric), culprits=change.dropped[:5], before=change.before,
     )  # fmt: skip
 
 
-def _tolerance(run: Run, comparison: Comparison, policy: RegressionPolicy, name: str) -> GateOutcome:
-    change = comparison.metric(name)
-    assert change is not None
-    own = policy.for_metric(name)
-    out = _outcome(run, name, change)
+def _tolerance(run: Run, part: Part, policy: RegressionPolicy) -> GateOutcome:
+    change = part.change
+    own = policy.for_metric(part.metric)
+    out = _outcome(run, part)
     out.bound = f"drop <= {own.min_effect:g}"
-    told = f"{name} {change.before:.4f} → {change.after:.4f} over {change.n} case{'s' * (change.n != 1)}"
+    told = f"{part.title} {change.before:.4f} → {change.after:.4f} over {change.n} case{'s' * (change.n != 1)}"
     if -change.gain > own.min_effect + 1e-9:
         out.state = "failed"
         out.message = f"{told}: fell by {-change.gain:.4f}, more than the tolerated {own.min_effect:g}"
@@ -71,32 +73,33 @@ def _tolerance(run: Run, comparison: Comparison, policy: RegressionPolicy, name:
 
 
 def _statistical(
-    run: Run, comparison: Comparison, policy: RegressionPolicy, names: Sequence[str]
+    run: Run, comparison: Comparison, policy: RegressionPolicy, parts: Sequence[Part]
 ) -> dict[str, GateOutcome]:
     from .significance import PairedMetric, judge_family
 
     family = [
         PairedMetric(
-            name,
-            {i: c.changes[name].gain for i, c in comparison.cases.items() if name in c.changes},
-            policy.for_metric(name).min_effect,
-            policy.for_metric(name).margin,
+            part.title,
+            {i: change.gain for i, change in part.changes.items()},
+            policy.for_metric(part.metric).min_effect,
+            policy.for_metric(part.metric).margin,
         )
-        for name in names
+        for part in parts
     ]
     clusters = {i: c.cluster or i for i, c in run.cases.items()}
-    verdict = judge_family(family, clusters, alpha=policy.alpha)
+    members = "metrics and slices" if any(part.slice for part in parts) else "metrics"
+    verdict = judge_family(family, clusters, alpha=policy.alpha, members=members)
     out: dict[str, GateOutcome] = {}
-    for found in verdict.metrics:
-        change = comparison.metric(found.name)
-        assert change is not None
-        gate = _outcome(run, found.name, change)
+    for part, found in zip(parts, verdict.metrics, strict=True):
+        gate = _outcome(run, part)
         gate.bound = f"p > {policy.alpha:g}"
-        told = found.reason + (instead_of_cases(run, comparison, found) if found.outcome == "inconclusive" else "")
+        told = found.reason
+        if found.outcome == "inconclusive" and not part.slice:
+            told += instead_of_cases(run, comparison, found)
         gate.message = f"{told}; {found.warning}" if found.warning else told
         if found.outcome == "fail":
             gate.state = "failed"
         elif found.outcome == "inconclusive":
             gate.state = "failed" if policy.on_inconclusive == "fail" else "inconclusive"
-        out[found.name] = gate
+        out[part.title] = gate
     return out

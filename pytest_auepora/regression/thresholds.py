@@ -32,6 +32,8 @@ __all__ = [
     "check_range",
     "read_bound",
     "read_gates",
+    "read_slice",
+    "sliced",
     "split_stat",
 ]
 
@@ -87,8 +89,13 @@ class Gate:
     def title(self) -> str:
         """``recall@5``, ``p10(recall@5)``, ``ndcg@10{scenario=typo}``."""
         name = self.metric if self.stat == "aggregate" else f"{self.stat}({self.metric})"
-        part = ",".join(f"{k}={v}" for k, v in self.slice.items())
-        return f"{name}{{{part}}}" if part else name
+        return sliced(name, self.slice)
+
+
+def sliced(name: str, part: Mapping[str, str]) -> str:
+    """Return how *name* over a slice is written: ``ndcg@10{scenario=typo}``."""
+    told = ",".join(f"{k}={v}" for k, v in part.items())
+    return f"{name}{{{told}}}" if told else name
 
 
 def split_stat(spelling: str) -> tuple[str, str]:
@@ -164,7 +171,7 @@ def _gates(metric: str, stat: str, raw: Any, direction: Direction) -> Iterator[G
             if stat != "aggregate":
                 raise ThresholdError(f"{stat}({metric}): the statistic is given twice, in the name and as stat")
             stat = _stat(raw["stat"])
-        where = _slice(raw["slice"]) if "slice" in raw else {}
+        where = read_slice(raw["slice"]) if "slice" in raw else {}
         owner = _owner(raw["owner"]) if "owner" in raw else ""
         raw = {k: v for k, v in raw.items() if k in BOUND_KEYS}
     if stat == "pass_rate":
@@ -237,7 +244,8 @@ def _stat(raw: Any) -> str:
     )
 
 
-def _slice(raw: Any) -> dict[str, str]:
+def read_slice(raw: Any) -> dict[str, str]:
+    """Read the labels and values of a slice.  Raises `ThresholdError` for anything else."""
     if not isinstance(raw, Mapping) or not raw:
         raise ThresholdError("slice takes labels and their values: {scenario: typo}")
     out: dict[str, str] = {}

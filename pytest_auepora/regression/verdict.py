@@ -21,6 +21,7 @@ from .compare import Comparison, compare
 from .coverage import coverage_outcomes, nothing_compares
 from .gates import GateOutcome, judge_gate
 from .policy import RegressionPolicy
+from .slices import slice_notes
 from .steadiness import steadiness
 from .suite_guard import judge_regression
 from .thresholds import Bound, Gate
@@ -111,6 +112,8 @@ def judge(
     out.gates += broken_outcomes(run, standing)
     if not run.is_full:
         _withhold(run, out)
+    if out.comparison is not None and run.is_full and not accepting:
+        out.notes += slice_notes(run, out.comparison, policy)
     out.notes += _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
     found = steadiness(run, out.comparison, policy)
     out.flaky, out.noise = found.flaky, found.noise

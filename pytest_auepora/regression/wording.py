@@ -81,7 +81,7 @@ def _bound(e: Evidence) -> str:
 
 
 def _p_value(e: Evidence) -> str:
-    among = "" if e.family_size == 1 else f" among {e.family_size} metrics"
+    among = "" if e.family_size == 1 else f" among {e.family_size} {e.members}"
     return f"p {_number(e.p_adjusted)}{among}"
 
 

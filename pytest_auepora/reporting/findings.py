@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from ..core.run import CaseResult, Run
 from ..regression.gates import GateKind, GateOutcome
 from ..regression.verdict import Verdict
-from .diagnosis import diagnose, listed
+from .diagnosis import blamed_metrics, diagnose, listed
 from .tally import FAILING, Kind, cases_of
 
 __all__ = ["Finding", "Severity", "findings"]
@@ -98,7 +98,9 @@ def _failures(run: Run, verdict: Verdict, kind: Kind) -> Iterator[Finding]:
     for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
         why = diagnose(case, compared.get(case.case_id), run.metrics)
         path, line = _place(case, run)
-        message = "\n".join([str(why), *case.problems])
+        whose = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
+        told = [f"Owner: {', '.join(whose)}"] if whose else []
+        message = "\n".join([str(why), *case.problems, *told])
         title = f"{run.title}: {case.case_id} {kind}"
         yield Finding("error", kind, title, message, path, line, f"{run.title}|case|{case.case_id}")
 

@@ -95,6 +95,7 @@ def metric_rows(run: Run, verdict: Verdict) -> list[MetricRow]:
         if first is not None or _worth_showing(row):
             rows.append(row)
         rows += [_gate_row(g, run.metrics.get(name)) for g in others]
+        rows += [_part_row(g, run.metrics.get(name)) for g in verdict.gates if g.metric == name and _is_part(g)]
     for gate in gates:
         if gate.metric == "pass_rate" or (gate.metric == "error_rate" and (gate.line or gate.state == "failed")):
             rows.append(_gate_row(gate, None))
@@ -116,7 +117,7 @@ def _row(run: Run, verdict: Verdict, found: Aggregate, gate: GateOutcome | None)
     word = ""
     if comparison is not None and change is None and info is not None and info.baselined:
         word = "changed" if name in comparison.incomparable else "new" if _has_cases(run, name) else ""
-    regression = next((g for g in verdict.gates if g.kind == "regression" and g.metric == name), None)
+    regression = next((g for g in verdict.gates if g.title == f"regression: {name}"), None)
     return MetricRow(
         name, found.value, found.n, found.total, info, found.n_error, found.n_na, change, word, gate, regression
     )
@@ -129,6 +130,22 @@ def _has_cases(run: Run, name: str) -> bool:
 
 def _gate_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
     return MetricRow(gate.title, gate.value, gate.n, gate.total, info, gate=gate)
+
+
+def _is_part(gate: GateOutcome) -> bool:
+    """Whether the gate is on a slice, and there is something to say of it; the others would fill pages."""
+    of_slice = gate.kind == "regression" and gate.title != f"regression: {gate.metric}"
+    return of_slice and gate.state not in ("passed", "not judged")
+
+
+def _part_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
+    """Return the row of a comparison that is not the metric's own: of a slice."""
+    change = None
+    if gate.before is not None and gate.value is not None:
+        gain = gate.value - gate.before if info is None or info.direction == "higher" else gate.before - gate.value
+        change = MetricChange(gate.n, gate.before, gate.value, gain)
+    name = gate.title.removeprefix("regression: ")
+    return MetricRow(name, gate.value, gate.n, gate.n, info, change=change, regression=gate)
 
 
 def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
@@ -150,6 +167,12 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
             yield f"{row.name}: unreliable below {aggregate.details.get('needs')} values, got {aggregate.n}"
     if verdict.comparison is not None:
         yield from _comparison_notes(verdict.comparison, rows)
+    by: dict[str, list[str]] = {}
+    for name, info in run.metrics.items():
+        if info.owner and info.owner != run.owner:
+            by.setdefault(info.owner, []).append(name)
+    if by:
+        yield f"owners: {'; '.join(f'{owner} of {_and(names)}' for owner, names in by.items())}"
 
 
 def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:
@@ -187,3 +210,7 @@ def latency_line(run: Run, verdict: Verdict) -> str:
         said.append(text)
         n = found.n
     return f"latency: {', '.join(said)} over {plural(n, 'case')}" if said else ""
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -113,9 +113,11 @@ def _metric() -> dict[str, Any]:
             },
             "deterministic": {"type": "boolean"},
             "baselined": {"type": "boolean"},
+            "ruler": {**_TEXTS, "description": "provenance that has to be equal for scores to compare"},
+            "owner": {**_TEXT, "description": "who answers for it, if not the owner of the suite"},
             "judge": {**_ANY_OBJECT, "description": "what a calibration has to be of; empty where no judge scores"},
         },
-        optional=("judge",),
+        optional=("judge", "owner", "ruler"),
     )  # fmt: skip
 
 
@@ -197,9 +199,10 @@ def _gate() -> dict[str, Any]:
             "owner": _TEXT,
             "line": {**_COUNT, "description": "line of the golden file, or 0"},
             "culprits": {**_TEXTS, "description": "cases that cost most, worst first"},
+            "before": {**_NUMBER, "description": "what value is held against, where that is of an earlier run"},
             "would_be": {**_TEXT, "description": "of an advisory gate: the state it would have, did it count"},
         },
-        optional=("would_be",),
+        optional=("before", "would_be"),
     )
 
 

@@ -91,7 +91,7 @@ class Row:
     @property
     def owner(self) -> str:
         """Who answers for the metric, where that is known."""
-        return str(getattr(self.info, "owner", ""))
+        return self.info.owner if self.info is not None else ""
 
 
 @dataclass(frozen=True, slots=True)

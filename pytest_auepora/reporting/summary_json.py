@@ -24,7 +24,8 @@ def summary_json(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
 
     With several runs there is such an object for each under ``suites``, by title.  ``null`` is a number that was not
     measured.  Errored cases are not in the values of quality; ``error_rate`` counts them, and ``n`` has the number
-    of cases behind each value.  Precision is called ``p@5``, as specified; ``leak_rate`` is 1 - redaction_efficacy.
+    of cases behind each value, ``owners`` those of single metrics, where there are any.  Precision is called ``p@5``,
+    as specified; ``leak_rate`` is 1 - redaction_efficacy.
     """
     totals = {run.title: _totals(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)}
     body = next(iter(totals.values())) if len(totals) == 1 else {"suites": totals}
@@ -38,6 +39,7 @@ def _totals(run: Run, verdict: Verdict) -> dict[str, Any]:
         if name in run.metrics and run.metrics[name].target.startswith(_QUALITY)
     }
     ran = [c for c in run.cases.values() if c.state != "skipped"]
+    owners = {_short(name): info.owner for name, info in run.metrics.items() if info.owner}
     return {
         "quality": {name: _value(found) for name, found in quality.items()},
         "operational": {
@@ -47,6 +49,7 @@ def _totals(run: Run, verdict: Verdict) -> dict[str, Any]:
         },
         "privacy": {"leak_rate": _leak(run, verdict)},
         "n": {"cases": len(ran), **{name: found.n for name, found in quality.items()}},
+        **({"owners": owners} if owners else {}),
     }
 
 

@@ -11,7 +11,16 @@ from random import Random
 import pytest
 
 from tests.benchmarks.score_sources import METRICS, ClapNq, Mixture, scores_at, with_typo
-from tests.benchmarks.simulate_verdict import DATA, losing, main, rechunked, simulate, variants, variants_unclustered
+from tests.benchmarks.simulate_verdict import (
+    DATA,
+    losing,
+    main,
+    rechunked,
+    simulate,
+    sliced,
+    variants,
+    variants_unclustered,
+)
 
 RUNS = 300
 MOST_FALSE_ALARMS = 27
@@ -29,6 +38,14 @@ def test_a_loss_is_seen_and_the_more_cases_the_more_surely() -> None:
     assert seen[0] < seen[1] < seen[2]
     assert seen[1] >= 50
     assert seen[2] >= 90
+
+
+def test_slices_are_no_further_chances_of_a_false_alarm() -> None:
+    tally = simulate(sliced(rechunked), Mixture(), 100, 150)
+    assert tally.outcomes["fail"] <= 16, "a thousandth of 150 runs at 5 % have more"
+    assert tally.naive >= 100
+    whole, parts = (simulate(s, Mixture(), 50, 60).outcomes["fail"] for s in (losing(0.10), sliced(losing(0.10))))
+    assert parts >= whole / 2
 
 
 def test_variants_of_a_question_need_their_clusters() -> None:
