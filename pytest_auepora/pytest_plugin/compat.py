@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 import pytest
 
-__all__ = ["fixture_definitions", "has_pytest_asyncio", "has_pytest_benchmark", "variant_of"]
+__all__ = [
+    "fixture_definitions",
+    "has_pytest_asyncio",
+    "has_pytest_benchmark",
+    "may_have_siblings",
+    "sibling",
+    "variant_of",
+]
+
+_SAME_FOR_ALL = frozenset({"_pytest.python", "_pytest.fixtures", "_pytest.unittest", "pytest_asyncio.plugin",
+                           "anyio.pytest_plugin", "pytest_auepora.pytest_plugin.entry"})  # fmt: skip
+"""Modules whose hooks treat functions with the same fixtures alike, as long as they are not coroutines."""
 
 
 def fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[pytest.FixtureDef[Any]]]:
@@ -36,3 +48,21 @@ def has_pytest_asyncio(config: pytest.Config) -> bool:
 def has_pytest_benchmark(config: pytest.Config) -> bool:
     """Whether pytest-benchmark is active, under whichever name it was loaded."""
     return any(map(config.pluginmanager.hasplugin, ("benchmark", "pytest_benchmark", "pytest_benchmark.plugin")))
+
+
+def may_have_siblings(items: Sequence[pytest.Item], collector: pytest.Collector) -> bool:
+    """Whether functions of the same fixtures become items like *items*: plain ones, which no other plugin shaped."""
+    hooks = collector.ihook.pytest_pycollect_makeitem, collector.ihook.pytest_generate_tests
+    modules = {impl.function.__module__ for hook in hooks for impl in hook.get_hookimpls()}
+    return modules <= _SAME_FOR_ALL and all(type(item) is pytest.Function for item in items)
+
+
+def sibling(item: pytest.Function, name: str, function: FunctionType) -> pytest.Function:
+    """Return an item like *item*, of the same fixtures and parameters, for another function."""
+    callspec = getattr(item, "callspec", None)
+    parameters = {} if callspec is None else {"callspec": callspec, "keywords": {callspec.id: True}}
+    made: pytest.Function = pytest.Function.from_parent(
+        item.parent, name=name + item.name.removeprefix(item.originalname), originalname=name, callobj=function,
+        fixtureinfo=item._fixtureinfo, **parameters,
+    )  # fmt: skip
+    return made

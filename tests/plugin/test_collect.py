@@ -189,3 +189,37 @@ def test_reruns_count_the_last_result(project: Project) -> None:
     result = project.run("--reruns", "1", plugins=("pytest_rerunfailures",))
     assert result.ret == 0, str(result.stdout)
     assert result.parseoutcomes()["rerun"] == 1
+
+
+def test_a_plugin_that_tells_cases_apart_is_asked_about_each(project: Project) -> None:
+    text = (project.path / "conftest.py").read_text()
+    hook = (
+        "\n\ndef pytest_generate_tests(metafunc):\n"
+        "    if metafunc.function.__name__ == 'warehouse':\n"
+        "        metafunc.parametrize('rag', ['twice', 'asked'], indirect=False)\n"
+    )
+    project.write("conftest.py", text + hook)
+    listed = str(project.run("--co", "-q").stdout)
+    assert "shop.golden.yaml::warehouse[twice]" in listed
+    assert "shop.golden.yaml::warehouse[asked]" in listed
+    assert "shop.golden.yaml::ceo-salary\n" in listed
+
+
+def test_cases_share_what_was_found_out_and_nothing_else(project: Project) -> None:
+    project.edit("  - id: warehouse\n", "  - id: warehouse\n    tags: [logistics]\n")
+    text = (project.path / "conftest.py").read_text()
+    project.write("conftest.py", text.replace('scope="session")', 'scope="session", params=["a", "b"])') + NOTE)
+    seen = {tuple(line.split()[1:]) for line in str(project.run("--co", "-q").stdout).splitlines() if "seen" in line}
+    lines = {line[0]: line[1:] for line in seen}
+    assert lines["warehouse[b]"][:4] == ("warehouse", "warehouse", "b", "True")
+    assert lines["ceo-salary[a]"][:4] == ("ceo-salary", "ceo-salary", "a", "False")
+    assert len({line[4] for line in lines.values()}) == 5, "each case stands on its own line"
+
+
+NOTE = """
+
+def pytest_collection_finish(session):
+    for item in session.items:
+        tagged = item.get_closest_marker("logistics") is not None and "logistics" in item.keywords
+        print("seen", item.name, item.originalname, item.function.__name__, item.callspec.id, tagged, item.location[1])
+"""
