@@ -12,6 +12,7 @@ import hashlib
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pytest_auepora.core.types import Document, Response, RetrievedDocument
@@ -104,6 +105,8 @@ def _is_lazy(raw: Any) -> bool:
 
 
 def _one(raw: Any, rank: int) -> RetrievedDocument:
+    if type(raw) is dict and (plain := _plain(raw, rank)) is not None:
+        return plain
     if isinstance(raw, RetrievedDocument):
         return RetrievedDocument(_whole(raw.doc, rank), _score(raw.score), rank)
     if isinstance(raw, Document):
@@ -116,6 +119,29 @@ def _one(raw: Any, rank: int) -> RetrievedDocument:
     if fields is None:
         raise _refuse(raw, rank)
     return _from_fields(raw, fields, rank)
+
+
+def _plain(raw: dict[Any, Any], rank: int) -> RetrievedDocument | None:
+    """Read the most frequent shape, an id, a text and maybe a score; None where it is another."""
+    keys = _plain_keys(tuple(raw))
+    if keys is None:
+        return None
+    id_key, text_key, score_key = keys
+    doc_id, text = raw[id_key], raw[text_key]
+    if type(doc_id) is not str or not doc_id or type(text) is not str:
+        return None
+    return RetrievedDocument(Document(doc_id, text), _score(raw[score_key]) if score_key else 0.0, rank)
+
+
+@lru_cache(maxsize=64)
+def _plain_keys(keys: tuple[Any, ...]) -> tuple[str, str, str] | None:
+    """Return which of *keys* are the id, the text and the score, where there is nothing else."""
+    ids, texts, scores = ([k for k in keys if k in known] for known in (ID_KEYS, TEXT_KEYS, SCORE_KEYS))
+    if len(ids) != 1 or len(texts) != 1 or len(scores) > 1 or len(keys) != 2 + len(scores):
+        return None
+    if not set(NESTED_KEYS).isdisjoint(keys):
+        return None
+    return ids[0], texts[0], scores[0] if scores else ""
 
 
 def _whole(doc: Any, rank: int) -> Document:
