@@ -11,8 +11,9 @@ from pathlib import Path
 from ..core.run import Run
 from ..history.codec import dumps
 from ..regression.verdict import Verdict
-from ..reporting.formats import FORMATS, report_text
+from ..reporting.formats import FORMATS, report_text, wants_past
 from ..reporting.json_report import FORMAT, read_json_report
+from ..reporting.past import Past, past_of
 from .exit_codes import PASSED
 from .output import put
 from .sources import add_history, open_history, read_report
@@ -33,7 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Print the report; a run that failed then is no failure now."""
     runs, verdicts = read_report(given.name) if given.name.endswith(".json") else _kept(given)
-    text = summary_text(runs, verdicts) if given.format == "text" else report_text(given.format, runs, verdicts)
+    if given.format == "text":
+        text = summary_text(runs, verdicts)
+    else:
+        text = report_text(given.format, runs, verdicts, pasts=_pasts(given, runs))
     put(text, given.out)
     return PASSED
 
@@ -43,6 +47,14 @@ def _kept(given: argparse.Namespace) -> tuple[list[Run], list[Verdict]]:
     run_id = store.resolve(given.name)
     stored = {"run": json.loads(dumps(store.load(run_id))), "verdict": store.verdict(run_id)}
     return read_json_report(json.dumps({"format": FORMAT, "suites": [stored]}))
+
+
+def _pasts(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Past]:
+    """What the history has of the time before a run that it kept; a report from elsewhere has no past here."""
+    if given.name.endswith(".json") or not wants_past(given.format):
+        return {}
+    store = open_history(given.history)
+    return {run.title: past_of(store, run, store.resolve(given.name)) for run in runs}
 
 
 def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import pytest
 
 from ..core.run import Run
 from ..regression.verdict import Verdict
 from .keys import SESSION
+
+if TYPE_CHECKING:
+    from ..reporting.past import Past
 
 __all__ = ["Recorder", "make_recorder"]
 
@@ -37,6 +43,7 @@ class Recorder:
         self.keep = keep
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
+        self._ids: dict[str, str] = {}
 
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
@@ -44,9 +51,20 @@ class Recorder:
         from ..history.store import HistoryStore
 
         try:
-            HistoryStore(self.place).add(
+            self._ids[run.title] = HistoryStore(self.place).add(
                 run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=self.config.stash[SESSION].commit, keep=self.keep,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
+
+    def pasts(self, runs: Sequence[Run]) -> dict[str, Past]:
+        """Return what the history knows of the time before *runs*, by their titles; what it cannot say is left out."""
+        from ..history.store import HistoryStore
+        from ..reporting.past import past_of
+
+        out: dict[str, Past] = {}
+        for run in runs:
+            with suppress(Exception):  # said by the verdict already: this very run could not be kept either
+                out[run.title] = past_of(HistoryStore(self.place), run, self._ids[run.title])
+        return out

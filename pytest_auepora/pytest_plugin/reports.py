@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..errors import AueporaError, did_you_mean
-from ..reporting.formats import Target, read_target, report_text, write_report
+from ..reporting.formats import Target, check_installed, read_target, report_text, wants_past, write_report
 from .judge import measures
 
 if TYPE_CHECKING:
+    from ..reporting.past import Past
     from .judge import Judge
+    from .recorder import Recorder
 
 __all__ = ["Reports", "make_reports"]
 
@@ -48,6 +50,7 @@ def make_reports(config: pytest.Config, judge: Judge) -> Reports:
 def _target(text: str, folder: Path) -> Target:
     try:
         kind, path = read_target(text)
+        check_installed(kind)
     except AueporaError as exc:
         raise pytest.UsageError(f"--auepora-report: {exc}") from None
     path = folder / path
@@ -111,7 +114,8 @@ class Reports:
         shown = _shown(target.path, self.config.invocation_params.dir)
         try:
             prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)
-            write_report(target.path, report_text(target.kind, *self._judged(), prefix=prefix))
+            pasts = self._pasts() if wants_past(target.kind) else None
+            write_report(target.path, report_text(target.kind, *self._judged(), prefix=prefix, pasts=pasts))
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
             self.problems.append(f"{target.kind}:{shown} was not written: {_told(exc)}")
             if session.exitstatus == pytest.ExitCode.OK:
@@ -121,6 +125,10 @@ class Reports:
 
     def _judged(self) -> tuple[list[Any], list[Any]]:
         return [one.run for one in self.judge.judged], [one.verdict for one in self.judge.judged]
+
+    def _pasts(self) -> Mapping[str, Past]:
+        recorder: Recorder | None = self.config.pluginmanager.get_plugin("auepora-recorder")
+        return recorder.pasts(self._judged()[0]) if recorder is not None else {}
 
     def _append_summary(self) -> None:
         """Append to the summary of the step; nobody asked for it by name, so a failure is only told."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.run import Run
-from ..errors import AueporaError, did_you_mean
+from ..errors import AueporaError, MissingExtraError, did_you_mean
 from ..regression.accept import write_atomically
 from ..regression.verdict import Verdict
+from .past import Past
 
-__all__ = ["FORMATS", "Target", "read_target", "report_text", "write_report"]
+__all__ = ["FORMATS", "Target", "check_installed", "read_target", "report_text", "wants_past", "write_report"]
 
 FORMATS: Mapping[str, str] = {
     "md": "markdown:markdown_report",
@@ -21,11 +24,20 @@ FORMATS: Mapping[str, str] = {
     "summary": "summary_json:summary_json",
     "gitlab": "gitlab:code_quality",
     "matrix": "side_by_side_data:matrix_csv",
+    "html": "html.report:html_report",
 }
 """Format → where its function is: ``(runs, verdicts) -> text``.  Loaded when asked for."""
 
 _LOCATED = ("gitlab",)
-_BY_SUFFIX = {".md": "md", ".markdown": "md", ".json": "json", ".csv": "csv"}
+_PACKAGES = {"html": ("jinja2", "matplotlib")}
+"""What a format takes, installed by the extra of the same name."""
+
+_WITH_PAST = ("html",)
+"""Formats whose function also takes what is known of earlier runs."""
+
+_BY_SUFFIX = {
+    ".md": "md", ".markdown": "md", ".json": "json", ".csv": "csv", ".html": "html", ".htm": "html",
+}  # fmt: skip
 
 
 class Target(NamedTuple):
@@ -53,15 +65,42 @@ def read_target(text: str) -> Target:
     return Target(kind, Path(path))
 
 
-def report_text(kind: str, runs: Sequence[Run], verdicts: Sequence[Verdict], *, prefix: str = "") -> str:
+def check_installed(kind: str) -> None:
+    """Make sure, without loading anything, that the report of *kind* can be made here.
+
+    Raises:
+        MissingExtraError: it takes a package that is not installed.
+    """
+    for name in _PACKAGES.get(kind, ()):
+        if sys.modules.get(name, ...) is None or (name not in sys.modules and find_spec(name) is None):
+            raise MissingExtraError(f"the {kind} report", kind)
+
+
+def wants_past(kind: str) -> bool:
+    """Whether the report of *kind* shows earlier runs, so that it is worth looking them up."""
+    return kind in _WITH_PAST
+
+
+def report_text(
+    kind: str,
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    *,
+    prefix: str = "",
+    pasts: Mapping[str, Past] | None = None,
+) -> str:
     """Return the report of *kind*, one of `FORMATS`.
 
     *prefix* leads from the root of the repository to the directory that paths are relative to, for formats that
-    point to places in files.
+    point to places in files.  *pasts* has, by the title of a run, what is known of the runs before it, for formats
+    that show it (`wants_past`).
+
+    Raises:
+        MissingExtraError: the report takes a package that is not installed.
     """
     module, name = FORMATS[kind].split(":")
-    located = {"prefix": prefix} if kind in _LOCATED else {}
-    made: str = getattr(import_module(f"{__package__}.{module}"), name)(runs, verdicts, **located)
+    more: dict[str, Any] = {"prefix": prefix} if kind in _LOCATED else {"pasts": pasts} if wants_past(kind) else {}
+    made: str = getattr(import_module(f"{__package__}.{module}"), name)(runs, verdicts, **more)
     return made.encode("utf-8", "backslashreplace").decode("utf-8")  # halves of surrogate pairs, as JSON writes them
 
 

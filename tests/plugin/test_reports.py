@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -298,3 +299,22 @@ def test_a_case_whose_set_up_fails_has_its_state(project: Project) -> None:
 def test_a_report_to_a_pipe_is_not_replaced_by_a_file(project: Project) -> None:
     project.run("--auepora-report", "md:/dev/null")
     assert Path("/dev/null").is_char_device()
+
+
+def test_a_page_shows_the_runs_before(project: Project) -> None:
+    project.accept()
+    project.break_retriever()
+    result = project.run_apart("--auepora-report", "report.html")
+    result.stdout.fnmatch_lines(["reports: html:report.html"])
+    page = text(project, "report.html")
+    assert "Over the last 2 full runs" in page
+    assert '"before":{"answer":"A refund can be asked for' in page
+
+
+def test_a_page_that_lacks_its_packages_is_said_before_any_case_runs(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    result = project.run("--auepora-report", "report.html")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*the html report needs an extra*pip install 'pytest-auepora[[]html]'"])

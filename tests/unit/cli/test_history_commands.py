@@ -177,3 +177,12 @@ def test_a_damaged_history_cannot_be_judged(shell: Shell) -> None:
     shell.write(f"{FOLDER}/history.sqlite", "no database" * 100)
     said = shell("runs")
     assert (said.code, "is no history" in said.err) == (3, True)
+
+
+def test_an_html_report_goes_to_a_file_with_the_runs_before(shell: Shell, ids: list[str]) -> None:
+    assert shell("report", "last", "--format", "html", "--out", "out.html").code == 0
+    text = (shell.path / "out.html").read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert "Over the last 2 full runs" in text
+    assert '"before":{"answer":"Within 30 days of purchase."' in text
+    assert "Over the last" not in shell("report", ids[0], "--format", "html").out

@@ -1,0 +1,132 @@
+"""What broke, told first: where the failing cases point to, which gates failed, what changed, the worst cases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...core.run import CaseResult, Run
+from ...regression.verdict import Verdict
+from ..diagnosis import diagnose, listed
+from ..metric_rows import metric_rows
+from ..numbers import bound_of, metric_change, metric_value, percent, plural
+from ..tally import FAILING, Kind, cases_of
+
+__all__ = ["MOST_CASES", "BadCase", "Broken", "Part", "what_broke"]
+
+MOST_CASES = 6
+_OF_METRICS = ("threshold", "regression")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """How many of the failing cases are the fault of one part of the system."""
+
+    name: str
+    n: int
+    share: float
+
+    @property
+    def text(self) -> str:
+        """``26 of 29 failing cases`` is for the page; this is the share alone: ``89.7 %``."""
+        return percent(self.share, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class BadCase:
+    """A case to look at first: its place in the run, what became of it, and the diagnosis."""
+
+    index: int
+    case_id: str
+    kind: Kind
+    why: str
+
+
+@dataclass(slots=True)
+class Broken:
+    """The short answer.  ``metrics`` are sentences on metrics, ``gates`` the messages of gates without a metric."""
+
+    summary: str = ""
+    parts: list[Part] = field(default_factory=list)
+    metrics: list[str] = field(default_factory=list)
+    gates: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    cases: list[BadCase] = field(default_factory=list)
+    n_cases: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.n_cases or self.metrics or self.gates)
+
+
+def what_broke(run: Run, verdict: Verdict) -> Broken:
+    """Return what is wrong with *run*; false where nothing is."""
+    out = Broken()
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    places = {case_id: i for i, case_id in enumerate(run.cases)}
+    parts: Counter[str] = Counter()
+    for kind, cases in cases_of(run, verdict).items():
+        if kind not in FAILING:
+            continue
+        for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
+            why = diagnose(case, compared.get(case.case_id), run.metrics)
+            parts[why.component if why else "system"] += 1
+            if len(out.cases) < MOST_CASES and not _told_already(out.cases, str(why), case):
+                out.cases.append(BadCase(places[case.case_id], case.case_id, kind, str(why or case.state)))
+    out.n_cases = parts.total()
+    out.parts = [Part(name, n, n / out.n_cases) for name, n in parts.most_common()]
+    out.metrics = list(_metrics(run, verdict))
+    out.gates = [g.message for g in verdict.gates if g.state == "failed" and g.kind not in _OF_METRICS]
+    if verdict.comparison is not None:
+        out.changed = [f"{k}: {_value(a)} → {_value(b)}" for k, (a, b) in verdict.comparison.provenance.items()]
+    out.summary = _summary(out)
+    return out
+
+
+def _told_already(told: list[BadCase], why: str, case: CaseResult) -> bool:
+    """Whether an errored *case* adds nothing: an outage is one thing, not forty."""
+    return case.state == "error" and any(bad.why == why for bad in told)
+
+
+def _summary(broken: Broken) -> str:
+    if not broken.parts:
+        return "No case failed by itself; the suite as a whole did." if broken else ""
+    first, *others = broken.parts
+    if not others:
+        return f"{_all(broken.n_cases)} to {_named(first.name)}."
+    if first.share >= 0.5:
+        return f"Mostly {_named(first.name)}: {first.n} of {plural(broken.n_cases, 'failing case')}."
+    return f"No single part: {', '.join(f'{p.name} {p.n}' for p in broken.parts)} of {broken.n_cases} failing cases."
+
+
+def _all(n: int) -> str:
+    return "The failing case points" if n == 1 else f"All {n} failing cases point"
+
+
+def _named(part: str) -> str:
+    return {"error": "the call: it raised", "timeout": "the call: it timed out", "output": "the answer's shape"}.get(
+        part, f"the {part} metric" if part == "metric" else part
+    )
+
+
+def _metrics(run: Run, verdict: Verdict) -> Iterator[str]:
+    """Say, metric by metric, which threshold does not hold and how far it fell."""
+    rows = {row.name: row for row in metric_rows(run, verdict)}
+    failed = [g for g in verdict.gates if g.state == "failed" and g.kind in _OF_METRICS]
+    for title in dict.fromkeys(g.title.removeprefix("regression: ") for g in failed):
+        row = rows.get(title)
+        info = run.metrics.get(row.info.name) if row is not None and row.info is not None else None
+        said: list[str] = []
+        for gate in failed:
+            if gate.title == title:
+                bound = bound_of(gate.bound)
+                unit = " s" if info is not None and info.target == "LATENCY" else ""
+                value = metric_value(gate.value, info, bound) if gate.value is not None else "nothing measured"
+                said.append(f"{value}, wanted {gate.bound}{unit}")
+            elif gate.title == f"regression: {title}" and row is not None and row.change is not None:
+                said.append(f"{row.change_text or metric_change(row.change.gain, info)} against the baseline")
+        yield f"{title} {'; '.join(said)}"
+
+
+def _value(value: object) -> str:
+    return "(nothing)" if value is None else listed([value])

@@ -1,0 +1,263 @@
+"""The data behind the case table: a row of each case, and what opening it shows.
+
+Numbers come formatted, as in every other report, with the raw value beside them where they are sorted by.  The page
+builds all of its elements from these texts; none of them is ever markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ...core.run import CaseResult, MetricInfo, Run, Score
+from ...regression.compare import CaseComparison, ScoreChange
+from ...regression.repeats import classify_flaky
+from ...regression.thresholds import Bound
+from ...regression.verdict import Verdict
+from ..diagnosis import cutoff, details_text, diagnose, wanted
+from ..numbers import metric_change, metric_value, seconds
+from ..tally import FAILING, kind_of
+from .choice import chosen_metrics
+from .embed import shown
+
+__all__ = ["MOST_HITS", "case_rows", "suite_data"]
+
+MOST_COLUMNS = 5
+MOST_HITS = 20
+"""Hits of a ranking that are shown; relevant ones further down are shown as well."""
+
+_RATIONALE = ("rationale", "reason", "reasoning", "explanation")
+
+
+def suite_data(run: Run, verdict: Verdict, previous: Run | None = None) -> dict[str, Any]:
+    """Return what the page knows of the cases of one suite.
+
+    *previous* is an earlier run: its answers and rankings are shown beside those of cases that it has in the same
+    wording.
+    """
+    columns = chosen_metrics(run, verdict, MOST_COLUMNS)
+    return {
+        "title": shown(run.title),
+        "compared": verdict.comparison is not None,
+        "columns": [
+            {"name": shown(n), "lower": run.metrics[n].direction == "lower", "key": i} for i, n in enumerate(columns)
+        ],
+        "cases": list(case_rows(run, verdict, columns, previous)),
+    }
+
+
+def case_rows(
+    run: Run, verdict: Verdict, columns: Sequence[str], previous: Run | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the data of each case, in the order of the golden file."""
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    earlier = previous.cases if previous is not None else {}
+    for case_id, case in run.cases.items():
+        before = earlier.get(case_id)
+        if before is not None and (before.content_hash != case.content_hash or not before.outputs):
+            before = None
+        yield _row(case, compared.get(case_id), run, columns, before)
+
+
+def _row(
+    case: CaseResult, compared: CaseComparison | None, run: Run, columns: Sequence[str], before: CaseResult | None
+) -> dict[str, Any]:
+    kind = kind_of(case, compared)
+    why = diagnose(case, compared, run.metrics)
+    paired = compared is not None and compared.paired
+    row = {
+        "id": shown(case.case_id),
+        "kind": kind,
+        "is": list(_filters(case, compared, kind)),
+        "query": shown(case.query, keep_lines=True),
+        "worst": compared.worst or compared.best if paired and compared is not None else None,
+        "change": _worst_change(compared, run) if paired else [],
+        "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
+        "tags": [shown(t) for t in case.labels.get("tags", ())],
+        "labels": {shown(k): shown(v) for k, v in case.labels.items() if k != "tags"},
+        "why": shown(why) if why else "",
+        "where": shown(case.where),
+        "owner": shown(run.owner),
+        "problems": [shown(p) for p in case.problems],
+        "error": shown(case.error, keep_lines=True),
+        "answer": shown(case.outputs.get("answer") or "", keep_lines=True) if "answer" in case.outputs else None,
+        "expected": _expected(case),
+        "docs": [_doc(d.label, d.grade, d.rank, d.before, d.known) for d in wanted(case, compared)],
+        "hits": _hits(case),
+        "returned": len(case.outputs.get("retrieved") or ()),
+        "cuts": _cuts(case, run),
+        "scores": [_score(n, s, compared, run.metrics.get(n), case) for n, s in case.scores.items()],
+        "judged": list(_rationales(case)),
+        "facts": list(_facts(case)),
+    }
+    if before is not None:
+        row["before"] = _before(before)
+    return {k: v for k, v in row.items() if v not in (None, "", [], {})}
+
+
+def _filters(case: CaseResult, compared: CaseComparison | None, kind: str) -> Iterator[str]:
+    """Yield the words by which the table can be narrowed down to this case."""
+    paired = compared is not None and compared.paired
+    if paired and compared is not None:
+        was_good = compared.before is not None and compared.before.state == "passed"
+        if kind == "newly failing" or (kind == "errored" and was_good) or compared.worst < 0:
+            yield "regressed"
+        elif kind == "fixed" or compared.best > 0:
+            yield "improved"
+    if kind in FAILING:
+        yield "failed"
+    if _is_flaky(case):
+        yield "flaky"
+
+
+def _is_flaky(case: CaseResult) -> bool:
+    """Whether the case is excused as unsteady, called so by the baseline, or varied between its own repeats."""
+    if case.extra.get("flaky") or "quarantine" in case.extra:
+        return True
+    repeats = case.extra.get("repeats")
+    if not isinstance(repeats, Mapping):
+        return False
+    scores = {n: [v for v in vs if isinstance(v, (int, float))] for n, vs in repeats.items() if _is_share(n)}
+    return classify_flaky((), scores).flaky
+
+
+def _is_share(metric: str) -> bool:
+    return "latency" not in metric
+
+
+def _cell(score: Score | None, compared: CaseComparison | None, name: str, info: MetricInfo) -> list[Any]:
+    """Value for sorting, its text, the sign of its gain."""
+    if score is None or score.state in ("n/a", "aggregate"):
+        return [None, "", 0]
+    if score.state == "error" or score.value is None:
+        return [None, "error", -1]
+    change = compared.changes.get(name) if compared is not None else None
+    gain = change.gain if change is not None else 0.0
+    return [score.value, metric_value(score.value, info), (gain > 0) - (gain < 0)]
+
+
+def _worst_change(compared: CaseComparison | None, run: Run) -> list[str]:
+    """The largest drop, or the largest gain where nothing dropped: ``["recall@5", "-0.500"]``."""
+    if compared is None or not (compared.worst or compared.best):
+        return []
+    wanted_gain = compared.worst or compared.best
+    name = next(n for n, c in compared.changes.items() if c.gain == wanted_gain)
+    return [shown(name), _change(compared.changes[name], run.metrics.get(name))]
+
+
+def _change(change: ScoreChange, info: MetricInfo | None) -> str:
+    better = -1 if info is not None and info.direction == "lower" else 1
+    return metric_change(better * change.gain, info)
+
+
+def _expected(case: CaseResult) -> dict[str, Any]:
+    said = case.expected
+    answer = str(case.outputs.get("answer") or "").casefold()
+    out: dict[str, Any] = {}
+    if said.get("expect", "answer") != "answer":
+        out["expect"] = shown(said["expect"])
+    if references := [r for r in said.get("references") or () if r]:
+        out["references"] = [shown(r, keep_lines=True) for r in references]
+    phrases = case.scores["assertion_pass"].details if "assertion_pass" in case.scores else {}
+    for key, seen in (("must_contain", "missing"), ("forbidden", "forbidden_present")):
+        if key in said:
+            out[key] = [[shown(p), not _fails(p, key, phrases.get(seen), answer)] for p in _listed(said[key])]
+    return out
+
+
+def _fails(phrase: object, key: str, found: Sequence[object] | None, answer: str) -> bool:
+    """Whether the answer breaks what is said of *phrase*: by the metric where it was measured, else by its letters."""
+    if found is not None:
+        return phrase in found
+    return (str(phrase).casefold() in answer) == (key == "forbidden")
+
+
+def _listed(value: object) -> Iterable[object]:
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def _doc(label: str, grade: int, rank: int | None, before: int | None, known: bool) -> list[Any]:
+    """A relevant document: label, grade, rank now, rank in the baseline, whether the baseline knows it."""
+    return [shown(label), grade, rank, before, known]
+
+
+def _hits(case: CaseResult) -> list[list[Any]]:
+    """The ranking: rank, id, score, grade, beginning of the text."""
+    out: list[list[Any]] = []
+    for rank, hit in enumerate(case.outputs.get("retrieved") or (), 1):
+        grade = int(hit.get("grade") or 0)
+        if rank <= MOST_HITS or grade > 0:
+            score = hit.get("score")
+            number = f"{score:.4g}" if isinstance(score, (int, float)) else ""
+            out.append([rank, shown(hit.get("id")), number, grade, shown(hit.get("text") or "")])
+    return out
+
+
+def _cuts(case: CaseResult, run: Run) -> dict[str, str]:
+    """How deep metrics look: the deepest rank → the metric that looks no further."""
+    cuts = {k: n for n in case.scores if n in run.metrics and (k := cutoff(run.metrics[n])) is not None}
+    deepest = max(cuts, default=None)
+    return {} if deepest is None else {str(deepest): shown(cuts[deepest])}
+
+
+def _score(
+    name: str, score: Score, compared: CaseComparison | None, info: MetricInfo | None, case: CaseResult
+) -> list[Any]:
+    """Metric, value, baseline, change, sign of the gain, own threshold, whether it holds, what the score says."""
+    change = compared.changes.get(name) if compared is not None else None
+    bounds = [Bound(op, limit) for op, limit in case.extra.get("thresholds", {}).get(name, ())]
+    holds = None if score.value is None or not bounds else all(b.holds(score.value) for b in bounds)
+    note = score.reason if score.state == "n/a" else details_text(score)
+    gain = change.gain if change is not None else 0.0
+    return [
+        shown(name),
+        {"n/a": "n/a", "error": "error", "aggregate": "counted"}.get(score.state)
+        or metric_value(score.value, info, bounds[0] if bounds else None),
+        "" if change is None else metric_value(change.before, info),
+        "" if change is None else _change(change, info),
+        (gain > 0) - (gain < 0),
+        ", ".join(map(str, bounds)),
+        holds,
+        shown(note),
+    ]
+
+
+def _rationales(case: CaseResult) -> Iterator[list[str]]:
+    """Yield metric, dimension and reason for everything that a judge gave reasons for."""
+    for name, score in case.scores.items():
+        for key in _RATIONALE:
+            said = score.details.get(key)
+            parts = said.items() if isinstance(said, Mapping) else [("", said)]
+            for part, text in parts:
+                if isinstance(text, str) and text:
+                    yield [shown(name), shown(part), shown(text, keep_lines=True)]
+
+
+def _facts(case: CaseResult) -> Iterator[list[str]]:
+    """Yield further things to know: times, retries, repeats, being excused."""
+    timings = case.outputs.get("timings") or {}
+    if timings:
+        yield ["time", ", ".join(f"{shown(k).replace('_', ' ')} {seconds(v)}" for k, v in timings.items())]
+    elif case.seconds:
+        yield ["time", seconds(case.seconds)]
+    if "quarantine" in case.extra:
+        yield ["quarantined", f"until {shown(case.extra['quarantine'])}"]
+    if case.extra.get("must_pass"):
+        yield ["must pass", "held to its baseline under every policy"]
+    if "xfail" in case.extra:
+        yield ["expected to fail", shown(case.extra["xfail"])]
+    repeats = case.extra.get("repeats")
+    if isinstance(repeats, Mapping):
+        for name, values in repeats.items():
+            numbers = [v for v in values if isinstance(v, (int, float))]
+            if len(set(numbers)) > 1 and _is_share(name):
+                yield [f"repeats of {shown(name)}", ", ".join(f"{v:.3f}" for v in numbers)]
+
+
+def _before(case: CaseResult) -> dict[str, Any]:
+    """What the previous run gave for a case: its answer and the ids of its ranking."""
+    hits = case.outputs.get("retrieved") or ()
+    return {
+        "answer": shown(case.outputs.get("answer") or "", keep_lines=True),
+        "ids": [shown(hit.get("id")) for hit in hits[:MOST_HITS]],
+    }

@@ -1,0 +1,176 @@
+"""What the templates show of each suite, worked out and in words; nothing here is markup but the pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...core.run import Run
+from ...regression.verdict import Verdict
+from ..diagnosis import listed
+from ..marks import UNICODE
+from ..metric_rows import MetricRow, latency_line, metric_rows, missing_notes
+from ..numbers import number, plural
+from ..past import Past, PastRun
+from ..tally import headline, long_note
+from .broken import Broken, what_broke
+from .cases import suite_data
+from .embed import embedded_json, shown
+from .plots import MOST_PLOTS, MetricPlots, metric_plots, trend_plot
+
+__all__ = ["MetricLine", "SuiteView", "TrendView", "outcome_words", "suite_views"]
+
+_OUTCOMES = {
+    "passed": ("Passed", UNICODE.good),
+    "failed": ("Failed", UNICODE.bad),
+    "inconclusive": ("Inconclusive", UNICODE.unsure),
+    "not judged": ("Not judged", UNICODE.unjudged),
+}
+_FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "groundedness", "refusal_correctness", "citation_coverage")
+"""Those shown first; the others where there is room."""
+
+_MOST_FIGURES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class MetricLine:
+    """A row of the metrics table as text; ``gate`` and ``regression`` are states for the marks beside them."""
+
+    name: str
+    value: str
+    n: str
+    baseline: str
+    change: str
+    gain: int
+    gate_text: str
+    gate: str
+    regression: str
+    lower_is_better: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrendView:
+    """One figure over the runs: picture, latest value, and all values in words."""
+
+    name: str
+    svg: str
+    value: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteView:
+    """Everything shown of one suite."""
+
+    index: int
+    title: str
+    beside: str
+    outcome: str
+    word: str
+    mark: str
+    headline: str
+    n_cases: int
+    broken: Broken
+    metrics: list[MetricLine]
+    compared: bool
+    notes: list[str]
+    messages: list[tuple[str, str]]
+    plots: list[MetricPlots]
+    trend: list[TrendView]
+    n_runs: int
+    data: str
+
+
+def outcome_words(outcomes: Sequence[str]) -> tuple[str, str, str]:
+    """Return the gravest of *outcomes*, its word and its mark."""
+    gravest = next((o for o in ("failed", "inconclusive", "not judged") if o in outcomes), "passed")
+    return gravest, *_OUTCOMES[gravest]
+
+
+def suite_views(runs: Sequence[Run], verdicts: Sequence[Verdict], pasts: Mapping[str, Past]) -> list[SuiteView]:
+    """Return what there is to show of every run.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    pairs = enumerate(zip(runs, verdicts, strict=True))
+    most = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(runs))))  # pictures take time to draw
+    return [_view(i, run, verdict, pasts.get(run.title, Past()), most) for i, (run, verdict) in pairs]
+
+
+def _view(index: int, run: Run, verdict: Verdict, past: Past, most_plots: int) -> SuiteView:
+    rows = metric_rows(run, verdict)
+    outcome, word, mark = outcome_words([verdict.outcome])
+    beside = [run.path, f"owner {run.owner}" if run.owner else "", plural(len(run.cases), "case")]
+    trend = list(_trend(run, past.runs, f"s{index}t"))
+    return SuiteView(
+        index=index,
+        title=run.title,
+        beside=" \u00b7 ".join(filter(None, beside)),
+        outcome=outcome,
+        word=word,
+        mark=mark,
+        headline=headline([verdict], [run]),
+        n_cases=len(run.cases),
+        broken=what_broke(run, verdict),
+        metrics=[_line(row) for row in rows],
+        compared=any(row.baseline_text or row.change_text for row in rows),
+        notes=list(_notes(run, verdict, rows)),
+        messages=list(_messages(verdict)),
+        plots=metric_plots(run, verdict, f"s{index}", most_plots),
+        trend=trend,
+        n_runs=len(past.runs) + run.is_full,
+        data=embedded_json(suite_data(run, verdict, past.previous)),
+    )
+
+
+def _line(row: MetricRow) -> MetricLine:
+    gain = row.change.gain if row.change is not None else 0.0
+    marked = row.regression is not None and row.regression.state in ("failed", "inconclusive")
+    return MetricLine(
+        row.name,
+        row.value_text,
+        row.n_text,
+        row.baseline_text,
+        row.change_text,
+        (gain > 0) - (gain < 0),
+        row.gate_text(UNICODE)[2:],
+        row.gate.state if row.gate is not None else "",
+        row.regression.state if marked and row.regression is not None else "",
+        row.info is not None and row.info.direction == "lower",
+    )
+
+
+def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
+    told = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *verdict.notes, long_note(verdict)]
+    if (comparison := verdict.comparison) is not None and comparison.vanished:
+        gone = [f"{old} (now {new}?)" if new else old for old, new in comparison.vanished.items()]
+        told.append(f"in the baseline, no longer in the golden file: {listed(gone, 10)}")
+    yield from filter(None, told)
+
+
+def _messages(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """Yield state and message of every gate that did not pass."""
+    for state in ("failed", "inconclusive"):
+        for gate in verdict.gates:
+            if gate.state == state:
+                told = gate.message if gate.title in gate.message else f"{gate.title}: {gate.message}"
+                beside = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
+                beside += [f"owner {gate.owner}"] if gate.owner else []
+                yield state, " \u00b7 ".join([told, *beside])
+
+
+def _trend(run: Run, earlier: Sequence[PastRun], prefix: str) -> Iterator[TrendView]:
+    """Yield the figures that were ever measured; a partial run has no place in them."""
+    if not earlier or not run.is_full:
+        return
+    from ...history.aggregates import aggregate_of
+
+    figures = [*(past.figures for past in earlier), aggregate_of(run).flat()]
+    names = [*(n for n in _FIGURES if n in figures[-1]), *(n for n in figures[-1] if n not in _FIGURES)]
+    kept = [n for n in names if figures[-1][n] is not None and any(f.get(n) is not None for f in figures[:-1])]
+    for i, name in enumerate(kept[:_MOST_FIGURES]):
+        values = [f.get(name) for f in figures]
+        told = [number(v, 3) if v is not None else "n/a" for v in values]
+        words = f"{name} over {len(values)} runs, oldest first: {', '.join(told)}"
+        yield TrendView(shown(name), trend_plot(values, f"{prefix}{i}", words), told[-1], words)

@@ -1,0 +1,198 @@
+"""The pictures of the report: how scores are distributed, baseline against candidate, figures over the runs.
+
+No text of a user is drawn (it stands beside the picture, in HTML), so that no font lacks a letter and no name is taken
+for a formula.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...core.run import MetricInfo, Run
+from ...errors import MissingExtraError
+from ...regression.verdict import Verdict
+from ..numbers import plural
+from .choice import chosen_metrics
+from .svg import INKS, svg_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["MOST_PLOTS", "MetricPlots", "metric_plots", "trend_plot"]
+
+MOST_PLOTS = 6
+_BINS = 20
+_GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
+_SPREAD = 0.1
+"""How far at most, as a share of the axis, cases with the very same scores are moved apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPlots:
+    """The pictures of one metric as SVG, and what they show in words; ``scatter`` is empty without a baseline."""
+
+    name: str
+    distribution: str
+    scatter: str = ""
+    words: str = ""
+
+
+def metric_plots(run: Run, verdict: Verdict, prefix: str, most: int = MOST_PLOTS) -> list[MetricPlots]:
+    """Draw the *most* metrics of *run* that matter most.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    return [
+        _plots_of(run, verdict, name, f"{prefix}m{i}")
+        for i, name in enumerate(chosen_metrics(run, verdict, most, times=True))
+    ]
+
+
+def _plots_of(run: Run, verdict: Verdict, name: str, prefix: str) -> MetricPlots:
+    info = run.metrics[name]
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    now = [s.value for c in run.cases.values() if (s := c.scores.get(name)) is not None and s.value is not None]
+    pairs = {
+        i: (change.before, change.after, change.gain)
+        for i, case_id in enumerate(run.cases)
+        if case_id in compared and (change := compared[case_id].changes.get(name)) is not None
+    }
+    ends = _ends(info, [*now, *(v for p in pairs.values() for v in p[:2])])
+    words = _words(pairs, len(now))
+    distribution = _distribution(now, [p[0] for p in pairs.values()], ends, info, prefix)
+    scatter = _scatter(pairs, ends, f"{prefix}s", words) if pairs else ""
+    return MetricPlots(name, distribution, scatter, words)
+
+
+def _words(pairs: Mapping[int, tuple[float, float, float]], n: int) -> str:
+    if not pairs:
+        return f"{plural(n, 'case')}; nothing to compare with"
+    worse, better = (sum(sign * p[2] > 0 for p in pairs.values()) for sign in (-1, 1))
+    return (
+        f"{plural(len(pairs), 'case')} compare: {worse} worse, {better} better, {len(pairs) - worse - better} the same"
+    )
+
+
+def _ends(info: MetricInfo, values: Sequence[float]) -> tuple[float, float]:
+    """The ends of the axis: those of the metric's range where it has any, else those of the values."""
+    finite = [v for v in values if math.isfinite(v)]
+    lowest = info.range[0] if math.isfinite(info.range[0]) else min(finite, default=0.0)
+    highest = info.range[1] if math.isfinite(info.range[1]) else max(finite, default=1.0)
+    return (lowest, highest) if highest > lowest else (lowest, lowest + 1)
+
+
+@contextmanager
+def _figure(width: float, height: float, bottom: float = 0.45) -> Iterator[tuple[Figure, Axes]]:
+    """Make a bare figure of that many inches under settings of our own, whatever those of the user are."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("the HTML report", "html") from None
+    with mpl.rc_context(rc={key: value for key, value in mpl.rcParamsDefault.items() if key != "backend"}):
+        figure = Figure(figsize=(width, height))
+        axes = figure.add_axes((0.42 / width, bottom / height, 1 - 0.55 / width, 1 - (bottom + 0.1) / height))
+        axes.tick_params(colors=INKS["muted"], labelsize=9, length=3, width=0.6)
+        for side, spine in axes.spines.items():
+            spine.set_visible(side in ("left", "bottom"))
+            spine.set_color(INKS["line"])
+        axes.patch.set_visible(False)
+        axes.set_axisbelow(True)
+        yield figure, axes
+
+
+def _label(axes: Axes, x: str, y: str) -> None:
+    axes.set_xlabel(x, color=INKS["muted"], fontsize=9)
+    axes.set_ylabel(y, color=INKS["muted"], fontsize=9)
+
+
+def _distribution(
+    now: Sequence[float], before: Sequence[float], ends: tuple[float, float], info: MetricInfo, prefix: str
+) -> str:
+    lowest, highest = ends
+    step = (highest - lowest) / _BINS
+    edges = [lowest + i * step for i in range(_BINS + 1)]
+    said = "Distribution of the scores" + (", with the baseline as an outline" if before else "")
+    with _figure(4.4, 2.9) as (figure, axes):
+        axes.grid(axis="y", color=INKS["line"], linewidth=0.5)
+        axes.hist([v for v in now if math.isfinite(v)], bins=edges, color=INKS["now"], rwidth=0.86)
+        if before:
+            axes.hist(before, bins=edges, histtype="step", color=INKS["base"], linewidth=1.4)
+        axes.locator_params(axis="y", integer=True)
+        axes.set_xlim(lowest - step / 2, highest + step / 2)
+        _label(axes, "seconds" if info.target == "LATENCY" else "score", "cases")
+        return svg_text(figure, prefix, said)
+
+
+def _scatter(
+    pairs: Mapping[int, tuple[float, float, float]], ends: tuple[float, float], prefix: str, words: str
+) -> str:
+    lowest, highest = ends
+    span = highest - lowest
+    placed, spread, crowd = _moved_apart({i: p[:2] for i, p in pairs.items()}, span)
+    size = min(20.0, max(1.0, 700 / crowd))
+    with _figure(3.4, 2.9) as (figure, axes):
+        room = spread + span * 0.03
+        corners = [lowest - room, highest + room]
+        axes.plot(corners, corners, color=INKS["line"], linewidth=1, zorder=1)
+        for name, sign, marker in (("same", 0, "o"), ("better", 1, "^"), ("worse", -1, "v")):
+            chosen = [i for i, p in pairs.items() if (p[2] > 0) - (p[2] < 0) == sign]
+            if chosen:
+                axes.scatter(
+                    [placed[i][0] for i in chosen], [placed[i][1] for i in chosen], s=size,
+                    color=INKS[name], marker=marker, linewidths=0, alpha=0.85 if sign else 0.6, zorder=3,
+                    gid=f"dots:{','.join(map(str, chosen))}",
+                )  # fmt: skip
+        axes.set_xlim(*corners)
+        axes.set_ylim(*corners)
+        axes.set_aspect("equal")
+        _label(axes, "baseline", "this run")
+        return svg_text(figure, prefix, f"Baseline against this run, one dot a case: {words}")
+
+
+def _moved_apart(
+    points: Mapping[int, tuple[float, ...]], span: float
+) -> tuple[dict[int, tuple[float, float]], float, int]:
+    """Lay cases of the very same scores in a spiral around their place, so that each of them is seen.
+
+    Returns:
+        The places, how far the largest crowd reaches, and how many it is.
+    """
+    by: dict[tuple[float, ...], list[int]] = defaultdict(list)
+    for i, point in points.items():
+        by[tuple(round(v, 3) for v in point)].append(i)
+    largest = max(map(len, by.values()))
+    spread = min(_SPREAD, 0.008 * math.sqrt(largest)) * span
+    step = spread / math.sqrt(largest)
+    out: dict[int, tuple[float, float]] = {}
+    for place, crowd in by.items():
+        for n, i in enumerate(crowd):
+            radius, angle = step * math.sqrt(n), n * _GOLDEN_ANGLE
+            out[i] = place[0] + radius * math.cos(angle), place[1] + radius * math.sin(angle)
+    return out, spread, largest
+
+
+def trend_plot(values: Sequence[float | None], prefix: str, label: str) -> str:
+    """Draw one figure over the runs, oldest first; the last is this run.  None leaves a gap.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    with _figure(2.4, 1.3, 0.25) as (figure, axes):
+        ys: list[Any] = [math.nan if v is None else v for v in values]
+        axes.grid(axis="y", color=INKS["line"], linewidth=0.5)
+        axes.plot(range(len(ys)), ys, color=INKS["base"], linewidth=1.4, marker="o", markersize=2.6)
+        axes.plot([len(ys) - 1], ys[-1:], color=INKS["now"], marker="o", markersize=6)
+        axes.set_ylim(-0.04, 1.04)
+        axes.set_yticks([0, 0.5, 1])
+        axes.set_xlim(-0.5, max(len(ys) - 0.5, 1))
+        axes.set_xticks([0, len(ys) - 1], labels=["oldest", "this run"] if len(ys) > 1 else ["", "this run"])
+        axes.tick_params(axis="x", length=0)
+        return svg_text(figure, prefix, label)

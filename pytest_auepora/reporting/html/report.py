@@ -1,0 +1,90 @@
+"""The HTML report: one file that needs nothing else, asks nothing of any network, and runs no script but its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ...core.run import Run
+from ...errors import MissingExtraError
+from ...regression.verdict import Verdict
+from ..past import Past
+from ..tally import headline
+from .embed import hash_source, shown
+from .page import outcome_words, suite_views
+from .side_view import side_views
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["html_report"]
+
+_STYLES = ("base.css", "parts.css", "cases.css", "print.css")
+_SCRIPTS = ("elements.js", "details.js", "table.js", "page.js")
+
+
+def html_report(runs: Sequence[Run], verdicts: Sequence[Verdict], pasts: Mapping[str, Past] | None = None) -> str:
+    """Return the report as the text of an HTML file; the same runs give the same bytes.
+
+    Args:
+        runs: what was measured.
+        verdicts: what each run amounts to.
+        pasts: title of a run → what is known of the runs before it; without it there is no trend, and answers are held
+            against the reference alone.
+
+    Raises:
+        MissingExtraError: jinja2 or matplotlib is not installed.
+    """
+    env = _environment()
+    style = "".join(_source(env, name) for name in _STYLES)
+    script = f'(() => {{\n"use strict";\n{"".join(_source(env, name) for name in _SCRIPTS)}}})();\n'
+    outcome, word, mark = outcome_words([verdict.outcome for verdict in verdicts])
+    return env.get_template("report.html.j2").render(
+        beside=side_views(runs),
+        suites=suite_views(runs, verdicts, pasts or {}),
+        outcome=outcome,
+        word=word,
+        mark=mark,
+        headline=headline(verdicts, runs),
+        style=style,
+        script=script,
+        policy=_policy(style, script),
+    )
+
+
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise MissingExtraError("the HTML report", "html") from None
+    return Environment(
+        loader=PackageLoader(__package__ or "", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_harmless,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _harmless(value: object) -> object:
+    """Take controls out of everything the templates write; what is markup already stays as it is."""
+    return shown(value) if type(value) is str else value
+
+
+def _source(env: Environment, name: str) -> str:
+    assert env.loader is not None
+    return env.loader.get_source(env, name)[0]
+
+
+def _policy(style: str, script: str) -> str:
+    """Return a content security policy under which nothing is loaded and nothing runs but the report's own."""
+    return "; ".join([
+        "default-src 'none'",
+        f"script-src {hash_source(script)}",
+        f"style-src {hash_source(style)}",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ])  # fmt: skip

@@ -1,0 +1,51 @@
+/* Elements are made of names and texts alone: what a user or a system wrote never meets a parser of markup. */
+const make = (tag, given, ...inside) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(given || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") for (const [event, act] of Object.entries(value)) element.addEventListener(event, act);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  for (const part of inside.flat()) if (part !== null && part !== undefined && part !== "") element.append(part);
+  return element;
+};
+const unseen = (text) => make("span", { class: "unseen" }, text);
+const mark = (good, word) =>
+  make("span", { class: good ? "mark is-passed" : "mark is-failed" },
+    make("span", { "aria-hidden": "true" }, good ? "✓" : "✗"), unseen(word));
+const plural = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
+const turn = (sign) => (sign < 0 ? "worse" : sign > 0 ? "better" : null);
+
+/* The words of two texts as [sign, words]: "-" only before, "+" only after, "" in both.  Longest common subsequence. */
+const MOST_WORDS = 1500;
+const difference = (before, after) => {
+  const old = before.split(/\s+/).filter(Boolean);
+  const now = after.split(/\s+/).filter(Boolean);
+  if (old.length > MOST_WORDS || now.length > MOST_WORDS) return null;
+  const wide = now.length + 1;
+  const length = new Uint16Array((old.length + 1) * wide);
+  for (let i = old.length - 1; i >= 0; i--)
+    for (let j = now.length - 1; j >= 0; j--)
+      length[i * wide + j] = old[i] === now[j]
+        ? length[(i + 1) * wide + j + 1] + 1
+        : Math.max(length[(i + 1) * wide + j], length[i * wide + j + 1]);
+  const out = [];
+  const add = (sign, word) => {
+    const last = out[out.length - 1];
+    if (last && last[0] === sign) last[1] += ` ${word}`;
+    else out.push([sign, word]);
+  };
+  let i = 0;
+  let j = 0;
+  while (i < old.length || j < now.length) {
+    if (i < old.length && j < now.length && old[i] === now[j]) { add("", old[i]); i++; j++; }
+    else if (j === now.length || (i < old.length && length[(i + 1) * wide + j] >= length[i * wide + j + 1])) add("-", old[i++]);
+    else add("+", now[j++]);
+  }
+  return out;
+};
+const alike = (pieces) => {
+  const count = (sign) => pieces.filter((piece) => piece[0] === sign).reduce((n, piece) => n + piece[1].split(" ").length, 0);
+  const both = 2 * count("");
+  return both / (both + count("-") + count("+") || 1);
+};
