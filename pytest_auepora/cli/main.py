@@ -20,7 +20,7 @@ _COMMANDS = {
     "comment": "put a JSON report on a pull request, as one comment that is updated",
     "score": "score recorded outputs against a golden file",
     "check": "read golden files and say what is wrong with them",
-    "schema": "print the JSON Schema of golden files",
+    "schema": "print the JSON Schema of golden files or of reports",
     "perturb": "add variants of golden queries with typos, other casing or punctuation",
     "import": "turn another tool's data set into a golden file, or back",
 }

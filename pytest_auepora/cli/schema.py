@@ -1,22 +1,37 @@
-"""``auepora schema``: the JSON Schema of golden files, for editors."""
+"""``auepora schema``: JSON Schemas, of golden files for editors, of reports for programs."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
 from .exit_codes import PASSED
 
 __all__ = ["add_arguments", "run"]
 
+_KINDS = ("golden", "report", "side-by-side")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add no arguments."""
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "of", nargs="?", choices=_KINDS, default="golden",
+        help="golden files (default), JSON reports, or what auepora compare prints of several runs",
+    )  # fmt: skip
 
 
-def run(given: argparse.Namespace) -> int:  # noqa: ARG001 - as all commands
+def run(given: argparse.Namespace) -> int:
     """Print the schema."""
-    from ..io.json_schema import golden_schema
-
-    print(json.dumps(golden_schema(), indent=1, ensure_ascii=False))
+    print(json.dumps(_schema(given.of), indent=1, ensure_ascii=False))
     return PASSED
+
+
+def _schema(kind: str) -> dict[str, Any]:
+    if kind == "golden":
+        from ..io.json_schema import golden_schema
+
+        return golden_schema()
+    from ..reporting.report_schema import report_schema, side_by_side_schema
+
+    return report_schema() if kind == "report" else side_by_side_schema()

@@ -125,3 +125,10 @@ def test_a_report_that_cannot_be_written(shell: Shell) -> None:
     shell.write("file", "")
     said = shell("report", "ci.json", "--out", "file/a.md")
     assert (said.code, "cannot be written" in said.err) == (3, True)
+
+
+def test_the_schemas_are_printed(shell: Shell) -> None:
+    titles = [json.loads(shell("schema", *of).out)["title"] for of in ((), ("report",), ("side-by-side",))]
+    assert titles[1:] == ["auepora report", "auepora systems side by side"]
+    assert titles[0] not in titles[1:]
+    assert shell("schema", "reports").code == 2
