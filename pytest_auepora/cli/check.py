@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GoldenFileError
-from ..io.golden import load_golden
 from .exit_codes import FAILED, PASSED, UsageError
+from .registry import add_metrics, load_suite, registry_of
 
 __all__ = ["add_arguments", "run"]
 
@@ -21,6 +21,7 @@ _GLOBS = ("*.golden.yaml", "*.golden.yml", "*.golden.jsonl")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("golden", nargs="+", type=Path, metavar="GOLDEN", help="golden files, or directories of them")
+    add_metrics(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -28,10 +29,11 @@ def run(given: argparse.Namespace) -> int:
     """Say, file by file, how much is in it or all that is wrong with it."""
     from ..reporting.numbers import plural
 
+    registry = registry_of(given.metrics)
     told: list[dict[str, Any]] = []
     for path in _files(given.golden):
         try:
-            suite = load_golden(path)
+            suite = load_suite(path, registry)
         except GoldenFileError as exc:
             told.append({"path": str(path), "problems": [asdict(p) for p in exc.problems]})
             lines = [str(p) for p in exc.problems]

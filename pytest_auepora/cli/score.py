@@ -13,11 +13,13 @@ from ..adapters.systems import System
 from ..core.types import EvaluationSample
 from ..errors import AueporaError, did_you_mean
 from ..evaluation.suite import Evaluation, evaluate
-from ..io.golden import GoldenSuite, load_golden
+from ..io.golden import GoldenSuite
 from ..io.json_lines import load_lines
 from ..io.source import Source
+from ..metrics.registry import Registry
 from .calibrations import add_calibrations
 from .exit_codes import FAILED, UNJUDGED, of_outcome
+from .registry import add_metrics, load_suite, registry_of
 from .sources import add_history, open_history
 
 __all__ = ["add_arguments", "run"]
@@ -44,14 +46,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save", action="store_true", help="keep the run in the history")
     parser.add_argument("--json", action="store_true", help="print the JSON report")
     add_calibrations(parser)
+    add_metrics(parser)
     add_history(parser)
 
 
 def run(given: argparse.Namespace) -> int:
     """Score, write the two files, print the summary; the exit code is the verdict's."""
-    suite = load_golden(given.golden)
+    registry = registry_of(given.metrics)
+    suite = load_suite(given.golden, registry)
     recorded = _recorded(given.outputs, suite)
-    done = _evaluate(suite, recorded, given)
+    done = _evaluate(suite, registry, recorded, given)
     missing = [c.id for c in suite.cases if c.skip is None and c.id not in recorded]
     for case_id in missing:
         del done.run.cases[case_id]
@@ -99,7 +103,9 @@ def _recorded(path: Path, suite: GoldenSuite) -> dict[str, dict[str, Any]]:
     return out
 
 
-def _evaluate(suite: GoldenSuite, recorded: dict[str, dict[str, Any]], given: argparse.Namespace) -> Evaluation:
+def _evaluate(
+    suite: GoldenSuite, registry: Registry, recorded: dict[str, dict[str, Any]], given: argparse.Namespace
+) -> Evaluation:
     def answer(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - it is recorded already
         said = recorded.get(sample.sample_id, {})
         if error := said.get("error"):
@@ -109,7 +115,7 @@ def _evaluate(suite: GoldenSuite, recorded: dict[str, dict[str, Any]], given: ar
     # the time it takes to look an answer up is no latency: only recorded timings count
     return evaluate(
         suite, System(given.outputs.name, False, answer), convert=lambda raw, _: to_outputs(raw), timed=False,
-        baseline=given.baseline, variant=given.variant, calibrations=given.calibrations,
+        registry=registry, baseline=given.baseline, variant=given.variant, calibrations=given.calibrations,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -124,6 +125,12 @@ class OpenAICompatibleCritic(LLMCritic):
     def params(self) -> dict[str, Any]:
         """Model and sampling parameters; where the server is does not matter."""
         return {"model": self.model, **self._parameters}
+
+    def without_cache(self) -> OpenAICompatibleCritic:
+        """Return the same critic, its usage shared, that asks every time."""
+        fresh = copy.copy(self)
+        fresh._cache, fresh._cache_only = None, False
+        return fresh
 
     def score(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> float:
         """Return the score as the model gave it.

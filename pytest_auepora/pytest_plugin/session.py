@@ -20,6 +20,7 @@ from ..evaluation.case import ask_case, measure_case
 from ..evaluation.repeats import merge_repeats
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_metrics
 from ..io.golden import GoldenCase, GoldenSuite, load_golden
+from ..metrics.extensions import add_installed
 from ..metrics.registry import Registry
 from ..regression.accept import INTENTS
 from ..regression.baseline import Baseline, baseline_path
@@ -127,6 +128,7 @@ class AueporaSession:
     def registry(self) -> Registry:
         """All metrics, the project's own included."""
         registry = Registry()
+        add_installed(registry)
         self.config.hook.pytest_auepora_metrics(registry=registry, config=self.config)
         return registry
 

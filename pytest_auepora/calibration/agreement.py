@@ -1,0 +1,131 @@
+"""Agreement of two or more raters: Cohen's κ, Krippendorff's α, what a 2x2 table says.
+
+κ: Cohen, Educational and Psychological Measurement 20 (1960); weighted: Cohen, Psychological Bulletin 70 (1968).
+α: Krippendorff, Content Analysis (2004), chapter 11.  J = sensitivity + specificity - 1: Youden, Cancer 3 (1950).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Literal
+
+__all__ = ["Level", "Table", "cohen_kappa", "krippendorff_alpha", "table_of"]
+
+Level = Literal["nominal", "ordinal", "interval"]
+"""What the distance of two values means: different or not; how many values lie between; their difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What people and the judge said, counted.  ``tp``: both yes; ``fp``: only the judge; ``fn``: only people."""
+
+    tp: float = 0
+    fp: float = 0
+    fn: float = 0
+    tn: float = 0
+
+    @property
+    def n(self) -> float:
+        """All items."""
+        return self.tp + self.fp + self.fn + self.tn
+
+    @property
+    def sensitivity(self) -> float | None:
+        """Of the items people say yes to, the share the judge says yes to; None without any."""
+        return self.tp / (self.tp + self.fn) if self.tp + self.fn else None
+
+    @property
+    def specificity(self) -> float | None:
+        """Of the items people say no to, the share the judge says no to; None without any."""
+        return self.tn / (self.tn + self.fp) if self.tn + self.fp else None
+
+    @property
+    def youden_j(self) -> float | None:
+        """Sensitivity + specificity - 1: 0 for a guess, 1 without errors."""
+        if self.sensitivity is None or self.specificity is None:
+            return None
+        return self.sensitivity + self.specificity - 1
+
+    @property
+    def balanced_accuracy(self) -> float | None:
+        """The mean of sensitivity and specificity."""
+        return None if self.youden_j is None else (self.youden_j + 1) / 2
+
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's κ; None where both raters say the same of everything."""
+        if not self.n:
+            return None
+        agree = (self.tp + self.tn) / self.n
+        people, judge = (self.tp + self.fn) / self.n, (self.tp + self.fp) / self.n
+        chance = people * judge + (1 - people) * (1 - judge)
+        return (agree - chance) / (1 - chance) if chance < 1 else None
+
+    @property
+    def alpha(self) -> float | None:
+        """Krippendorff's nominal α of the two; None where only one value occurs."""
+        yes = 2 * self.tp + self.fp + self.fn
+        no = 2 * self.tn + self.fp + self.fn
+        if not yes or not no:
+            return None
+        return 1 - (yes + no - 1) * (self.fp + self.fn) / (yes * no)
+
+
+def table_of(people: Sequence[bool], judge: Sequence[bool]) -> Table:
+    """Count *people*'s labels against the *judge*'s."""
+    seen = Counter(zip(people, judge, strict=True))
+    return Table(seen[True, True], seen[False, True], seen[True, False], seen[False, False])
+
+
+def cohen_kappa(first: Sequence[float], second: Sequence[float], *, quadratic: bool = False) -> float | None:
+    """Return Cohen's κ of two raters; with *quadratic*, errors count by the square of their size.
+
+    None for no items, and where both gave one same value to all of them.
+    """
+    n = len(first)
+    if not n:
+        return None
+    distance = _quadratic if quadratic else _nominal
+    left, right = Counter(first), Counter(second)
+    seen = sum(distance(a, b) for a, b in zip(first, second, strict=True)) / n
+    expected = sum(distance(a, b) * left[a] * right[b] for a in left for b in right) / n**2
+    return 1 - seen / expected if expected else None
+
+
+def krippendorff_alpha(units: Sequence[Sequence[float]], level: Level = "nominal") -> float | None:
+    """Return Krippendorff's α over *units*: the values each item was given, by however many raters.
+
+    Items with fewer than two values say nothing and are left out.  None where nothing is left or only one value
+    occurs.
+    """
+    pairable = [list(values) for values in units if len(values) > 1]
+    totals = Counter(value for values in pairable for value in values)
+    n = sum(totals.values())
+    distance = _distance(level, totals)
+    if n < 2:
+        return None
+    seen = sum(sum(distance(a, b) for a, b in permutations(values, 2)) / (len(values) - 1) for values in pairable)
+    expected = sum(distance(a, b) * totals[a] * totals[b] for a in totals for b in totals)
+    return 1 - (n - 1) * seen / expected if expected else None
+
+
+def _distance(level: Level, totals: Mapping[float, int]) -> Callable[[float, float], float]:
+    if level != "ordinal":
+        return _nominal if level == "nominal" else _quadratic
+    ranked: dict[float, float] = {}
+    below = 0
+    for value in sorted(totals):
+        ranked[value] = below + totals[value] / 2
+        below += totals[value]
+    return lambda a, b: (ranked[a] - ranked[b]) ** 2
+
+
+def _nominal(a: Hashable, b: Hashable) -> float:
+    return float(a != b)
+
+
+def _quadratic(a: float, b: float) -> float:
+    return (a - b) ** 2

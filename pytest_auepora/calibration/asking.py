@@ -1,0 +1,121 @@
+"""Asks the judge about labelled items that have no score yet, and takes those of a run that was kept."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from ..core.calls import Caller
+from ..core.metrics_base import Metric, NotApplicable
+from ..core.run import Run
+from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from ..errors import MetricError, did_you_mean
+from ..metrics.annotation_labels import answer_hash
+from ..metrics.judging import JudgeReplyError, LLMCritic
+from .labels import Item
+
+__all__ = ["ask", "take_from_run"]
+
+_AT_ONCE = 4
+
+
+def take_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
+    """Give the items that name a case of *run* its answer and the judge's score of it.
+
+    Raises:
+        MetricError: a case is not there, has another answer, or *metric* was not measured.
+    """
+    if metric not in run.metrics:
+        raise MetricError(f"the run of {run.title} has no {metric}{did_you_mean(metric, run.metrics)}")
+    for item in items:
+        if not item.case:
+            raise MetricError(f"line {item.line}: no case; which of the run's answers was labelled?")
+        result = run.cases.get(item.case)
+        if result is None:
+            raise MetricError(
+                f"line {item.line}: the run has no case {item.case!r}{did_you_mean(item.case, run.cases)}"
+            )
+        said = str(result.outputs.get("answer", ""))
+        if item.answer_hash and item.answer_hash != answer_hash(said):
+            raise MetricError(
+                f"line {item.line}: the answer to {item.case} is not the one that was labelled "
+                f"(hash {answer_hash(said)}, labelled {item.answer_hash}); which run was it?"
+            )
+        item.query, item.answer = item.query or result.query, item.answer or said
+        score = result.scores.get(metric)
+        if item.scores or item.error or score is None:
+            continue
+        if score.value is not None:
+            item.scores = [score.value]
+        elif score.state == "error":
+            item.error = score.reason
+
+
+def ask(metric: Metric, items: Sequence[Item], *, repeats: int = 1, swap: bool = False, again: bool = False) -> None:
+    """Let *metric* score the items that have no score yet, or all of them with *again*.
+
+    A reply that is no score becomes the item's ``error``.
+
+    Args:
+        metric: the judged metric.
+        items: what is asked about; each needs an answer.
+        repeats: how often each is asked; from the second time on past the cache.
+        swap: ask once more with the evidence in the opposite order.
+        again: forget the scores that are there.
+
+    Raises:
+        MetricError: an item has no answer, or the metric has nothing to say about any.
+        AueporaError: the judge cannot be reached.
+    """
+    todo = [item for item in items if again or not (item.scores or item.error)]
+    for item in todo:
+        if not item.answer.strip():
+            raise MetricError(f"line {item.line}: neither a score nor an answer to ask the judge about")
+        item.scores, item.error = [], ""
+    fresh = _past_the_cache(metric)
+    for turn in range(repeats):
+        left = [item for item in (todo if not turn else items) if not item.error and len(item.scores) <= turn]
+        for item, seen in zip(left, _ask_all(metric if not turn else fresh, left, 1), strict=True):
+            if isinstance(seen, JudgeReplyError):
+                item.error = item.error or str(seen)
+            else:
+                item.scores.append(seen)
+    if swap:
+        turned = [item for item in items if len(item.evidence) > 1 and item.swapped is None and not item.error]
+        for item, seen in zip(turned, _ask_all(metric, turned, -1), strict=True):
+            item.swapped = None if isinstance(seen, JudgeReplyError) else seen
+
+
+def _ask_all(metric: Metric, items: Sequence[Item], step: int) -> list[float | JudgeReplyError]:
+    out: list[float | JudgeReplyError] = []
+    with Caller(_AT_ONCE) as caller:
+        for item, call in zip(items, caller.map(partial(_measure, metric, item, step) for item in items), strict=True):
+            if call.error is not None and not isinstance(call.error, JudgeReplyError):
+                raise call.error
+            if isinstance(call.error, JudgeReplyError):
+                out.append(call.error)
+            elif isinstance(call.value, NotApplicable) or call.value.value is None:
+                why = getattr(call.value, "reason", "it has no score of a single answer")
+                raise MetricError(f"line {item.line}: {metric.name} has nothing to say: {why}")
+            else:
+                out.append(call.value.value)
+    return out
+
+
+def _measure(metric: Metric, item: Item, step: int) -> Any:
+    documents = [Document(f"evidence-{n}", text) for n, text in enumerate(item.evidence, 1)][::step]
+    sample = EvaluationSample(item.id, item.query, relevant_docs=documents or None)
+    retrieved = [RetrievedDocument(document, 0.0, rank) for rank, document in enumerate(documents, 1)]
+    return metric.measure(sample, SystemOutputs(retrieved, Response(item.answer)))
+
+
+def _past_the_cache(metric: Metric) -> Metric:
+    """Return *metric* with a critic that answers anew; itself where its critic keeps nothing."""
+    critic = getattr(metric, "critic", None)
+    if not isinstance(critic, LLMCritic) or not hasattr(critic, "without_cache"):
+        return metric
+    fresh = copy.copy(metric)
+    fresh.critic = critic.without_cache()  # type: ignore[attr-defined]
+    return fresh

@@ -1,0 +1,224 @@
+"""A judge held against people's labels: the figures, the checks, and whether its scores may fail a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from ..errors import MetricError
+from ..regression.calibration import Calibration
+from .agreement import Table, cohen_kappa, krippendorff_alpha, table_of
+from .bias import Bias, Seen, biases_of
+from .cut import Cut, cut_scores
+from .former import Change, compare_judges
+from .intervals import Figure, bootstrap, percentiles, resampled_counts, wilson
+from .labels import Item, LabelSet
+
+__all__ = ["Study", "study"]
+
+LEAST_LABELS = 100
+LEAST_OF_A_KIND = 20
+LEAST_KAPPA = 0.6
+LEAST_KAPPA_BOUND = 0.4
+LEAST_J = 0.5
+_MANY_FAILURES = 0.05
+
+
+@dataclass(slots=True)
+class Study:
+    """What came out.
+
+    Attributes:
+        metric: the name of the judged metric.
+        cut: how scores became yes and no.
+        figures: name → number with interval.
+        biases: checks of what the judge goes by.
+        labels: item id → (people, judge), of the items that were measured.
+        remarks: what the reader has to know besides.
+        shortfalls: why the judge may not gate; empty where it may.
+    """
+
+    metric: str
+    cut: Cut
+    figures: dict[str, Figure]
+    biases: list[Bias] = field(default_factory=list)
+    labels: dict[str, tuple[bool, bool]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    shortfalls: list[str] = field(default_factory=list)
+    change: Change | None = None
+
+    @property
+    def gate(self) -> bool:
+        """Whether the judge has earned the right to fail a run."""
+        return not self.shortfalls
+
+    @property
+    def reason(self) -> str:
+        """Why it may, or why not."""
+        return "people agree with the judge" if self.gate else "; ".join(self.shortfalls)
+
+    def calibration(self, judge: Mapping[str, Any]) -> Calibration:
+        """Return what is kept; *judge* is the `MetricInfo.judge` that gave the scores."""
+        statistics: dict[str, Any] = {
+            "figures": {name: figure.to_dict() for name, figure in self.figures.items()},
+            "biases": {bias.name: bias.to_dict() for bias in self.biases},
+            "threshold": self.cut.way,
+            "remarks": self.remarks,
+        }
+        if self.change is not None:
+            statistics["former judge"] = self.change.to_dict()
+        return Calibration(
+            self.metric, self.gate, self.reason, judge, round(self.cut.threshold, 6), statistics, self.labels
+        )
+
+
+def study(
+    metric: str, labels: LabelSet, *, threshold: str = "0.5", former: Mapping[str, tuple[bool, bool]] | None = None
+) -> Study:
+    """Hold the judge's scores in *labels* against people's.
+
+    Args:
+        metric: the name of the judged metric.
+        labels: items, each with a score or the error that took its place.
+        threshold: the score from which the judge says yes; ``cv`` and ``split`` choose it (`cut`).
+        former: the labels of the calibration before, to compare the two judges.
+
+    Raises:
+        MetricError: there is nothing to compare, or the threshold is none.
+    """
+    remarks = [] if not labels.unlabelled else [f"{labels.unlabelled} without a label are left out"]
+    decided = [(item, said) for item in labels.items if (said := labels.people_say(item)) is not None]
+    if tied := len(labels.items) - len(decided):
+        remarks.append(f"{tied} on which people are divided are left out")
+    failed = [item for item, _ in decided if item.error]
+    usable = [(item, said) for item, said in decided if item.scores and not item.error]
+    if silent := len(decided) - len(failed) - len(usable):
+        remarks.append(f"{silent} without a score of the judge are left out")
+    if not usable:
+        raise MetricError("no item has both a label and a score of the judge")
+    people = [said for _, said in usable]
+    scores = [item.scores[0] for item, _ in usable]
+    cut = cut_scores(threshold, people, scores, [item.cluster for item, _ in usable])
+    items = [usable[i][0] for i in cut.measured]
+    out = Study(metric, cut, {}, remarks=remarks)
+    people = [people[i] for i in cut.measured]
+    out.labels = {item.id: pair for item, *pair in zip(items, people, cut.yes, strict=True)}  # type: ignore[misc]
+    out.figures = _figures(people, cut.yes, items)
+    out.figures["parse failures"] = wilson(len(failed), len(failed) + len(usable))
+    out.figures |= _of_grades(labels, items) | _of_people(labels)
+    out.biases = biases_of(_seen(items, people, cut))
+    out.change = compare_judges(former, out.labels) if former else None
+    out.remarks += _remarks(out, failed, threshold)
+    out.shortfalls = _shortfalls(table_of(people, cut.yes), out.figures["kappa"])
+    return out
+
+
+def _figures(people: Sequence[bool], judge: Sequence[bool], items: Sequence[Item]) -> dict[str, Figure]:
+    table = table_of(people, judge)
+    groups = [item.cluster for item in items]
+    alone = len(set(groups)) == len(groups)
+    cells = [(0 if p else 1) if j else (2 if p else 3) for p, j in zip(people, judge, strict=True)]
+    drawn = [Table(*counts) for counts in resampled_counts(cells, groups, 4)]
+
+    def over(read: Callable[[Table], float | None]) -> Figure:
+        return percentiles(read(table), [read(one) for one in drawn], len(items))
+
+    def share(hits: float, n: float, read: Callable[[Table], float | None]) -> Figure:
+        return wilson(hits, n) if alone else over(read)  # Wilson knows no groups
+
+    return {
+        "kappa": over(lambda t: t.kappa),
+        "alpha": over(lambda t: t.alpha),
+        "balanced accuracy": over(lambda t: t.balanced_accuracy),
+        "sensitivity": share(table.tp, table.tp + table.fn, lambda t: t.sensitivity),
+        "specificity": share(table.tn, table.tn + table.fp, lambda t: t.specificity),
+        "Youden's J": over(lambda t: t.youden_j),
+    }
+
+
+def _of_grades(labels: LabelSet, items: Sequence[Item]) -> dict[str, Figure]:
+    """Of grades from 1 to 5, the agreement of the grades themselves: the judge's unit interval as 1 to 5."""
+    if labels.kind != "grade":
+        return {}
+    given = [float(median(int(v) for v in item.people)) for item in items]
+    exact = [1 + 4 * item.scores[0] for item in items]
+    whole = [float(round(value)) for value in exact]
+    groups = [item.cluster for item in items]
+
+    def pairs(ids: Sequence[int], other: Sequence[float]) -> list[tuple[float, float]]:
+        return [(given[i], other[i]) for i in ids]
+
+    draws = 500  # enough for two places, and each takes a pass over all pairs of grades
+    return {
+        "kappa of grades (quadratic)": bootstrap(
+            lambda ids: cohen_kappa(*zip(*pairs(ids, whole), strict=True), quadratic=True), groups, draws
+        ),
+        "alpha of grades (ordinal)": bootstrap(
+            lambda ids: krippendorff_alpha(pairs(ids, whole), "ordinal"), groups, draws
+        ),
+        "alpha of grades (interval)": Figure(
+            krippendorff_alpha(pairs(range(len(given)), exact), "interval"), n=len(given)
+        ),
+    }
+
+
+def _of_people(labels: LabelSet) -> dict[str, Figure]:
+    """How far people agree with each other: no judge can be expected to agree with them more."""
+    several = [item for item in labels.items if len(item.people) > 1]
+    if not several:
+        return {}
+    codes: dict[Any, int] = {}
+    graded = labels.kind == "grade"
+    units = [[int(v) if graded else codes.setdefault(v, len(codes)) for v in item.people] for item in several]
+    level = "ordinal" if graded else "nominal"
+    found = bootstrap(
+        lambda ids: krippendorff_alpha([units[i] for i in ids], level),  # type: ignore[arg-type]
+        [item.cluster for item in several], 500,
+    )  # fmt: skip
+    return {f"alpha among people ({level})": found}
+
+
+def _seen(items: Sequence[Item], people: Sequence[bool], cut: Cut) -> Seen:
+    def again(score: float | None) -> bool | None:
+        return None if score is None else score >= cut.threshold
+
+    return Seen(
+        people, cut.yes, [i.scores[0] for i in items], [len(i.answer) for i in items], [i.batch for i in items],
+        [i.cluster for i in items], [again(i.swapped) for i in items],
+        [again(i.scores[1] if len(i.scores) > 1 else None) for i in items],
+    )  # fmt: skip
+
+
+def _remarks(out: Study, failed: Sequence[Item], threshold: str) -> list[str]:
+    told = []
+    rate = out.figures["parse failures"].value or 0.0
+    if rate > _MANY_FAILURES:
+        told.append(f"{len(failed)} replies of the judge were no score ({failed[0].error}); they are in no figure")
+    ceiling = next((f.value for n, f in out.figures.items() if n.startswith("alpha among people")), None)
+    if ceiling is not None and ceiling < LEAST_KAPPA:
+        told.append(f"people agree little with each other (α {ceiling:.2f}): make the question clearer first")
+    if out.cut.way == "split":
+        told.append(f"the threshold was chosen on the other half; --threshold {threshold} measures one half only")
+    return told
+
+
+def _shortfalls(table: Table, kappa: Figure) -> list[str]:
+    """Say what is missing for the right to gate; all of it, in the order in which it is mended."""
+    out = []
+    if table.n < LEAST_LABELS:
+        out.append(f"{table.n:g} labels, at least {LEAST_LABELS} are wanted")
+    for word, n in (("yes", table.tp + table.fn), ("no", table.tn + table.fp)):
+        if n < LEAST_OF_A_KIND:
+            out.append(f"{n:g} of them {word}, at least {LEAST_OF_A_KIND} are wanted")
+    if kappa.value is None or kappa.value < LEAST_KAPPA:
+        shown = "cannot be told" if kappa.value is None else f"is {kappa.value:.2f}"
+        out.append(f"κ {shown}, at least {LEAST_KAPPA} is wanted")
+    if kappa.low is None or kappa.low < LEAST_KAPPA_BOUND:
+        shown = "has no lower bound" if kappa.low is None else f"may be as low as {kappa.low:.2f}"
+        out.append(f"κ {shown}, at least {LEAST_KAPPA_BOUND} is wanted")
+    if table.youden_j is None or table.youden_j < LEAST_J:
+        shown = "cannot be told" if table.youden_j is None else f"is {table.youden_j:.2f}"
+        out.append(f"sensitivity + specificity - 1 {shown}, at least {LEAST_J} is wanted")
+    return out

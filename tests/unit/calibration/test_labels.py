@@ -1,0 +1,112 @@
+"""The file of labels: every form of it, and all that is wrong with one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.calibration.labels import read_label_file
+from pytest_auepora.errors import GoldenFileError, MetricError
+
+
+def lines(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "l.jsonl",
+        {"id": "a", "label": True, "score": 0.75, "query": "q", "answer": "x", "evidence": "only"},
+        {"labels": {"anna": "yes", "ben": 0, "cleo": 1}, "scores": [0.25, 0.5], "evidence": ["one", "two"]},
+        {"id": "c", "query": "q"},
+    )
+    found = read_label_file(path)
+    assert (found.kind, found.unlabelled, len(found.items)) == ("boolean", 1, 2)
+    first, second = found.items
+    assert (first.scores, first.evidence, first.cluster) == ([0.75], ["only"], "q")
+    assert (second.id, second.scores, second.line, found.people_say(second)) == ("2", [0.25, 0.5], 2, True)
+
+
+def test_csv(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    path.write_text(
+        "id,label_anna,label_ben,score,score_2,query,answer,evidence,evidence_2\n"
+        'a,yes,no,0.5,0.75,"What, now?","two\nlines",one,two\n'
+        "b,true,,1,,q,x,one,\n\n",
+        encoding="utf-8",
+    )
+    found = read_label_file(path)
+    a, b = found.items
+    assert (a.people, a.scores, a.evidence, a.answer) == ([True, False], [0.5, 0.75], ["one", "two"], "two\nlines")
+    assert (b.people, b.scores, b.line) == ([True], [1.0], 4)
+    assert found.people_say(a) is None
+
+
+def test_grades_and_words(tmp_path: Path) -> None:
+    grades = lines(tmp_path / "g.jsonl", *({"label": n} for n in (1, 3, 4, 5)))
+    found = read_label_file(grades)
+    assert (found.kind, [found.people_say(i) for i in found.items]) == ("grade", [False, False, True, True])
+    found = read_label_file(grades, ["3"])
+    assert [found.people_say(i) for i in found.items] == [False, True, True, True]
+    words = lines(tmp_path / "w.jsonl", {"label": "good"}, {"label": "bad"}, {"label": "fair"})
+    found = read_label_file(words, ["good", "fair"])
+    assert [found.people_say(i) for i in found.items] == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("positive", "said"),
+    [([], "name them with --positive; there is bad, good"), (["godo"], "nobody says 'godo' (did you mean 'good'?)")],
+)
+def test_words_need_to_be_told_which_mean_yes(tmp_path: Path, positive: list[str], said: str) -> None:
+    path = lines(tmp_path / "w.jsonl", {"label": "good"}, {"label": "bad"})
+    with pytest.raises(MetricError) as caught:
+        read_label_file(path, positive)
+    assert said in str(caught.value)
+
+
+def test_positive_has_to_fit(tmp_path: Path) -> None:
+    with pytest.raises(MetricError, match="say themselves"):
+        read_label_file(lines(tmp_path / "b.jsonl", {"label": True}), ["yes"])
+    with pytest.raises(MetricError, match="2 to 5; got 6"):
+        read_label_file(lines(tmp_path / "g.jsonl", {"label": 5}), ["6"])
+
+
+def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "l.jsonl",
+        {"id": "a", "label": 2, "scor": 0.5},
+        {"id": "a", "label": 3, "score": "high"},
+        {"label": 7},
+        {"label": [{}]},
+        {"label": [{}]},
+    )
+    with pytest.raises(GoldenFileError) as caught:
+        read_label_file(path)
+    told = str(caught.value).replace(f"{path}:", "")
+    assert "1:" in told
+    assert "unknown key 'scor' (did you mean 'score' or 'scores'?)" in told
+    assert "2:1: score must be a number, got 'high'; a reply that is no score goes to error" in told
+    assert "2:1: the id 'a' is that of line 1 as well" in told
+    assert "3:1: a grade is a whole number from 1 to 5, got 7" in told
+    assert "4:1: a label is true, false" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("l.jsonl", "", "holds no label"),
+        ("l.jsonl", '{"id": "a"}\n', "holds no label"),
+        ("l.csv", "id,lable\na,1\n", "unknown column 'lable' (did you mean 'label'"),
+        ("l.csv", 'id,label\n"a,1\n', "not CSV"),
+        ("l.jsonl", '{"label": "good"}\n{"label": true}\n', "labels are of one kind in a file"),
+    ],
+)
+def test_a_file_that_cannot_do(tmp_path: Path, name: str, text: str, said: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(GoldenFileError) as caught:
+        read_label_file(path)
+    assert said in str(caught.value)

@@ -1,0 +1,183 @@
+"""A judge held against people: when it may gate, what it goes by, and a threshold that flatters nobody."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from pytest_auepora.calibration.cut import best_threshold, cut_scores
+from pytest_auepora.calibration.labels import Item, LabelSet
+from pytest_auepora.calibration.study import study
+from pytest_auepora.errors import MetricError
+
+
+def labels(
+    n: int, *, right: float = 0.95, yes: float = 0.5, seed: int = 1, change: Callable[[Item, bool], None] | None = None
+) -> LabelSet:
+    """*n* items on which a judge is right with probability *right*."""
+    draw = random.Random(seed)
+    items = []
+    for number in range(n):
+        people = draw.random() < yes
+        judge = people if draw.random() < right else not people
+        item = Item(f"i{number}", [people], [0.9 if judge else 0.1], answer="x" * draw.randint(10, 200))
+        if change is not None:
+            change(item, people)
+        items.append(item)
+    return LabelSet("l.jsonl", items, "boolean")
+
+
+def test_a_judge_people_agree_with_may_gate() -> None:
+    found = study("m", labels(200))
+    assert found.gate
+    assert found.reason == "people agree with the judge"
+    kappa = found.figures["kappa"]
+    assert kappa.value is not None
+    assert kappa.low is not None
+    assert kappa.low < kappa.value
+    made = found.calibration({"version": 1, "params": {}})
+    assert made.gate
+    assert len(made.labels) == 200
+    assert made.statistics["figures"]["kappa"]["interval"] == "bootstrap"
+    assert made.statistics["figures"]["sensitivity"]["interval"] == "Wilson"
+    assert study("m", labels(200)).calibration({}).dumps() == found.calibration({}).dumps()
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (labels(99, right=1.0), "99 labels, at least 100 are wanted"),
+        (labels(150, right=1.0, yes=0.08), "of them yes, at least 20 are wanted"),
+        (labels(150, right=1.0, yes=0.92), "of them no, at least 20 are wanted"),
+        (labels(200, right=0.75), "at least 0.6 is wanted"),
+        (labels(200, right=0.6), "sensitivity + specificity - 1 is"),
+    ],
+)
+def test_what_keeps_a_judge_from_gating_is_said(made: LabelSet, said: str) -> None:
+    found = study("m", made)
+    assert not found.gate
+    assert said in found.reason
+
+
+def test_items_of_one_group_are_not_as_good_as_independent_ones() -> None:
+    def alike(item: Item, _: bool) -> None:
+        item.group = f"g{int(item.id[1:]) // 25}"
+
+    alone, grouped = study("m", labels(200)), study("m", labels(200, change=alike))
+    assert grouped.figures["sensitivity"].source == "bootstrap"
+    assert grouped.figures["kappa"].value == alone.figures["kappa"].value
+    assert grouped.figures["kappa"].low != alone.figures["kappa"].low
+
+
+def test_replies_that_are_no_score_are_counted_and_in_no_figure() -> None:
+    made = labels(120)
+    for item in made.items[:12]:
+        item.scores, item.error = [], "the judge's reply is not JSON: 'Sure!'"
+    found = study("m", made)
+    assert found.figures["parse failures"].value == 0.1
+    assert len(found.labels) == 108
+    assert any("12 replies of the judge were no score (the judge's reply" in r for r in found.remarks)
+
+
+def test_people_who_are_divided_or_agree_little_are_told_of() -> None:
+    draw = random.Random(3)
+    made = labels(120)
+    for item in made.items:
+        item.people = [draw.random() < 0.5, draw.random() < 0.5]
+    found = study("m", made)
+    assert any("people are divided" in r for r in found.remarks)
+    assert any("people agree little with each other" in r for r in found.remarks)
+    assert "alpha among people (nominal)" in found.figures
+
+
+def test_grades_are_compared_as_grades_too() -> None:
+    draw = random.Random(2)
+    items = []
+    for n in range(120):
+        grade = draw.randint(1, 5)
+        seen = min(5, max(1, grade + draw.choice([0, 0, 0, 1, -1])))
+        items.append(Item(f"i{n}", [grade], [(seen - 1) / 4]))
+    found = study("m", LabelSet("l", items, "grade", 4), threshold="0.75")
+    for name in ("kappa of grades (quadratic)", "alpha of grades (ordinal)", "alpha of grades (interval)"):
+        value = found.figures[name].value
+        assert value is not None
+        assert value > 0.8
+
+
+def test_a_judge_that_likes_long_answers_is_found_out() -> None:
+    def long_is_good(item: Item, people: bool) -> None:
+        item.answer = "x" * random.Random(item.id).randint(10, 400)
+        item.scores = [min(1.0, (0.5 if people else 0.1) + len(item.answer) / 800)]
+
+    biases = {b.name: b for b in study("m", labels(240, change=long_is_good)).biases}
+    assert biases["length"].suspicious
+    assert biases["verbosity"].suspicious
+    fair = {b.name: b for b in study("m", labels(240)).biases}
+    assert not fair["length"].suspicious
+    assert not fair["verbosity"].suspicious
+
+
+def test_a_judge_that_says_yes_too_often_or_contradicts_itself_is_found_out() -> None:
+    def lax(item: Item, people: bool) -> None:
+        lucky = random.Random(item.id).random()
+        item.scores = [0.9 if people or lucky < 0.3 else 0.1, 0.9 if lucky < 0.5 else 0.1]
+        item.swapped = item.scores[0]
+        item.batch = "june" if int(item.id[1:]) < 120 else "july"
+
+    biases = {b.name: b for b in study("m", labels(240, change=lax)).biases}
+    assert biases["base rate"].suspicious
+    assert biases["repeats"].suspicious
+    assert not biases["position"].suspicious
+    assert {"drift of the judge", "drift of the labels"} <= set(biases)
+
+
+def test_a_judge_that_got_worse_lately_is_found_out() -> None:
+    def tired(item: Item, people: bool) -> None:
+        late = int(item.id[1:]) >= 120
+        item.batch = "july" if late else "june"
+        wrong = random.Random(item.id).random() < (0.4 if late else 0.02)
+        item.scores = [0.9 if people != wrong else 0.1]
+
+    biases = {b.name: b for b in study("m", labels(240, change=tired)).biases}
+    assert biases["drift of the judge"].suspicious
+    assert not biases["drift of the labels"].suspicious
+
+
+def test_a_threshold_chosen_on_noise_looks_good_only_on_the_labels_it_was_chosen_on() -> None:
+    """Scores that say nothing: the best threshold seems to, the held-out labels know better."""
+    honest, flattered = [], []
+    for seed in range(30):
+        draw = random.Random(seed)
+        people = [draw.random() < 0.5 for _ in range(60)]
+        scores = [draw.random() for _ in range(60)]
+        ids = [str(i) for i in range(60)]
+        cut = cut_scores("cv", people, scores, ids)
+        measured = [people[i] for i in cut.measured]
+        honest.append(sum(a == b for a, b in zip(measured, cut.yes, strict=True)) / 60)
+        best = best_threshold(people, scores)
+        flattered.append(sum((s >= best) == p for s, p in zip(scores, people, strict=True)) / 60)
+    assert sum(flattered) / 30 > 0.56
+    assert abs(sum(honest) / 30 - 0.5) < 0.05
+
+
+def test_ways_to_cut() -> None:
+    people, scores = [False, False, True, True], [0.1, 0.2, 0.6, 0.9]
+    assert best_threshold(people, scores) == pytest.approx(0.4)
+    assert best_threshold(people, [0.5] * 4) == 0.5
+    fixed = cut_scores("0.6", people, scores, list("abcd"))
+    assert (fixed.yes, fixed.threshold) == ([False, False, True, True], 0.6)
+    split = cut_scores("split", [*people] * 5, [*scores] * 5, [str(i) for i in range(20)])
+    assert len(split.measured) == 10
+    whole = cut_scores("cv", [*people] * 5, [*scores] * 5, [str(i % 10) for i in range(20)])
+    assert sorted(whole.measured) == list(range(20))
+    with pytest.raises(MetricError, match="a number, cv or split, got 'best'"):
+        cut_scores("best", people, scores, list("abcd"))
+    with pytest.raises(MetricError, match="labels of both kinds"):
+        cut_scores("cv", [True] * 4, scores, list("abcd"))
+
+
+def test_nothing_to_compare() -> None:
+    with pytest.raises(MetricError, match="no item has both"):
+        study("m", LabelSet("l", [Item("a", [True])], "boolean"))
