@@ -22,7 +22,6 @@ _COMMANDS = {
     "check": "read golden files and say what is wrong with them",
     "schema": "print the JSON Schema of golden files or of reports",
     "calibrate": "hold a judge against people's labels: may its scores fail a run?",
-    "schema": "print the JSON Schema of golden files",
     "perturb": "add variants of golden queries with typos, other casing or punctuation",
     "import": "turn another tool's data set into a golden file, or back",
 }
