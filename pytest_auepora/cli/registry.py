@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import GoldenFileError, Problem
-from ..io.golden import GoldenSuite, load_golden
+from ..io.golden import MAX_BYTES, GoldenSuite, load_golden
 from ..metrics.extensions import add_from, add_installed
 from ..metrics.registry import Registry
 
@@ -36,14 +36,14 @@ def registry_of(given: Iterable[str]) -> Registry:
     return registry
 
 
-def load_suite(path: Path, registry: Registry) -> GoldenSuite:
+def load_suite(path: Path, registry: Registry, max_bytes: int = MAX_BYTES) -> GoldenSuite:
     """Read a golden file; where a metric is unknown, say that a conftest.py nearby may know it.
 
     Raises:
         GoldenFileError: the file is wrong.
     """
     try:
-        return load_golden(path, registry)
+        return load_golden(path, registry, max_bytes=max_bytes)
     except GoldenFileError as exc:
         raise GoldenFileError([_hinted(p, path) for p in exc.problems]) from None
 

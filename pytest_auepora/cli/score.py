@@ -1,21 +1,18 @@
-"""``auepora score OUTPUTS.jsonl --golden FILE``: recorded answers, scored and judged as if they had just been given."""
+"""``auepora score OUTPUTS --golden FILE``: recorded answers, scored and judged as if they had just been given."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from ..adapters.outputs import to_outputs
-from ..adapters.systems import System
-from ..core.types import EvaluationSample
-from ..errors import AueporaError, did_you_mean
-from ..evaluation.suite import Evaluation, evaluate
-from ..io.golden import GoldenSuite
-from ..io.json_lines import load_lines
-from ..io.source import Source
+from ..core.batches import all_cores
+from ..errors import UnsendableError
+from ..evaluation.recorded import score_recorded
+from ..evaluation.suite import Evaluation
+from ..io.golden import MAX_BYTES, GoldenSuite
 from ..metrics.registry import Registry
 from .calibrations import add_calibrations
 from .exit_codes import FAILED, UNJUDGED, of_outcome
@@ -24,18 +21,15 @@ from .sources import add_history, open_history
 
 __all__ = ["add_arguments", "run"]
 
-_ID_KEYS = ("id", "case_id", "sample_id")
-
-
-class RecordedError(AueporaError):
-    """What a system raised when the outputs were recorded."""
+_MOST = 2_000_000_000  # bytes of golden JSON Lines: here a large file is no slip
+_LARGE = 10_000_000  # bytes: below, starting processes takes longer than it saves
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        "outputs", type=Path, metavar="OUTPUTS.jsonl",
-        help="one JSON object a line: id, answer, documents, timings (seconds); or id and error",
+        "outputs", type=Path, metavar="OUTPUTS",
+        help="one JSON object a line, or Parquet: id, answer, documents, timings (seconds); or id and error",
     )  # fmt: skip
     parser.add_argument("--golden", type=Path, required=True, metavar="FILE", help="the golden file")
     add = parser.add_argument
@@ -43,6 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--baseline", type=Path, metavar="PATH", help="directory or .json file instead of __baselines__/")
     parser.add_argument("--require-baseline", action="store_true", help="without a baseline nothing is judged")
     parser.add_argument("--variant", default="", metavar="NAME", help="the configuration that gave the outputs")
+    add("--jobs", type=_count, metavar="N", help="processes that score (default: all cores for large outputs, else 1)")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
     parser.add_argument("--save", action="store_true", help="keep the run in the history")
     parser.add_argument("--json", action="store_true", help="print the JSON report")
     add_calibrations(parser)
@@ -50,15 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_history(parser)
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number, 1 or more, is wanted, not {text!r}")
+    return int(text)
+
+
 def run(given: argparse.Namespace) -> int:
     """Score, write the two files, print the summary; the exit code is the verdict's."""
     registry = registry_of(given.metrics)
-    suite = load_suite(given.golden, registry)
-    recorded = _recorded(given.outputs, suite)
-    done = _evaluate(suite, registry, recorded, given)
-    missing = [c.id for c in suite.cases if c.skip is None and c.id not in recorded]
-    for case_id in missing:
-        del done.run.cases[case_id]
+    suite = load_suite(given.golden, registry, _MOST if given.golden.suffix.lower() == ".jsonl" else MAX_BYTES)
+    done = _score(suite, registry, given)
+    missing = [c.id for c in suite.cases if c.id not in done.run.cases]
     verdict = done.verdict
     if missing:
         verdict.notes.append(f"no output for {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}")
@@ -80,43 +79,20 @@ def run(given: argparse.Namespace) -> int:
     return of_outcome(verdict.outcome)
 
 
-def _recorded(path: Path, suite: GoldenSuite) -> dict[str, dict[str, Any]]:
-    """Read the outputs by case id; raises `GoldenFileError` with the place of everything wrong."""
-    source = Source.load(path)
-    known = {case.id for case in suite.cases}
-    out: dict[str, dict[str, Any]] = {}
-    for raw in list(load_lines(source)):
-        key = next((k for k in _ID_KEYS if k in raw), None)
-        case_id = raw.get(key) if key is not None else None
-        if not isinstance(case_id, str):
-            source.bad_whole(raw, "no id: which case is this the output of?")
-        elif case_id not in known:
-            source.bad(raw, key, f"{suite.path.name} has no case {case_id!r}{did_you_mean(case_id, known)}")
-        elif case_id in out:
-            source.bad(raw, key, f"{case_id!r} is there twice")
-        else:
-            out[case_id] = {k: v for k, v in raw.items() if k != key}
-    if not out and not source.problems:
-        source.complain(0, 0, "is empty")
-    if source.problems:
-        raise source.error()
-    return out
-
-
-def _evaluate(
-    suite: GoldenSuite, registry: Registry, recorded: dict[str, dict[str, Any]], given: argparse.Namespace
-) -> Evaluation:
-    def answer(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - it is recorded already
-        said = recorded.get(sample.sample_id, {})
-        if error := said.get("error"):
-            raise RecordedError(str(error))
-        return said
-
-    # the time it takes to look an answer up is no latency: only recorded timings count
-    return evaluate(
-        suite, System(given.outputs.name, False, answer), convert=lambda raw, _: to_outputs(raw), timed=False,
-        registry=registry, baseline=given.baseline, variant=given.variant, calibrations=given.calibrations,
+def _score(suite: GoldenSuite, registry: Registry, given: argparse.Namespace) -> Evaluation:
+    """Score in as many processes as were asked for; by default all cores do where there is much to do."""
+    large = given.jobs is None and given.outputs.is_file() and given.outputs.stat().st_size > _LARGE
+    scored = partial(
+        score_recorded, suite, given.outputs, registry=registry, baseline=given.baseline, variant=given.variant,
+        calibrations=given.calibrations, progress=False if given.quiet else None,
     )  # fmt: skip
+    if not large:
+        return scored(jobs=given.jobs or 1)
+    try:
+        return scored(jobs=all_cores())
+    except UnsendableError as exc:
+        print(f"auepora: one process has to do: {exc}", file=sys.stderr)
+        return scored(jobs=1)
 
 
 def _write(folder: Path, done: Evaluation) -> None:

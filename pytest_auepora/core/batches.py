@@ -78,8 +78,8 @@ def run_batches(
         name_of: what to call an item that cannot be pickled.
 
     Raises:
-        UnsendableError: the task or an item cannot be pickled.
-        AueporaError: the executor takes no more, or its workers cannot read the work.
+        UnsendableError: the task or an item cannot be pickled, or not be read by a worker.
+        AueporaError: the executor takes no more.
     """
     if executor is None and jobs == 1:
         for batch in batches:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from .metrics_base import Measurement, Metric, NotApplicable
 from .run import Score
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
-__all__ = ["FURTHER", "Aggregate", "aggregate", "failed_scores", "score_case"]
+__all__ = ["FURTHER", "Aggregate", "aggregate", "failed_scores", "score_case", "score_cases"]
 
 
 FURTHER = "data_of_repeats"
@@ -20,13 +21,32 @@ FURTHER = "data_of_repeats"
 
 def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Score]:
     """Run every metric on one case.  A metric that raises gives an error score; the others still count."""
-    out: dict[str, Score] = {}
-    for metric in metrics:
-        try:
-            out[metric.name] = Score.of(metric.measure(sample, outputs))
-        except Exception as exc:
-            out[metric.name] = Score.failed(f"{type(exc).__name__}: {exc}")
-    return out
+    return {metric.name: _score(metric, sample, outputs) for metric in metrics}
+
+
+def _score(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> Score:
+    try:
+        return Score.of(metric.measure(sample, outputs))
+    except Exception as exc:
+        return Score.failed(f"{type(exc).__name__}: {exc}")
+
+
+def score_cases(
+    metrics: Iterable[Metric], samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
+) -> list[dict[str, Score]]:
+    """Run every metric on many cases at once, which models are made for; see `score_case`."""
+    columns = [(metric.name, _column(metric, samples, outputs)) for metric in metrics]
+    return [{name: column[i] for name, column in columns} for i in range(len(samples))]
+
+
+def _column(metric: Metric, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Score]:
+    if len(samples) > 1 and metric.deterministic and not metric.judged:
+        # if one of them cannot be measured: which one it is shows below
+        with suppress(Exception):
+            seen = metric.measure_many(samples, outputs)
+            if len(seen) == len(samples):
+                return [Score.of(one) for one in seen]
+    return [_score(metric, s, o) for s, o in zip(samples, outputs, strict=True)]
 
 
 def failed_scores(metrics: Iterable[Metric], sample: EvaluationSample, reason: str) -> dict[str, Score]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from ..errors import AueporaError
+from ..errors import UnsendableError
 from .shipping import pack, pack_named, pack_samples, sendable
 
 __all__ = ["Parcel", "run_packed", "worker_pool"]
@@ -66,7 +66,7 @@ def _task(key: str, task: bytes | None) -> Callable[[Any], Any]:
     try:
         made: Callable[[Any], Any] = pickle.loads(_installed[key] if task is None else task)
     except Exception as exc:
-        raise AueporaError(f"a worker cannot read the work: {type(exc).__name__}: {exc}") from None
+        raise UnsendableError(f"a worker cannot read the work: {type(exc).__name__}: {exc}") from None
     _tasks[key] = made
     while len(_tasks) > _KEEP:
         _tasks.popitem(last=False)

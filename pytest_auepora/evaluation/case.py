@@ -5,14 +5,15 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ..adapters.systems import System
 from ..core.calls import CallResult
 from ..core.metrics_base import Metric
-from ..core.run import CaseResult
-from ..core.scoring import failed_scores, score_case
+from ..core.run import CaseResult, Score
+from ..core.scoring import failed_scores, score_case, score_cases
 from ..core.seeding import derive_seed, seeded
 from ..core.types import Document, EvaluationSample, SystemOutputs
 from ..errors import MetricError
@@ -21,7 +22,16 @@ from ..metrics.coverage import citations_of
 from ..metrics.gold import source_of, span_of
 from ..metrics.relevance import expected_behaviour, grades_of_retrieved, ranks_of_relevant
 
-__all__ = ["Convert", "ask_case", "blank_result", "errored_result", "measure_case", "skipped_result"]
+__all__ = [
+    "Called",
+    "Convert",
+    "ask_case",
+    "blank_result",
+    "errored_result",
+    "measure_case",
+    "measure_cases",
+    "skipped_result",
+]
 
 Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 """Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
@@ -52,8 +62,47 @@ def measure_case(
     An exception of the call, or an answer of a shape nobody can read, gives a result in state ``error``
     with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
     """
+    outputs = _answered(case, system, call, convert, timed=timed)
+    if isinstance(outputs, BaseException):
+        return errored_result(case, outputs, metrics, where=where, call=call)
+    return _measured(case, call, outputs, score_case(metrics.values(), case.sample, outputs), where)
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A case, the finished call on it, and where it stands."""
+
+    case: GoldenCase
+    call: CallResult
+    where: str = ""
+
+
+def measure_cases(
+    called: Sequence[Called],
+    system: System,
+    metrics: Mapping[str, Metric],
+    *,
+    convert: Convert | None = None,
+    timed: bool = True,
+) -> list[CaseResult]:
+    """Do the same for several cases, all of them before the metrics at once, which is what models are made for."""
+    given = [_answered(one.case, system, one.call, convert, timed=timed) for one in called]
+    good = [(one.case.sample, o) for one, o in zip(called, given, strict=True) if not isinstance(o, BaseException)]
+    scores = iter(score_cases(metrics.values(), [s for s, _ in good], [o for _, o in good]))
+    return [
+        errored_result(one.case, outputs, metrics, where=one.where, call=one.call)
+        if isinstance(outputs, BaseException)
+        else _measured(one.case, one.call, outputs, next(scores), one.where)
+        for one, outputs in zip(called, given, strict=True)
+    ]
+
+
+def _answered(
+    case: GoldenCase, system: System, call: CallResult, convert: Convert | None, *, timed: bool
+) -> SystemOutputs | BaseException:
+    """Return what *call* gave, as outputs, or why there are none."""
     if call.error is not None:
-        return errored_result(case, call.error, metrics, where=where, call=call)
+        return call.error
     try:
         outputs = convert(call.value, case.sample) if convert is not None else None
         if outputs is None:
@@ -61,12 +110,18 @@ def measure_case(
         elif timed:
             outputs.timings.setdefault("end_to_end", call.seconds)
     except Exception as exc:
-        return errored_result(case, exc, metrics, where=where, call=call)
+        return exc
     if call.attempts > 1:
         outputs.extra.setdefault("retry", {"attempts": call.attempts, "reasons": list(call.retry_reasons)})
+    return outputs
+
+
+def _measured(
+    case: GoldenCase, call: CallResult, outputs: SystemOutputs, scores: dict[str, Score], where: str
+) -> CaseResult:
     result = blank_result(case, where=where)
     result.seconds, result.concurrency = call.seconds, call.concurrency
-    result.scores = score_case(metrics.values(), case.sample, outputs)
+    result.scores = scores
     result.ranks = ranks_of_relevant(case.sample, outputs)
     result.outputs = _shown_outputs(case.sample, outputs)
     return result

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ..adapters.systems import System, as_system
+from ..core.batches import in_batches
 from ..core.calls import Caller
 from ..core.metrics_base import Metric
-from ..core.run import MetricInfo, Run
+from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scores import ComparableScore
 from ..errors import BaselineError, UnknownNameError
-from ..io.golden import GoldenSuite, load_golden
+from ..io.golden import GoldenCase, GoldenSuite, load_golden
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, baseline_path, load_baseline
@@ -26,12 +27,13 @@ from ..regression.compare import compare_case
 from ..regression.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
-from .case import Convert, ask_case, measure_case, skipped_result
+from .case import Called, Convert, ask_case, measure_cases, skipped_result
 from .repeats import merge_repeats
 
-__all__ = ["Evaluation", "blank_run", "calibrations_of", "evaluate", "find_baseline", "suite_metrics"]
+__all__ = ["Evaluation", "blank_run", "calibrations_of", "case_judge", "evaluate", "find_baseline", "suite_metrics"]
 
 _RATES = ("error_rate", "pass_rate")
+_TOGETHER = 32  # cases that are measured at once: enough for a model, not many to hold
 
 
 def suite_metrics(suite: GoldenSuite, registry: Registry) -> dict[str, Metric]:
@@ -249,15 +251,23 @@ def _measure_all(
     todo = [c for c in suite.cases if c.skip is None]
     run.add(skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None)
     calls = caller.map(ask_case(system, c, i, seed=seed) for c in todo for i in range(repeat))
+    judged = case_judge(run, suite, baseline, advisory)
+    for cases in in_batches(todo, _TOGETHER):
+        called = [Called(case, call, f"{run.path}:{case.line}") for case in cases for call in islice(calls, repeat)]
+        measured = iter(measure_cases(called, system, metrics, convert=convert, timed=timed))
+        run.add(judged(case, merge_repeats(list(islice(measured, repeat)), run.metrics)) for case in cases)
+
+
+def case_judge(
+    run: Run, suite: GoldenSuite, baseline: Baseline | None, advisory: Collection[str]
+) -> Callable[[GoldenCase, CaseResult], CaseResult]:
+    """Return what judges the result of a case by itself and beside *baseline*, and gives it back."""
     incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
-    for case in todo:
-        where = f"{run.path}:{case.line}"
-        answers = islice(calls, repeat)
-        measured = [
-            measure_case(case, system, call, metrics, where=where, convert=convert, timed=timed) for call in answers
-        ]
-        result = merge_repeats(measured, run.metrics)
+
+    def judged(case: GoldenCase, result: CaseResult) -> CaseResult:
         block = baseline.cases.get(case.id) if baseline is not None else None
         comparison = None if baseline is None else compare_case(result, block, run.metrics, incomparable)
         judge_case(result, case.thresholds, run.metrics, comparison, suite.policy, advisory=advisory)
-        run.add([result])
+        return result
+
+    return judged

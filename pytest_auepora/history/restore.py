@@ -16,7 +16,7 @@ def restored(result: CaseResult) -> tuple[EvaluationSample, SystemOutputs] | Non
 
     Texts of retrieved documents are the stored beginnings, and everything is as it was after redaction.
     """
-    if not result.outputs:
+    if "answer" not in result.outputs:  # nothing was kept, or no text: of a very large run
         return None
     return _sample(result), _outputs(result.outputs)
 

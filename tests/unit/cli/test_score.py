@@ -5,9 +5,14 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pytest_auepora.cli import score
+from pytest_auepora.core import progress
+from pytest_auepora.errors import UnsendableError
+from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline import baseline_path
@@ -145,3 +150,32 @@ def test_without_a_golden_file_it_is_a_usage_error(shell: Shell) -> None:
     lost = shell("score", "outputs.jsonl", "--golden", "lost.golden.yaml")
     assert lost.code == 3
     assert "lost.golden.yaml: cannot be read" in lost.err
+
+
+def test_large_outputs_are_scored_on_all_cores_or_as_many_as_is_said(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def scored(*args: Any, jobs: int, **named: Any) -> Any:
+        asked.append(jobs)
+        if jobs > 1 and len(asked) == 3:
+            raise UnsendableError("metric 'mine' cannot be sent")
+        return score_recorded(*args, **named)
+
+    monkeypatch.setattr(score, "score_recorded", scored)
+    monkeypatch.setattr(score, "all_cores", lambda: 7)
+    assert shell("score", "outputs.jsonl", GOLDEN).code == 0
+    assert shell("score", "outputs.jsonl", GOLDEN, "--jobs", "4").code == 0
+    monkeypatch.setattr(score, "_LARGE", 0)
+    said = shell("score", "outputs.jsonl", GOLDEN)
+    assert asked == [1, 4, 7, 1]
+    assert said.err == "auepora: one process has to do: metric 'mine' cannot be sent\n"
+    wrong = shell("score", "outputs.jsonl", GOLDEN, "--jobs", "0")
+    assert (wrong.code, "1 or more" in wrong.err) == (2, True)
+
+
+def test_the_bar_is_for_people_and_can_be_switched_off(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "is_watched", lambda: True)
+    assert "/3" in shell("score", "outputs.jsonl", GOLDEN).err
+    assert shell("score", "outputs.jsonl", GOLDEN, "-q").err == ""

@@ -129,7 +129,7 @@ def test_a_worker_that_cannot_read_the_work_says_why() -> None:
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
             return super().submit(fn, "another key", b"cnowhere\nnothing\n.", args[2])
 
-    with pytest.raises(AueporaError, match="a worker cannot read the work: ModuleNotFoundError: No module"):
+    with pytest.raises(UnsendableError, match="a worker cannot read the work: ModuleNotFoundError: No module"):
         list(run_batches(Doubles(), numbers(3), executor=Elsewhere()))
 
 

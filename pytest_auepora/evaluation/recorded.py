@@ -1,0 +1,164 @@
+"""Recorded outputs scored as if they had just been given: in batches, in as many processes as are wanted.
+
+Of a large suite only numbers are kept: texts would be all that its cases weigh.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..adapters.outputs import to_outputs
+from ..adapters.systems import System
+from ..core.batches import BATCH_SIZE, Lost, in_batches, run_batches
+from ..core.calls import CallResult
+from ..core.metrics_base import Metric
+from ..core.progress import Progress
+from ..core.run import CaseResult, Run, Score
+from ..core.types import EvaluationSample, SystemOutputs
+from ..errors import AueporaError
+from ..io.golden import GoldenSuite
+from ..io.recorded import Recorded, read_recorded
+from ..metrics.registry import Registry
+from ..regression.calibration import standing_of
+from .case import Called, blank_result, measure_cases, skipped_result
+from .suite import Evaluation, blank_run, calibrations_of, case_judge, find_baseline, suite_metrics
+
+__all__ = ["LARGE", "RecordedError", "score_recorded"]
+
+LARGE = 5_000
+"""A suite of more cases is large: the texts of its cases are dropped once they are scored."""
+
+SHOWN = 500
+"""Of so many failed cases of a large suite the texts are kept, to be shown."""
+
+
+class RecordedError(AueporaError):
+    """What a system raised when the outputs were recorded."""
+
+
+def score_recorded(
+    suite: GoldenSuite,
+    outputs: Path,
+    *,
+    registry: Registry | None = None,
+    executor: Executor | None = None,
+    jobs: int = 1,
+    in_flight: int | None = None,
+    baseline: str | os.PathLike[str] | None = None,
+    variant: str = "",
+    calibrations: str | os.PathLike[str] | None = None,
+    progress: bool | None = False,
+) -> Evaluation:
+    """Score the outputs recorded for *suite*; a case without any is not in the run.
+
+    Args:
+        suite: the golden file.
+        outputs: a JSON object a line, or Parquet with such columns: id, answer, documents, timings (seconds); or id
+            and error.
+        registry: where metric names are looked up.
+        executor: scores; see `core.batches.run_batches`.
+        jobs: without an executor, how many processes do.
+        in_flight: how many batches are under way at most.
+        baseline: directory or ``.json`` file to use instead of ``__baselines__/`` beside the golden file.
+        variant: name of the configuration that gave the outputs.
+        calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
+        progress: whether a bar is shown on standard error; None: where somebody looks at it.
+
+    Raises:
+        GoldenFileError: the outputs are wrong.
+        UnsendableError: a metric cannot be sent to another process.
+        BaselineError: the baseline is there and cannot be read.
+    """
+    metrics = suite_metrics(suite, registry or Registry())
+    run = blank_run(suite, metrics, variant)
+    found, note = find_baseline(suite, variant, Path(baseline) if baseline is not None else None)
+    folder = calibrations_of(suite, calibrations)
+    judged = case_judge(run, suite, found, standing_of(run.metrics, suite.policy, folder).advisory)
+    skipped = [skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None]
+    keep = _Shelf(run, large=len(suite.cases) > LARGE)
+    with Progress("cases", len(suite.cases) - len(skipped), show=progress) as bar:
+        done = run_batches(
+            _Scoring(metrics, run.path), in_batches(_wanted(outputs, suite), BATCH_SIZE), executor=executor, jobs=jobs,
+            in_flight=in_flight, name_of=lambda one: one.case.id,
+        )  # fmt: skip
+        for batch, made in done:
+            results = _lost(batch, made, metrics, run.path) if isinstance(made, Lost) else made
+            for one, result in zip(batch, results, strict=True):
+                keep.put(judged(one.case, result))
+            bar.done(len(batch))
+    run.add(skipped)
+    run.cases = {case.id: run.cases[case.id] for case in suite.cases if case.id in run.cases}
+    return Evaluation(run, suite, metrics, found, note, calibrations=folder)
+
+
+def _wanted(outputs: Path, suite: GoldenSuite) -> Iterator[Recorded]:
+    return (one for one in read_recorded(outputs, suite) if one.case.skip is None)
+
+
+@dataclass
+class _Scoring:
+    """Scores a batch."""
+
+    metrics: dict[str, Metric]
+    path: str
+
+    def __call__(self, batch: Sequence[Recorded]) -> list[CaseResult]:
+        called = [Called(one.case, _call(one.raw), f"{self.path}:{one.case.line}") for one in batch]
+        # the time it takes to look an answer up is no latency: only recorded timings count
+        return measure_cases(called, _RECORDED, self.metrics, convert=_converted, timed=False)
+
+    def parts(self) -> dict[str, Any]:
+        return {f"metric {name!r}": metric for name, metric in self.metrics.items()}
+
+
+def _call(raw: Mapping[str, Any]) -> CallResult:
+    error = raw.get("error")
+    return CallResult(raw, RecordedError(str(error)) if error else None, attempts=1)
+
+
+def _converted(raw: Any, _: EvaluationSample) -> SystemOutputs:
+    return to_outputs(raw)
+
+
+def _recorded(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001
+    raise RecordedError(f"{sample.sample_id} was asked already")  # nobody asks: the call is made when it is recorded
+
+
+_RECORDED = System("recorded outputs", False, _recorded)
+
+
+def _lost(batch: Iterable[Recorded], lost: Lost, metrics: Mapping[str, Metric], path: str) -> list[CaseResult]:
+    """Return errors under every metric; none of them is asked here about what just ended another process."""
+    results = [blank_result(one.case, where=f"{path}:{one.case.line}") for one in batch]
+    reason = f"LostWorkError: not scored, the worker that had it died ({lost.reason})"
+    for result in results:
+        result.state, result.error = "error", reason
+        result.scores = {name: Score.failed(reason) for name in metrics}
+    return results
+
+
+class _Shelf:
+    """Takes results into a run; of a large suite without texts, but for some that failed."""
+
+    def __init__(self, run: Run, *, large: bool) -> None:
+        self._run = run
+        self._large = large
+        self._shown = 0
+
+    def put(self, result: CaseResult) -> None:
+        failed = result.state in ("failed", "error")
+        if self._large and not (failed and self._shown < SHOWN):
+            result = _without_texts(result)
+        self._shown += failed
+        self._run.add([result])
+
+
+def _without_texts(result: CaseResult) -> CaseResult:
+    timings = result.outputs.get("timings")
+    scores = {name: replace(score, details={}) if score.details else score for name, score in result.scores.items()}
+    return replace(result, query="", expected={}, outputs={"timings": timings} if timings else {}, scores=scores)

@@ -1,0 +1,193 @@
+"""Recorded outputs: the same run however it is scored, and of a large one only numbers."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.metrics_base import Metric
+from pytest_auepora.errors import AueporaError, GoldenFileError, UnsendableError
+from pytest_auepora.evaluation import recorded
+from pytest_auepora.evaluation.recorded import score_recorded
+from pytest_auepora.evaluation.suite import evaluate
+from pytest_auepora.io.golden import GoldenSuite, load_golden
+from pytest_auepora.metrics.registry import Registry
+
+from .deadly import Deadly, InBatches, Locked
+
+METRICS = ["recall@5", "ndcg@10", "token_f1", "bleu", "distinct_2"]
+
+
+def golden(
+    folder: Path, size: int, *more: str, registry: Registry | None = None, metrics: Sequence[str] = METRICS
+) -> GoldenSuite:
+    head: dict[str, Any] = {"suite": "big", "metrics": [*metrics, *more]}
+    if "token_f1" in metrics:
+        head["case_thresholds"] = {"token_f1": ">= 0.2"}
+    cases: list[dict[str, Any]] = [
+        {
+            "id": f"c{n}",
+            "query": f"what is {n}?",
+            "relevant_docs": [f"d{n % 7}"],
+            "reference_answer": f"it is {n} or so",
+        }
+        for n in range(size)
+    ]
+    if size > 3:
+        cases[3]["skip"] = "not now"
+    path = folder / "big.golden.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in [head, *cases]), encoding="utf-8")
+    return load_golden(path, registry)
+
+
+def answers(size: int, length: int = 10) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = [
+        {
+            "id": f"c{n}",
+            "answer": "nothing at all" if n % 10 == 5 else f"it is {n} " + "or more " * (length // 8),
+            "documents": [
+                {"id": f"d{(n + i) % 11}", "text": "words " * (length // 6), "score": 1 / (i + 1)} for i in range(4)
+            ],
+            "timings": {"end_to_end": n % 9 / 10},
+        }
+        for n in range(size)
+    ]
+    rows[2] = {"id": "c2", "error": "TimeoutError: 30 s"}
+    return rows
+
+
+def written(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    path = folder / "outputs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def with_metric(metric: Metric) -> Registry:
+    registry = Registry()
+    registry.add(metric.name, metric)
+    return registry
+
+
+def test_it_is_the_run_of_the_library_wherever_it_is_scored(tmp_path: Path) -> None:
+    suite, rows = golden(tmp_path, 150), answers(150)
+    outputs = written(tmp_path, rows[::-1])
+    serial = score_recorded(suite, outputs)
+    assert list(serial.run.cases) == [c.id for c in suite.cases]
+    by_id = {row["id"]: row for row in rows}
+
+    def system(sample: Any) -> Any:
+        if "error" in by_id[sample.sample_id]:
+            raise TimeoutError
+        return by_id[sample.sample_id]
+
+    library = evaluate(suite, system)
+    for name in METRICS:
+        assert serial.verdict.aggregates[name] == library.verdict.aggregates[name]
+    assert {i: (c.state, c.problems) for i, c in serial.run.cases.items()} == {
+        i: (c.state, c.problems) for i, c in library.run.cases.items()
+    }
+    with ThreadPoolExecutor(3) as threads:
+        others = [score_recorded(suite, outputs, executor=threads), score_recorded(suite, outputs, jobs=2)]
+    for other in others:
+        assert other.run.to_dict() == serial.run.to_dict()
+        assert other.verdict == serial.verdict
+
+
+def test_texts_of_a_large_suite_are_dropped_and_numbers_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite, outputs = golden(tmp_path, 60), written(tmp_path, answers(60))
+    small = score_recorded(suite, outputs)
+    monkeypatch.setattr(recorded, "LARGE", 50)
+    monkeypatch.setattr(recorded, "SHOWN", 3)
+    large = score_recorded(suite, outputs)
+    assert large.verdict == small.verdict
+    shown = [c.case_id for c in large.run.cases.values() if c.outputs.get("answer")]
+    assert shown == ["c5", "c15"]  # the first that failed is an error, and has no answer
+    assert large.run.cases["c5"] == small.run.cases["c5"]
+    slim = large.run.cases["c7"]
+    assert (slim.query, slim.expected, slim.outputs) == ("", {}, {"timings": {"end_to_end": 0.7}})
+    assert {n: s.value for n, s in slim.scores.items()} == {n: s.value for n, s in small.run.cases["c7"].scores.items()}
+
+
+def test_memory_does_not_grow_with_the_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a case leaves behind is a fraction of its text; metrics of text would remember some thousand texts."""
+    monkeypatch.setattr(recorded, "LARGE", 50)
+    peaks, sizes = [], []
+    for size in (600, 600, 1800):  # the first time imports much; from some hundred on, as much is held at a time
+        suite = golden(tmp_path, size, metrics=["recall@5", "ndcg@10"])
+        outputs = written(tmp_path, [row for row in answers(size, 2000) if row["id"] != "c2"])
+        tracemalloc.start()
+        score_recorded(suite, outputs)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        sizes.append(outputs.stat().st_size)
+    assert peaks[2] - peaks[1] < (sizes[2] - sizes[1]) / 2
+
+
+def test_a_batch_lost_with_its_worker_is_errors_and_the_others_count(tmp_path: Path) -> None:
+    registry = with_metric(Deadly())
+    suite = golden(tmp_path, 400, "deadly", registry=registry)
+    done = score_recorded(suite, written(tmp_path, answers(400)), registry=registry, jobs=2)
+    errors = {c.case_id: c.error for c in done.run.cases.values() if c.state == "error"}
+    assert len(done.run.cases) == 400
+    assert "c300" in errors
+    assert "the worker that had it died" in errors["c300"]
+    assert 1 < len(errors) <= 1 + 128
+    assert done.verdict.outcome == "failed"
+
+
+def test_a_metric_that_cannot_be_sent_is_named(tmp_path: Path) -> None:
+    registry = with_metric(Locked())
+    suite = golden(tmp_path, 5, "locked", registry=registry)
+    with pytest.raises(UnsendableError, match="metric 'locked' cannot be sent to another process"):
+        score_recorded(suite, written(tmp_path, answers(5)), registry=registry, jobs=2)
+
+
+def test_metrics_get_cases_in_batches_and_one_that_cannot_be_measured_is_alone_in_error(tmp_path: Path) -> None:
+    metric = InBatches()
+    registry = with_metric(metric)
+    suite = golden(tmp_path, 20, "in_batches", registry=registry)
+    rows = answers(20)
+    done = evaluate(suite, lambda sample: rows[int(sample.sample_id[1:])] | {"error": None}, registry=registry)
+    assert max(metric.sizes) > 10
+    rows[7]["answer"] = "a bad answer"
+    done = score_recorded(suite, written(tmp_path, rows), registry=registry)
+    bad = [c.case_id for c in done.run.cases.values() if (s := c.scores.get("in_batches")) and s.state == "error"]
+    assert bad == ["c2", "c7"]
+    assert done.run.cases["c7"].scores["in_batches"].reason == "ValueError: bad answer"
+
+
+def test_complaints_are_counted_where_there_are_too_many(tmp_path: Path) -> None:
+    suite = golden(tmp_path, 5)
+    path = written(tmp_path, answers(3) + [{"id": f"x{n}"} for n in range(1000)])
+    with pytest.raises(GoldenFileError) as told:
+        score_recorded(suite, path)
+    lines = str(told.value).splitlines()
+    assert len(lines) == 51
+    assert "outputs.jsonl:4:8: big.golden.jsonl has no case 'x0'" in lines[0]
+    assert "950 more complaints" in lines[-1]
+
+
+def test_parquet_is_scored_alike(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    from pyarrow.parquet import write_table
+
+    suite, rows = golden(tmp_path, 30), answers(30)
+    lines = score_recorded(suite, written(tmp_path, rows))
+    names = ("id", "answer", "error", "documents", "timings")
+    nested = {name: [row.get(name) for row in rows] for name in names}
+    texts = {**nested, "documents": [json.dumps(d) if d else None for d in nested["documents"]]}
+    for columns in (nested, texts):
+        write_table(pyarrow.table(columns), tmp_path / "outputs.parquet")
+        assert score_recorded(suite, tmp_path / "outputs.parquet").run.to_dict() == lines.run.to_dict()
+    write_table(pyarrow.table({"id": ["c1", "c1"], "answer": ["x", "y"]}), tmp_path / "outputs.parquet")
+    with pytest.raises(GoldenFileError, match=r"outputs\.parquet:2:8: 'c1' is there twice"):
+        score_recorded(suite, tmp_path / "outputs.parquet")
+    (tmp_path / "outputs.parquet").write_text("x")
+    with pytest.raises(AueporaError, match="cannot be read as Parquet"):
+        score_recorded(suite, tmp_path / "outputs.parquet")
