@@ -19,6 +19,7 @@ from ..errors import BaselineError, UnknownNameError
 from ..io.golden import GoldenCase, GoldenSuite, load_golden
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
+from ..regression.anchor import Anchor, load_anchor
 from ..regression.baseline import Baseline, baseline_path, load_baseline
 from ..regression.calibration import FOLDER, standing_of
 from ..regression.case_guard import judge_case
@@ -84,6 +85,7 @@ class Evaluation:
         *,
         accepting: bool = False,
         calibrations: Path | None = None,
+        anchor: Anchor | None = None,
     ) -> None:
         self.run = run
         self.suite = suite
@@ -92,6 +94,7 @@ class Evaluation:
         self.baseline_note = baseline_note
         self.accepting = accepting
         self.calibrations = calibrations
+        self.anchor = anchor
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -99,6 +102,7 @@ class Evaluation:
         return judge(
             self.run, self.suite.gates, self.suite.policy, self.metrics,
             baseline=self.baseline, baseline_note=self.baseline_note, calibrations=self.calibrations,
+            anchor=self.anchor,
         )  # fmt: skip
 
     def __getitem__(self, name: str) -> ComparableScore:
@@ -117,7 +121,7 @@ class Evaluation:
         return ComparableScore(name, found.gated, "; ".join(reasons[:2]), self.run, None, self.run.metrics[name], found)
 
     def assert_no_regression(self) -> None:
-        """Raise AssertionError if a case or a metric got worse than the baseline.
+        """Raise AssertionError if a case or a metric got worse than the baseline, or a metric than the anchor.
 
         Raises:
             AssertionError: what fell, by how much, in which cases.
@@ -130,7 +134,8 @@ class Evaluation:
             raise BaselineError(
                 f"{self.run.title}: {self.baseline_note}; accept the present state with --auepora-update"
             )
-        bad = [g.message for g in self.verdict.gates if g.kind in ("regression", "coverage") and g.state == "failed"]
+        kinds = ("regression", "coverage", "anchor")
+        bad = [g.message for g in self.verdict.gates if g.kind in kinds and g.state == "failed"]
         for case in self.run.cases.values():
             if case.state == "error":
                 bad.append(f"{case.case_id}: {case.error.splitlines()[0]}")
@@ -214,7 +219,9 @@ def evaluate(
     system = as_system(rag)
     run = blank_run(suite, metrics, variant)
     run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
-    found, note = find_baseline(suite, variant, Path(baseline) if baseline is not None else None)
+    override = Path(baseline) if baseline is not None else None
+    found, note = find_baseline(suite, variant, override)
+    anchor = load_anchor(baseline_path(suite.path, suite.name, variant, override), suite.name, variant)
     folder = calibrations_of(suite, calibrations)
     advisory = standing_of(run.metrics, suite.policy, folder).advisory
     try:
@@ -226,7 +233,7 @@ def evaluate(
     finally:
         if caller is None:
             own.close()
-    return Evaluation(run, suite, metrics, found, note, calibrations=folder)
+    return Evaluation(run, suite, metrics, found, note, calibrations=folder, anchor=anchor)
 
 
 def calibrations_of(suite: GoldenSuite, folder: str | os.PathLike[str] | None = None) -> Path:

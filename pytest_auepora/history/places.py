@@ -1,15 +1,14 @@
-"""Where things are around a project: its history, its commit, a file as it was at a commit."""
+"""Where things are around a project: its history, a file as it was at a commit."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
-from ..errors import AueporaError
+from ..core.git import git
 from .database import FOLDER, is_url
 
-__all__ = ["FILE", "OFF", "VARIABLE", "commit_of", "find_place", "read_at", "root_of"]
+__all__ = ["FILE", "OFF", "VARIABLE", "find_place", "read_at", "root_of"]
 
 FILE = f"{FOLDER}/history.sqlite"
 """The history of a project, relative to its root."""
@@ -37,14 +36,6 @@ def root_of(start: Path) -> Path:
     return next((p for p in (start, *start.parents) if (p / FILE).is_file()), start)
 
 
-def commit_of(folder: Path) -> str:
-    """Return the commit that *folder* is at, or an empty string where git does not know."""
-    try:
-        return _git(folder, "rev-parse", "HEAD").strip()
-    except AueporaError:
-        return ""
-
-
 def read_at(ref: str, path: Path) -> str:
     """Return the text of *path* as committed at *ref*.
 
@@ -55,17 +46,4 @@ def read_at(ref: str, path: Path) -> str:
     while not folder.is_dir():
         folder = folder.parent
     inside = path.resolve().relative_to(folder.resolve()).as_posix()
-    return _git(folder, "show", "--end-of-options", f"{ref}:./{inside}")
-
-
-def _git(folder: Path, *args: str) -> str:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *args], capture_output=True, timeout=20, check=False, encoding="utf-8",
-            errors="replace",
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as exc:
-        raise AueporaError(f"git: {exc}") from None
-    if done.returncode:
-        raise AueporaError(f"git: {done.stderr.strip().removeprefix('fatal: ') or 'failed'}")
-    return done.stdout
+    return git(folder, "show", "--end-of-options", f"{ref}:./{inside}")

@@ -167,6 +167,18 @@ _REGRESSION = Record(
         Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
         Field("on_inconclusive", Choice("pass", "fail"), "What becomes of a run that the data cannot decide (pass)."),
         Field(
+            "anchor",
+            Record(
+                "the policy for the anchor",
+                _table(
+                    Field("policy", _POLICY, "As in regression; by default what stands there."),
+                    Field("min_effect", Number(0), "A smaller drop since the anchor is no drift (0.03)."),
+                    Field("margin", Number(0), "How large a drop since the anchor must be ruled out (0.1)."),
+                ),
+            ),
+            "How strictly the run is held to its anchor, where there is one.",
+        ),
+        Field(
             "slices",
             ListOf(_Slice(), least=1, unique=True),
             "Parts judged beside the whole: {scenario: typo}, or a label for a slice of each of its values.",

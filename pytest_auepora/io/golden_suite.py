@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..metrics.registry import Registry
-from ..regression.policy import ALL, RegressionPolicy
+from ..regression.policy import ALL, AnchorPolicy, RegressionPolicy
 from .fields import MAX_TOP_K
 from .gates import Yardstick
 from .golden_cases import CaseReader
@@ -91,4 +91,6 @@ def _policy(said: dict[str, Any], raw: dict[str, Any], yardstick: Yardstick) -> 
         for name in names:
             if name != ALL and yardstick.known(name) is None:
                 yardstick.source.bad(raw["regression"]["not_comparable"], key, yardstick.unknown(name))
+    if "anchor" in said:
+        said = {**said, "anchor": AnchorPolicy(**said["anchor"])}
     return RegressionPolicy(**said)

@@ -83,11 +83,12 @@ class SuiteName(_Name):
     expected = "text"
     what = "suite"
     max_length = 100
-    regex = r"(?!\.)(?!\s)(?!.*[.\s]$)[\w .+@=,()~-]+"
+    regex = r"(?!\.)(?!\s)(?!.*[.\s]$)(?!.*\.anchor$)[\w .+@=,()~-]+"
     rules = (
         (r"[/\\]", "holds a slash; it becomes a file name"),
         (r"^\.", "starts with a dot; it becomes a file name"),
         (r"[.\s]$|^\s", "starts or ends with a blank, or ends with a dot; it becomes a file name"),
+        (r"\.anchor$", "ends in .anchor, as the files of anchors do"),
         (r"[^\w .+@=,()~-]", "may hold letters, digits, blanks and .+@=,()~-_ only; it becomes a file name"),
     )
 

@@ -27,6 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="accept results into the baseline (implies --auepora); WORDS: all (default), new, improved",
     )  # fmt: skip
     add("--auepora-prune", action="store_true", help="drop baseline cases the golden files no longer have (full runs)")
+    add("--auepora-anchor", action="store_true", help="make this run the anchor, an older baseline judged as well")
     add("--auepora-require-baseline", action="store_true", help="fail where a suite has no baseline (for CI)")
     add("--auepora-baseline", metavar="PATH", help="directory or .json file to use instead of __baselines__/")
     add("--auepora-concurrency", type=int, metavar="N", help="calls in flight (default: 1, async systems 8)")
@@ -80,7 +81,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Load the rest where it is asked for."""
     config.addinivalue_line("markers", "auepora(path): run the test once per case of a golden file (auepora_case)")
-    if config.getoption("auepora") or config.getoption("auepora_update") or config.getini("auepora"):
+    if any(map(config.getoption, ("auepora", "auepora_update", "auepora_anchor"))) or config.getini("auepora"):
         from .session import configure
 
         configure(config)

@@ -16,6 +16,7 @@ from ..errors import BaselineError
 from ..evaluation.case import errored_result
 from ..io.golden import GoldenSuite
 from ..regression.accept import Accepted, accept
+from ..regression.anchor import anchor_path
 from ..regression.baseline import GIT_COMMIT
 from ..regression.gates import GateOutcome
 from ..regression.verdict import Verdict, judge
@@ -35,12 +36,13 @@ def measures(config: pytest.Config) -> bool:
 
 @dataclass(slots=True)
 class Judged:
-    """A run, its verdict, and what was accepted of it."""
+    """A run, its verdict, and what was accepted of it: into the baseline, and as the anchor."""
 
     run: Run
     suite: GoldenSuite
     verdict: Verdict
     accepted: Accepted | None = None
+    anchored: Accepted | None = None
 
 
 @dataclass(slots=True, eq=False)  # a plugin is told apart by identity
@@ -104,11 +106,13 @@ class Judge:
             run, suite.gates, suite.policy, session.metrics(suite),
             baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
-            calibrations=session.calibrations(suite),
+            calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant),
         )  # fmt: skip
         judged = Judged(run, suite, verdict)
         if session.updating:
             self._accept(judged)
+        if session.anchoring:
+            self._drop_anchor(judged)
         return judged
 
     def _accept(self, judged: Judged) -> None:
@@ -121,6 +125,17 @@ class Judge:
             judged.accepted = accept(path, run, session.intents, prune=session.prune)
         except BaselineError as exc:
             judged.verdict.gates.append(GateOutcome("baseline", "baseline", "failed", str(exc), owner=run.owner))
+
+    def _drop_anchor(self, judged: Judged) -> None:
+        session, run = self.config.stash[SESSION], judged.run
+        if not (self.complete and run.is_full):
+            judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
+            return
+        try:
+            path = anchor_path(session.baseline_path(judged.suite, run.variant))
+            judged.anchored = accept(path, run, ["all"], prune=True)
+        except BaselineError as exc:
+            judged.verdict.gates.append(GateOutcome("anchor", "baseline", "failed", str(exc), owner=run.owner))
 
     def _take_crash(self, nodeid: str) -> None:
         """A worker that died lost one case: count it as errored, by the name its node id gives it."""

@@ -23,6 +23,7 @@ from ..io.golden import GoldenCase, GoldenSuite, load_golden
 from ..metrics.extensions import add_installed
 from ..metrics.registry import Registry
 from ..regression.accept import INTENTS
+from ..regression.anchor import Anchor, load_anchor
 from ..regression.baseline import Baseline, baseline_path
 from ..regression.calibration import standing_of
 from ..regression.case_guard import judge_case
@@ -76,6 +77,7 @@ class AueporaSession:
         self.root = config.rootpath
         self.intents = self._intents()
         self.prune: bool = config.getoption("auepora_prune")
+        self.anchoring: bool = config.getoption("auepora_anchor")
         self.timeout = self._number("auepora_timeout", float)
         self.concurrency: int | None = self._number("auepora_concurrency", int)
         self.repeat: int | None = self._number("auepora_repeat", int)
@@ -135,7 +137,7 @@ class AueporaSession:
     @cached_property
     def commit(self) -> str:
         """The commit that the project is at, or an empty string."""
-        from ..history.places import commit_of
+        from ..core.git import commit_of
 
         return commit_of(self.root)
 
@@ -194,6 +196,10 @@ class AueporaSession:
             standing = standing_of(self.infos(suite), suite.policy, self.calibrations(suite))
             found = self._advisory[suite.path] = standing.advisory
         return found
+
+    def anchor(self, suite: GoldenSuite, variant: str) -> Anchor | None:
+        """Return the older baseline that is judged as well; None where this run is about to replace it."""
+        return None if self.anchoring else load_anchor(self.baseline_path(suite, variant), suite.name, variant)
 
     def run(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Run:
         """Return an empty run of *suite*."""

@@ -96,8 +96,9 @@ class Terminal:
         width = self.config.get_terminal_writer().fullwidth
         for one in judged:
             _write(terminalreporter, summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii()))
-            for text in accepted_lines(one.accepted, self.config.rootpath) if one.accepted is not None else ():
-                terminalreporter.line(printable(text, ascii_only=is_ascii()))
+            for done in filter(None, (one.accepted, one.anchored)):
+                for text in accepted_lines(done, self.config.rootpath):
+                    terminalreporter.line(printable(text, ascii_only=is_ascii()))
         _write(terminalreporter, variant_lines(self.config, runs, width=width, ascii_only=is_ascii()))
 
 

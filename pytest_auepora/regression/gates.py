@@ -15,7 +15,7 @@ from .thresholds import Bound, Gate
 
 __all__ = ["GateKind", "GateOutcome", "GateState", "judge_gate", "slice_cases"]
 
-GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration"]
+GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
 
 

@@ -9,7 +9,16 @@ from typing import Any, Literal, get_args
 
 from ..errors import ThresholdError, did_you_mean
 
-__all__ = ["ALL", "OVERRIDES", "JudgePolicy", "OnInconclusive", "PolicyName", "RegressionPolicy", "Slice"]
+__all__ = [
+    "ALL",
+    "OVERRIDES",
+    "AnchorPolicy",
+    "JudgePolicy",
+    "OnInconclusive",
+    "PolicyName",
+    "RegressionPolicy",
+    "Slice",
+]
 
 PolicyName = Literal["auto", "statistical", "tolerance", "report"]
 OnInconclusive = Literal["pass", "fail"]
@@ -23,6 +32,18 @@ ALL = "all"
 
 OVERRIDES = ("policy", "case_max_drop", "min_effect", "margin", "judge")
 """What may differ from metric to metric; alpha belongs to the whole family of metrics."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorPolicy:
+    """How strictly a run is held to the anchor, in the fields of `RegressionPolicy`; ``policy`` is the file's if None.
+
+    Wider than against the baseline: what was accepted since, one step after the other, is to add up to something.
+    """
+
+    policy: PolicyName | None = None
+    min_effect: float = 0.03
+    margin: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +62,7 @@ class RegressionPolicy:
             ``advisory``, never.
         slices: parts of the suite that are judged beside the whole: labels with their values, or one label for a
             slice of each of its values.
+        anchor: how strictly the run is held to its anchor, where there is one.
         not_comparable: for keys of a run's provenance, the metrics (or ``all``) that do not compare where the key
             differs, beside those that never do.
         metrics: for single metrics, other values of `OVERRIDES`.
@@ -57,6 +79,7 @@ class RegressionPolicy:
     on_inconclusive: OnInconclusive = "pass"
     judge: JudgePolicy = "calibrated"
     slices: Sequence[Slice] = ()
+    anchor: AnchorPolicy = field(default_factory=AnchorPolicy)
     not_comparable: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
@@ -72,6 +95,11 @@ class RegressionPolicy:
                 raise ThresholdError(f"{name} must be a number, 0 or more, got {value!r}")
         if not (_is_number(self.alpha) and 0 < self.alpha < 0.5):
             raise ThresholdError(f"alpha must lie between 0 and 0.5, got {self.alpha!r}")
+        for name in ("min_effect", "margin"):
+            if not (_is_number(value := getattr(self.anchor, name)) and value >= 0):
+                raise ThresholdError(f"anchor: {name} must be a number, 0 or more, got {value!r}")
+        if self.anchor.policy not in (None, *get_args(PolicyName)):
+            raise ThresholdError(f"anchor: policy is one of {', '.join(get_args(PolicyName))}")
         for metric, own in self.metrics.items():
             for key in own:
                 if key not in OVERRIDES:
@@ -82,6 +110,21 @@ class RegressionPolicy:
         """Return the policy of one metric, its overrides applied."""
         own = self.metrics.get(name)
         return replace(self, metrics={}, **own) if own else self
+
+    def against_anchor(self) -> RegressionPolicy:
+        """Return the policy for the comparison with the anchor; no limit of a metric is narrower than the anchor's."""
+        wide, said = self.anchor, self.anchor.policy
+        metrics = {
+            name: {
+                **({k: v for k, v in own.items() if k != "policy"} if said == "report" else own),
+                "min_effect": max(own.get("min_effect", 0.0), wide.min_effect),
+                "margin": max(own.get("margin", 0.0), wide.margin),
+            }
+            for name, own in self.metrics.items()
+        }
+        return replace(
+            self, policy=said or self.policy, min_effect=wide.min_effect, margin=wide.margin, slices=(), metrics=metrics
+        )
 
     def ruler_of(self, name: str) -> list[str]:
         """Return the keys of provenance that this file counts as part of the ruler of metric *name*."""

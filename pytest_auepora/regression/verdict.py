@@ -15,6 +15,7 @@ from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
 from .advisory import advisory_notes, broken_outcomes, hold_back
+from .anchor import Anchor, anchor_notes, judge_anchor
 from .baseline import Baseline
 from .calibration import standing_of
 from .compare import Comparison, compare
@@ -78,6 +79,7 @@ def judge(
     accepting: bool = False,
     pruning: bool = False,
     calibrations: Path | None = None,
+    anchor: Anchor | None = None,
 ) -> Verdict:
     """Judge *run*.
 
@@ -92,6 +94,7 @@ def judge(
         accepting: the run is about to become the baseline, so changes are shown and not judged.
         pruning: baseline cases and metrics that are gone are about to be dropped.
         calibrations: the folder of calibration files; what a judge says counts only as they allow.
+        anchor: an older baseline, judged as well, also while accepting: that is when slow drift gets in.
     """
     out = Verdict(run.title, baseline_note=baseline_note)
     standing = standing_of(run.metrics, policy, calibrations)
@@ -108,6 +111,9 @@ def judge(
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
     elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith("broken")):
         out.gates.append(GateOutcome("baseline", "baseline", "failed", baseline_note or "there is no baseline"))
+    if anchor is not None:
+        out.gates += judge_anchor(run, anchor, policy, standing.advisory)
+        out.notes += anchor_notes(run, anchor) if run.is_full else []
     hold_back(out.gates, standing)
     out.gates += broken_outcomes(run, standing)
     if not run.is_full:

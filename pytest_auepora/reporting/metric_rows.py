@@ -133,13 +133,15 @@ def _gate_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
 
 
 def _is_part(gate: GateOutcome) -> bool:
-    """Whether the gate is on a slice, and there is something to say of it; the others would fill pages."""
+    """Whether the gate is on the anchor, or on a slice of which there is something to say; others would fill pages."""
+    if gate.kind == "anchor":
+        return gate.state != "not judged"
     of_slice = gate.kind == "regression" and gate.title != f"regression: {gate.metric}"
     return of_slice and gate.state not in ("passed", "not judged")
 
 
 def _part_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
-    """Return the row of a comparison that is not the metric's own: of a slice."""
+    """Return the row of a comparison that is not the metric's own: of a slice, or with the anchor."""
     change = None
     if gate.before is not None and gate.value is not None:
         gain = gate.value - gate.before if info is None or info.direction == "higher" else gate.before - gate.value

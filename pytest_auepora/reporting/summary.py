@@ -222,7 +222,7 @@ def _gates(page: Page, verdict: Verdict, run: Run) -> None:
             titles = ", ".join(g.title.removeprefix("regression: ") for g in gates)
             kind = "regression: " if gates[0].kind == "regression" else ""
             told = story if story.startswith(titles) else f"{titles}: {story}"
-            most = figures if gates[0].kind in ("threshold", "regression") else 0
+            most = figures if gates[0].kind in ("threshold", "regression", "anchor") else 0
             page.free(f"{state_mark(state, page.marks)} {kind}{told}", *_STATE_STYLE.get(state, ("yellow",)), most=most)
             culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" else ()
             page.free(_beside(gates, run, culprits if culprits != told_of else ()), "light", indent=2)

@@ -1,0 +1,76 @@
+"""The anchor: an older baseline that stays where it is, so that many small steps down add up to one that shows.
+
+A baseline moves with every accepted change, and each step may be too small to fail.  The anchor is written on request
+only, and judged by limits of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.run import Run
+from ..errors import BaselineError
+from .baseline import Baseline, load_baseline
+from .compare import compare
+from .gates import GateOutcome
+from .policy import RegressionPolicy
+from .suite_guard import judge_regression
+
+__all__ = ["Anchor", "anchor_notes", "anchor_path", "judge_anchor", "load_anchor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """What lies where an anchor belongs: a baseline, nothing, or something that cannot be read (``problem``)."""
+
+    baseline: Baseline | None = None
+    problem: str = ""
+
+
+def anchor_path(baseline: Path) -> Path:
+    """Return where the anchor beside *baseline* lies: ``shop.json`` has ``shop.anchor.json``."""
+    return baseline.with_name(f"{baseline.name.removesuffix('.json')}.anchor.json")
+
+
+def load_anchor(baseline: Path, suite: str, variant: str = "") -> Anchor:
+    """Read the anchor beside *baseline*, if there is one."""
+    try:
+        return Anchor(load_baseline(anchor_path(baseline), suite, variant))
+    except BaselineError as exc:
+        return Anchor(problem=str(exc))
+
+
+def judge_anchor(
+    run: Run, anchor: Anchor, policy: RegressionPolicy, advisory: Collection[str] = ()
+) -> list[GateOutcome]:
+    """Return one outcome per metric that compares with the anchor; one failure if it cannot be read.
+
+    Cases are not held to it one by one, and what it measured and nobody does any more is the baseline's to miss.
+    """
+    if anchor.problem:
+        return [GateOutcome("anchor", "baseline", "failed", anchor.problem, owner=run.owner)]
+    if anchor.baseline is None:
+        return []
+    gates = judge_regression(run, compare(run, anchor.baseline), policy.against_anchor(), advisory)
+    for gate in gates:
+        name = gate.title.removeprefix("regression: ")
+        gate.title, gate.kind = f"anchor: {name}", "anchor"
+        gate.message = f"{gate.title}: {gate.message.removeprefix(f'{name} ')}"
+    return gates
+
+
+def anchor_notes(run: Run, anchor: Anchor) -> list[str]:
+    """Say which metrics do not compare with the anchor, or that nothing does."""
+    if anchor.baseline is None:
+        return []
+    found = compare(run, anchor.baseline)
+    if not any(case.changes for case in found.cases.values()):
+        return [
+            "nothing in this run compares with the anchor, so slow drift was not judged; renew it: --auepora-anchor"
+        ]
+    reasons: dict[str, list[str]] = {}
+    for name, why in found.incomparable.items():
+        reasons.setdefault(why, []).append(name)
+    return [f"not comparable with the anchor: {', '.join(names)} ({why})" for why, names in reasons.items()]
