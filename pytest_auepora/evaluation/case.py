@@ -122,9 +122,21 @@ def _measured(
     result = blank_result(case, where=where)
     result.seconds, result.concurrency = call.seconds, call.concurrency
     result.scores = scores
+    if case.moved is not None:
+        _say_why_unlabelled(result, case.moved)
     result.ranks = ranks_of_relevant(case.sample, outputs)
     result.outputs = _shown_outputs(case.sample, outputs)
     return result
+
+
+def _say_why_unlabelled(result: CaseResult, moved: Mapping[str, Any]) -> None:
+    """A case whose labels cannot be found is n/a; nobody should have to guess why."""
+    if moved["match"] != "none":
+        return
+    lost = ", ".join(name for name, told in moved["labels"].items() if told["match"] == "none")
+    for score in result.scores.values():
+        if score.state == "n/a" and score.reason == "no relevant_docs":
+            score.reason = f"labels moved: {_cap(lost, SNIPPET_CAP)}"
 
 
 def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
@@ -179,6 +191,8 @@ def describe_error(error: BaseException, frames: int = 6) -> str:
 def _terms(case: GoldenCase) -> dict[str, Any]:
     """What the golden file says about judging the case: its bounds, and whether it is held to a baseline."""
     out: dict[str, Any] = {"thresholds": {n: [[b.op, b.limit] for b in bs] for n, bs in case.thresholds.items()}}
+    if case.moved is not None:
+        out["labels"] = case.moved
     if case.must_pass:
         out["must_pass"] = True
     if case.quarantine is not None:
@@ -211,6 +225,8 @@ def _label(gold: Document) -> dict[str, Any]:
         out["match"] = match  # a passage of a document: how the document is cut up does not matter
     if match == "quote":
         out["quote"] = gold.text
+    if match == "moved":
+        out["ids"] = list(gold.metadata.get("ids", ()))
     if match == "span":
         out["span"] = list(span_of(gold) or ())
     return out
@@ -222,6 +238,12 @@ def _source(document: Document) -> dict[str, str]:
     return {} if source == document.doc_id else {"doc": source}
 
 
+def _offsets(document: Document) -> dict[str, list[int]]:
+    """Say where in its document a chunk is, where it knows."""
+    place = span_of(document)
+    return {} if place is None else {"span": list(place)}
+
+
 def _shown_outputs(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Any]:
     grades: Sequence[int] = grades_of_retrieved(sample, outputs)
     out: dict[str, Any] = {
@@ -231,8 +253,10 @@ def _shown_outputs(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str
                 "id": r.doc.doc_id,
                 "score": _plain(r.score),
                 "grade": grade,
-                "text": _cap(r.doc.text, SNIPPET_CAP),
+                # relevant ones whole: they tell what a label meant once its chunk id is gone
+                "text": _cap(r.doc.text, ANSWER_CAP if grade else SNIPPET_CAP),
                 **_source(r.doc),
+                **_offsets(r.doc),
             }
             for r, grade in zip(outputs.retrieved[:RETRIEVED_CAP], grades, strict=False)
         ],

@@ -8,7 +8,7 @@ from typing import Any
 from ..core.run import CaseResult, MetricInfo, Run, Score
 from ..errors import AueporaError
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline, BaselineCase, metric_key
+from ..regression.baseline import Baseline, BaselineCase, match_of, metric_key
 
 __all__ = ["as_baseline", "as_run"]
 
@@ -26,7 +26,7 @@ def as_baseline(run: Run) -> Baseline:
             }
             varied = {name: case.values(name) for name, value in scores.items() if value is not None}
             out.cases[case.case_id] = BaselineCase(
-                case.content_hash, case.state, scores, dict(case.ranks), case.repeats, varied
+                case.content_hash, case.state, scores, dict(case.ranks), case.repeats, varied, match_of(case)
             )
     return out
 
@@ -47,6 +47,8 @@ def as_run(baseline: Baseline, path: str = "", registry: Registry | None = None)
             result.extra["repeats"] = {name: case.values(name) for name in case.scores}
         if case.state in ("passed", "failed", "error", "skipped"):
             result.state = case.state  # type: ignore[assignment]
+        if case.match != "exact":
+            result.extra["labels"] = {"match": case.match, "labels": {}}
         run.add([result])
     return run
 

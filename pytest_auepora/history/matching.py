@@ -26,14 +26,22 @@ class Matcher:
 
     def __init__(self, a: Run, b: Run) -> None:
         self.same_chunks = not any(key in changes(a, b) for key in CHUNK_KEYS)
-        self._gold = {i: c.expected for run in (a, b) for i, c in run.cases.items() if "relevant" in c.expected}
+        cases = [(i, c.expected) for run in (a, b) for i, c in run.cases.items() if "relevant" in c.expected]
+        # what a label that moved was matched by holds for both runs
+        self._moved = {i: said for i, said in cases if any(r.get("match") == "moved" for r in said["relevant"])}
+        self._gold = {**dict(cases), **self._moved}
 
     def match(self, case_id: str) -> Match:
         """Return how hits of the case are found."""
-        if self.same_chunks:
+        if self.same_chunks and case_id not in self._moved:
             return "exact"
         gold = self._relevant(case_id)
-        return "span" if gold and all("match" in label or "quote" in label for label in gold) else "fallback_doc"
+        return "span" if gold and all(map(self._by_passage, gold)) else "fallback_doc"
+
+    def _by_passage(self, label: Mapping[str, Any]) -> bool:
+        if label.get("match") == "moved":
+            return bool(label.get("ids"))
+        return "match" in label or "quote" in label or self.same_chunks
 
     def rank(self, result: CaseResult) -> int | None:
         """Return the 1-based rank of the first hit, or None."""

@@ -38,6 +38,8 @@ def _gold(raw: Mapping[str, Any]) -> Document:
         metadata["match"] = raw.get("match", "quote")
     if span := raw.get("span"):
         metadata["start"], metadata["end"] = span
+    if raw.get("match") == "moved":
+        metadata["ids"] = tuple(raw.get("ids", ()))
     if "doc" in raw:
         metadata["document_id"] = raw["doc"]
     return Document(raw["id"], raw.get("quote", ""), metadata)

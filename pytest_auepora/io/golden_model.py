@@ -34,6 +34,8 @@ class GoldenCase:
         skip: why it is not run, or None.
         xfail: why it is expected to fail, or None.
         timeout: seconds one call may take, or None.
+        moved: what became of labels whose chunks have other ids now, and how the case is matched (see
+            `labels.fallback.settle`); None as long as every label is where it was.
         benchmark: options of the timing (rounds, iterations, warmup_rounds, group), or None if it is not timed.
     """
 
@@ -52,6 +54,7 @@ class GoldenCase:
     xfail: str | None = None
     timeout: float | None = None
     benchmark: dict[str, Any] | None = None
+    moved: dict[str, Any] | None = None
 
     @property
     def id(self) -> str:

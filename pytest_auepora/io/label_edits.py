@@ -75,6 +75,15 @@ class LabelFile:
         found = self._places[slot]
         return found.line, found.col
 
+    def places(self) -> dict[Slot, tuple[int, int]]:
+        """Return line and column, both 1-based, of every label."""
+        return {slot: (found.line, found.col) for slot, found in self._places.items()}
+
+    def name(self, slot: Slot) -> str:
+        """Return what a label is called in the file now; empty where there is no such label."""
+        found = self._places.get(slot)
+        return "" if found is None else str(found.holder[found.key])
+
     def rewritten(self, new_ids: Mapping[Slot, str]) -> bytes:
         """Return the file's bytes with the labels in *new_ids* named so.
 

@@ -111,6 +111,9 @@ def label_of(document: Document) -> Label:
     match document.metadata.get("match") if document.metadata else None:
         case None | "id":
             return Label(doc_id, grade, "id", (doc_id,), source_of(document))
+        case "moved":  # an id of old: the chunks that hold its passage now, or any chunk of its document
+            ids = tuple(document.metadata.get("ids", ()))
+            return Label(doc_id, grade, "id" if ids else "doc", ids, source_of(document))
         case "doc":
             return Label(doc_id, grade, "doc", (), doc_id)
         case "quote":
@@ -124,7 +127,7 @@ def label_of(document: Document) -> Label:
             name = f"{doc_id}[{place[0]}:{place[1]}]"
             return Label(name, grade, "span", (), doc_id, fold_quote(document.text), *place)
         case other:
-            raise MetricError(f"match of {doc_id!r} must be id, doc, quote or span, got {other!r}")
+            raise MetricError(f"match of {doc_id!r} must be id, doc, quote, span or moved, got {other!r}")
 
 
 def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[Label]:

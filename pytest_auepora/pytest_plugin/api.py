@@ -14,6 +14,7 @@ from ..errors import GoldenFileError, UnknownNameError
 from ..evaluation.suite import Evaluation, evaluate
 from ..io.golden import GoldenCase, GoldenSuite
 from .keys import PARCELS
+from .labels import corpus_fixture
 from .session import session_of
 from .wire import Parcel
 
@@ -46,8 +47,9 @@ class Auepora:
         system = session.system(request.getfixturevalue(suite.fixture) if rag is None else rag)
         variant = _variant(request)
         provenance = session.provenance(suite, system)
+        settled = session.labels.settled(suite, corpus_fixture(request), variant, provenance)
         done = evaluate(
-            suite, system, registry=session.registry, convert=session.convert, baseline=session.override,
+            settled, system, registry=session.registry, convert=session.convert, baseline=session.override,
             variant=variant, provenance=provenance, caller=session.caller(system), repeat=session.repeats(suite),
             seed=session.seed,
             calibrations=session.calibrations(suite),
@@ -151,9 +153,10 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
         caller.call((request.node, i), session.ask(system, case, i), timeout=case.timeout)
         for i in range(session.repeats(suite))
     ]
-    result = session.measure(suite, case, system, calls)
     variant = _variant(request, case.id)
     provenance = session.provenance(suite, system)
+    settled = session.labels.settle(suite, case, corpus_fixture(request), variant, provenance)
+    result = session.measure(suite, settled, system, calls)
     comparison = session.judge(suite, case, result, variant, provenance)
     _keep(request, [Parcel(session.relative(suite.path), variant, result, provenance)])
     infos = session.infos(suite)

@@ -20,9 +20,10 @@ import pytest
 
 from ..errors import GoldenFileError
 from ..io.golden import GoldenCase, GoldenSuite
+from .checking import check_labels, check_labels_async
 from .compat import fixture_definitions, has_pytest_asyncio, may_have_siblings, sibling
 from .items import run_case, run_case_async
-from .keys import CASE, SESSION, SUITE
+from .keys import CASE, CORPUS, SESSION, SUITE
 
 __all__ = ["SUFFIXES", "GoldenFile", "is_golden"]
 
@@ -51,10 +52,11 @@ class GoldenFile(pytest.Module):
         self.obj = module
         for tag in suite.tags:
             self.add_marker(tag)
-        mark = self._loop_mark(suite.fixture)
+        fixtures, mark = self._fixtures(suite)
+        base = template(suite.path, fixtures, session.checking, mark is not None)
         first: list[Any] = []
         for case in suite.cases:
-            function = make_function(case, suite=suite, mark=mark)
+            function = make_function(case, suite=suite, base=base, mark=mark, marked=not session.checking)
             setattr(module, case.id, function)
             made = [sibling(item, case.id, function) for item in first] or self._make_items(case.id, function)
             for item in made:
@@ -71,16 +73,23 @@ class GoldenFile(pytest.Module):
         delattr(function, "__test__")  # it would be a keyword of the item, and `-k test` match every case
         return made if isinstance(made, list) else [made]
 
-    def _loop_mark(self, fixture: str) -> pytest.MarkDecorator | None:
-        """Return the mark that makes an event-loop plugin run cases whose system comes from an async fixture."""
-        probe = pytest.Function.from_parent(self, name="probe", callobj=template(self.path, fixture, False))
-        definitions = fixture_definitions(probe).get(fixture)
-        if not definitions:
-            return None
-        definition = definitions[-1]
+    def _fixtures(self, suite: GoldenSuite) -> tuple[tuple[str, ...], pytest.MarkDecorator | None]:
+        """Return the fixtures of the cases, and the mark that makes an event-loop plugin run those that are async.
+
+        The system, unless labels alone are checked, and the corpus where the project says what that is.
+        """
+        checking = self.config.stash[SESSION].checking
+        wanted = (CORPUS,) if checking else (suite.fixture, CORPUS)
+        probe = pytest.Function.from_parent(self, name="probe", callobj=template(self.path, wanted, checking, False))
+        found = fixture_definitions(probe)
+        fixtures = tuple(name for name in wanted if name != CORPUS or found.get(name))
+        marks = (self._loop_mark(probe, found[name][-1]) for name in fixtures if found.get(name))
+        return fixtures, next(filter(None, marks), None)
+
+    def _loop_mark(self, probe: pytest.Item, definition: pytest.FixtureDef[Any]) -> pytest.MarkDecorator | None:
         if not (inspect.iscoroutinefunction(definition.func) or inspect.isasyncgenfunction(definition.func)):
             return None
-        if "anyio_backend" in probe.fixturenames:
+        if "anyio_backend" in getattr(probe, "fixturenames", ()):
             return pytest.mark.anyio
         if has_pytest_asyncio(self.config):
             scope = self.config.getini("asyncio_default_fixture_loop_scope") or definition.scope
@@ -88,9 +97,15 @@ class GoldenFile(pytest.Module):
         return None
 
 
-def make_function(case: GoldenCase, *, suite: GoldenSuite, mark: pytest.MarkDecorator | None) -> types.FunctionType:
-    """Return the test function of *case*, marked with its tags, ``skip`` and ``xfail``."""
-    base = template(suite.path, suite.fixture, mark is not None)
+def make_function(
+    case: GoldenCase,
+    *,
+    suite: GoldenSuite,
+    base: types.FunctionType,
+    mark: pytest.MarkDecorator | None,
+    marked: bool = True,
+) -> types.FunctionType:
+    """Return the test function of *case* after *base*, with its tags and, if *marked*, ``skip`` and ``xfail``."""
     # one compilation per file: line tables are relative, so moving the first line moves the function
     code = base.__code__.replace(co_firstlineno=case.line, co_name=case.id)
     function = types.FunctionType(code, base.__globals__, case.id)
@@ -98,9 +113,9 @@ def make_function(case: GoldenCase, *, suite: GoldenSuite, mark: pytest.MarkDeco
     function.__module__ = suite.path.stem
     function.__doc__ = case.sample.query
     marks = [getattr(pytest.mark, tag) for tag in case.tags]
-    if case.skip is not None:
+    if marked and case.skip is not None:
         marks.append(pytest.mark.skip(reason=case.skip))
-    if case.xfail is not None:
+    if marked and case.xfail is not None:
         marks.append(pytest.mark.xfail(reason=case.xfail, strict=False))
     if mark is not None:
         marks.append(mark)
@@ -109,12 +124,14 @@ def make_function(case: GoldenCase, *, suite: GoldenSuite, mark: pytest.MarkDeco
 
 
 @lru_cache(maxsize=256)
-def template(path: Path, fixture: str, is_async: bool) -> types.FunctionType:
-    """Return ``def case(request, <fixture>)`` compiled as if it stood in the golden file."""
+def template(path: Path, fixtures: tuple[str, ...], checking: bool, is_async: bool) -> types.FunctionType:
+    """Return ``def case(request, <fixtures>)`` compiled as if it stood in the golden file."""
     prefix, wait = ("async ", "await ") if is_async else ("", "")
-    source = f"{prefix}def case(request, {fixture}): {wait}run(request, {fixture})"
+    given = ", ".join(["request", *(fixtures[:1] if not checking else ())])
+    source = f"{prefix}def case({', '.join(['request', *fixtures])}): {wait}run({given})"
+    run: Any = (check_labels_async if is_async else check_labels) if checking else None
     scope: dict[str, Any] = {
-        "run": run_case_async if is_async else run_case,
+        "run": run or (run_case_async if is_async else run_case),
         "__file__": str(path),
     }
     exec(compile(source, str(path), "exec"), scope)

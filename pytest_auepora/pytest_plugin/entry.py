@@ -39,6 +39,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--auepora-report", action="append", metavar="KIND:FILE",
         help="write a report (repeatable); KIND: md, json, csv, summary, gitlab, matrix",
     )  # fmt: skip
+    add("--auepora-check", action="store_true", help="say which labels moved in the corpus; the system is not called")
+    add("--auepora-reanchor", action="store_true", help="as --auepora-check, and rewrite labels that provably moved")
+    add("--auepora-reanchor-from", metavar="FILE", help="the corpus before (JSONL: id, text): what old chunk ids said")
+    add("--auepora-strict-chunker-version", action="store_true", help="match labels that moved by chunk or not at all")
     parser.addini(
         "auepora_files", "globs of golden files", type="args",
         default=["*.golden.yaml", "*.golden.yml", "*.golden.jsonl"],
@@ -81,7 +85,11 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Load the rest where it is asked for."""
     config.addinivalue_line("markers", "auepora(path): run the test once per case of a golden file (auepora_case)")
-    if any(map(config.getoption, ("auepora", "auepora_update", "auepora_anchor"))) or config.getini("auepora"):
+    if config.getoption("auepora_check") or config.getoption("auepora_reanchor"):
+        from .checking import configure
+
+        configure(config)
+    elif any(map(config.getoption, ("auepora", "auepora_update", "auepora_anchor"))) or config.getini("auepora"):
         from .session import configure
 
         configure(config)

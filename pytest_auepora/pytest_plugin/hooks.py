@@ -49,6 +49,16 @@ def pytest_auepora_provenance(config: pytest.Config, suite: str, path: Path) -> 
     """
 
 
+@pytest.hookspec(firstresult=True)
+def pytest_auepora_corpus(config: pytest.Config, suite: str, path: Path) -> Any:
+    """Say what the system can return for *suite*: ids, a mapping of ids to texts, or documents.
+
+    Asked where no fixture ``auepora_corpus_ids`` is defined, once per suite and process.  With it, labels whose chunk
+    ids are gone are told from chunks that were not found; with texts, moves can be proven and repaired.  Stops at the
+    first implementation that returns something.
+    """
+
+
 def pytest_auepora_redact(result: CaseResult, config: pytest.Config) -> None:
     """Change *result* in place before it is stored, shown or leaves its process.
 

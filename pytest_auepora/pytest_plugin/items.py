@@ -14,7 +14,7 @@ from ..core.calls import CallResult, Fn, Upcoming
 from ..core.run import CaseResult
 from ..evaluation.case import errored_result, skipped_result
 from .compat import variant_of
-from .keys import CASE, PARCELS, SESSION, SUITE
+from .keys import CASE, CORPUS, PARCELS, SESSION, SUITE
 from .lookahead import Queue
 from .session import AueporaSession
 from .timing import timed_call
@@ -74,6 +74,7 @@ def finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence
     case, suite = item.stash[CASE], item.stash[SUITE]
     system = session.system(rag)
     provenance = session.provenance(suite, system)
+    corpus = getattr(item, "funcargs", {}).get(CORPUS)
     for call in calls:
         replay(call)
         if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
@@ -81,6 +82,7 @@ def finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence
         if isinstance(call.error, pytest.skip.Exception):
             _keep(item, skipped_result(case, str(call.error), session.where(suite, case)), provenance)
             raise call.error
+    case = session.labels.settle(suite, case, corpus, variant_of(item), provenance)
     result = session.measure(suite, case, system, calls)
     comparison = session.judge(suite, case, result, variant_of(item), provenance)
     _keep(item, result, provenance)

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from .session import AueporaSession
     from .wire import Parcel
 
-__all__ = ["CASE", "PARCELS", "SESSION", "SUITE"]
+__all__ = ["CASE", "CORPUS", "PARCELS", "SESSION", "SUITE"]
+
+CORPUS = "auepora_corpus_ids"
+"""The fixture that says what the system can return."""
 
 SESSION: pytest.StashKey[AueporaSession] = pytest.StashKey()
 """On the config: what one process knows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -31,6 +31,9 @@ from ..regression.comparability import incomparable_metrics
 from ..regression.compare import CaseComparison, compare_case
 from .keys import SESSION
 from .lookahead import Queue
+
+if TYPE_CHECKING:
+    from .labels import Labels
 
 __all__ = ["AueporaSession", "configure", "session_of"]
 
@@ -82,6 +85,7 @@ class AueporaSession:
         self.concurrency: int | None = self._number("auepora_concurrency", int)
         self.repeat: int | None = self._number("auepora_repeat", int)
         self.seed: int | None = self._number("auepora_seed", int, zero=True)
+        self.checking = bool(config.getoption("auepora_check") or config.getoption("auepora_reanchor"))
         override = config.getoption("auepora_baseline")
         self.override = config.invocation_params.dir / override if override else None
         self.queue: Queue | None = None
@@ -140,6 +144,13 @@ class AueporaSession:
         from ..core.git import commit_of
 
         return commit_of(self.root)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What is known of the corpus, and of labels that moved in it."""
+        from .labels import Labels
+
+        return Labels(self)
 
     def relative(self, path: Path) -> str:
         """Return *path* as node ids write it."""

@@ -24,6 +24,7 @@ __all__ = [
     "BaselineCase",
     "baseline_path",
     "load_baseline",
+    "match_of",
     "metric_key",
     "parse_baseline",
 ]
@@ -46,6 +47,7 @@ class BaselineCase:
 
     ``repeats`` is how often the case was asked; ``varied`` has the single values of the metrics whose values were
     not all the same.
+    ``match`` says how the labels were matched, see `labels.fallback`; written only where that is not ``exact``.
     """
 
     hash: str
@@ -54,6 +56,7 @@ class BaselineCase:
     ranks: dict[str, int | None] = field(default_factory=dict)
     repeats: int = 1
     varied: dict[str, list[float | None]] = field(default_factory=dict)
+    match: str = "exact"
 
     def values(self, metric: str) -> list[float | None]:
         """Return the single values of *metric*, one per repeat; none where it was not measured."""
@@ -71,12 +74,15 @@ class BaselineCase:
         }
         singles = {name: [_rounded(v) for v in result.values(name)] for name in scores}
         varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
-        return cls(result.content_hash, result.state, scores, dict(result.ranks), result.repeats, varied)
+        return cls(
+            result.content_hash, result.state, scores, dict(result.ranks), result.repeats, varied, match_of(result)
+        )
 
     def raw(self) -> dict[str, Any]:
         """Return the block of the file: what repeats add is left out where there are none."""
-        out = {"hash": self.hash, "state": self.state, "scores": self.scores, "ranks": self.ranks}
-        return {**out, "repeats": self.repeats, "varied": self.varied} if self.repeats > 1 else out
+        out: dict[str, Any] = {"hash": self.hash, "state": self.state, "scores": self.scores, "ranks": self.ranks}
+        out |= {"repeats": self.repeats, "varied": self.varied} if self.repeats > 1 else {}
+        return out if self.match == "exact" else {**out, "match": self.match}
 
 
 def _rounded(value: float | None) -> float | None:
@@ -110,6 +116,11 @@ class Baseline:
 def _a_line_each(block: re.Match[str]) -> str:
     """Put the values of one metric on one line: they change together."""
     return _LIST.sub(lambda values: f"[{' '.join(values[1].split())}]", block[0])
+
+
+def match_of(result: CaseResult) -> str:
+    """Return how the labels of *result* were matched: ``exact``, ``span``, ``fallback_doc`` or ``none``."""
+    return str(result.extra.get("labels", {}).get("match", "exact"))
 
 
 def metric_key(info: MetricInfo) -> dict[str, Any]:
@@ -199,6 +210,7 @@ def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
                     ranks=dict(case.get("ranks", {})),
                     repeats=int(case.get("repeats", 1)),
                     varied={str(n): list(v) for n, v in dict(case.get("varied", {})).items()},
+                    match=str(case.get("match", "exact")),
                 )
                 for name, case in dict(raw["cases"]).items()
             },

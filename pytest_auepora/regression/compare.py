@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..core.run import CaseResult, MetricInfo, Run
-from .baseline import RESOLUTION, Baseline, BaselineCase
+from .baseline import RESOLUTION, Baseline, BaselineCase, match_of
 from .comparability import incomparable_metrics, provenance_changes
 
 __all__ = [
@@ -40,13 +40,15 @@ class CaseComparison:
     """One case against its baseline.
 
     ``flip`` says what happened to its pass/fail state.  ``changes`` has the scores that compare, equal
-    ones included; ``lost`` the metrics that were numbers and no longer are, with the reason.
+    ones included; ``lost`` the metrics that were numbers and no longer are, with the reason; ``apart`` says why
+    its metrics of retrieval do not compare.
     """
 
     case_id: str
     flip: Flip
     changes: dict[str, ScoreChange] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
+    apart: str = ""
     before: BaselineCase | None = None
 
     @property
@@ -147,10 +149,14 @@ def compare_case(
     if before.hash != result.content_hash:
         return CaseComparison(result.case_id, "changed", before=before)
     out = CaseComparison(result.case_id, _flip(before.state, result.state), before=before)
+    if before.match != (match := match_of(result)):
+        out.apart = f"chunker_version_match {before.match} → {match}"
     for name, old in before.scores.items():
         score = result.scores.get(name)
         info = metrics.get(name)
         if old is None or score is None or info is None or not info.baselined or name in incomparable:
+            continue
+        if out.apart and info.target.startswith("RETRIEVAL"):
             continue
         if score.state == "n/a":
             out.lost[name] = score.reason

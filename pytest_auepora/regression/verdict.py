@@ -21,6 +21,7 @@ from .calibration import standing_of
 from .compare import Comparison, compare
 from .coverage import coverage_outcomes, nothing_compares
 from .gates import GateOutcome, judge_gate
+from .moved_labels import label_notes, label_outcomes
 from .policy import RegressionPolicy
 from .slices import slice_notes
 from .steadiness import steadiness
@@ -106,6 +107,7 @@ def judge(
         out.comparison = compare(run, baseline)
     out.gates += [judge_gate(run, gate, metrics) for gate in with_error_gate(gates)]
     out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning)
+    out.gates += label_outcomes(run)
     if out.comparison is not None and not accepting:
         out.gates += judge_regression(run, out.comparison, policy, standing.advisory)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
@@ -120,7 +122,7 @@ def judge(
         _withhold(run, out)
     if out.comparison is not None and run.is_full and not accepting:
         out.notes += slice_notes(run, out.comparison, policy)
-    out.notes += _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
+    out.notes += label_notes(run, out.comparison) + _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
     found = steadiness(run, out.comparison, policy)
     out.flaky, out.noise = found.flaky, found.noise
     return out

@@ -1,0 +1,129 @@
+"""Rewriting golden files: labels that provably moved get their new ids, and baselines of the same passages go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..errors import BaselineError, GoldenFileError, Problem
+from ..io.golden import GoldenSuite, load_golden
+from ..io.label_edits import LabelFile, Slot
+from ..metrics.registry import Registry
+from ..regression.accept import locked, write_atomically
+from ..regression.baseline import Baseline, BaselineCase, load_baseline
+from .check import CheckedLabel, repairs
+
+__all__ = ["Repaired", "plan", "repair"]
+
+Labels = Sequence[CheckedLabel]
+
+
+@dataclass(slots=True)
+class Repaired:
+    """What a rewrite did.
+
+    ``new_ids`` are the labels that were exchanged; ``carried`` how many cases of each baseline go on under the
+    new ids; ``problem`` why nothing was written.
+    """
+
+    path: Path
+    new_ids: dict[Slot, str] = field(default_factory=dict)
+    carried: dict[Path, int] = field(default_factory=dict)
+    problem: str = ""
+
+
+def plan(checked: Iterable[Labels]) -> dict[Slot, str]:
+    """Return the new ids of one golden file.
+
+    Args:
+        checked: the labels of each case, once for every configuration that was checked.  What is valid in one
+            configuration, or is another chunk there, is not rewritten for the sake of the other.
+    """
+    found: dict[Slot, set[str]] = {}
+    for labels in checked:
+        new = repairs(labels)
+        for one in labels:
+            if one.by_id:
+                found.setdefault((one.case_id, one.index), set()).add(new.get(one.index, one.name))
+    names = {(one.case_id, one.index): one.name for labels in checked for one in labels}
+    return {slot: new for slot, (new, *rest) in found.items() if not rest and new != names[slot]}
+
+
+def repair(
+    path: Path, checked: Sequence[Labels], baselines: Iterable[Path] = (), registry: Registry | None = None
+) -> Repaired:
+    """Rewrite the golden file at *path*, and carry its *baselines* over where that is honest.
+
+    A baseline case is carried over (its content hash and the names of its ranks) where every label that was
+    exchanged is the same text under another id: the very same question.  Where a passage now lies in a larger
+    chunk the question has changed, and the case counts as edited.
+    """
+    out = Repaired(path, plan(checked))
+    if not out.new_ids:
+        return out
+    try:
+        with locked(path):
+            _rewrite(path, checked, out, baselines, registry)
+    except (BaselineError, GoldenFileError, OSError) as exc:
+        out.problem, out.new_ids = str(exc), {}
+    return out
+
+
+def _rewrite(
+    path: Path, checked: Sequence[Labels], out: Repaired, baselines: Iterable[Path], registry: Registry | None
+) -> None:
+    labels = {(one.case_id, one.index): one for many in checked for one in many}
+    file = LabelFile(path)
+    for slot in out.new_ids:
+        if file.name(slot) != labels[slot].name:
+            raise GoldenFileError(
+                [Problem(str(path), 0, 0, f"was changed meanwhile: {slot[0]} no longer has its label")]
+            )
+    before = load_golden(path, registry)
+    write_atomically(path.resolve(), file.rewritten(out.new_ids).decode())
+    after = load_golden(path, registry)
+    carry = _same_question(out.new_ids, labels)
+    for baseline in baselines:
+        if count := _carry_over(baseline, before, after, carry):
+            out.carried[baseline] = count
+
+
+def _same_question(new_ids: Mapping[Slot, str], labels: Mapping[Slot, CheckedLabel]) -> dict[str, dict[str, str]]:
+    """Return old and new names of the labels, by case, of the cases in which nothing but names changed."""
+    out: dict[str, dict[str, str]] = {}
+    for (case_id, index), new in new_ids.items():
+        out.setdefault(case_id, {})[labels[case_id, index].name] = new
+    larger = {slot[0] for slot in new_ids if labels[slot].finding.kind != "re-anchorable"}
+    return {case_id: names for case_id, names in out.items() if case_id not in larger}
+
+
+def _carry_over(path: Path, before: GoldenSuite, after: GoldenSuite, carry: Mapping[str, Mapping[str, str]]) -> int:
+    with locked(path):
+        found = _load(path, before)
+        if found is None:
+            return 0
+        done = 0
+        for case_id, names in carry.items():
+            block = found.cases.get(case_id)
+            if block is None or block.hash != before.case(case_id).content_hash or block.match != "exact":
+                continue
+            found.cases[case_id] = _renamed(block, names, after.case(case_id).content_hash)
+            done += 1
+        if done:
+            write_atomically(path.resolve(), found.dumps())
+        return done
+
+
+def _load(path: Path, suite: GoldenSuite) -> Baseline | None:
+    import json
+
+    try:
+        variant = str(json.loads(path.read_text(encoding="utf-8")).get("variant", ""))
+        return load_baseline(path, suite.name, variant)
+    except (OSError, ValueError, AttributeError, BaselineError):  # a broken one is the next run's to tell
+        return None
+
+
+def _renamed(block: BaselineCase, names: Mapping[str, str], content_hash: str) -> BaselineCase:
+    return replace(block, hash=content_hash, ranks={names.get(name, name): rank for name, rank in block.ranks.items()})

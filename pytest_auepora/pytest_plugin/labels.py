@@ -1,0 +1,135 @@
+"""What one process knows of the corpus, and of labels whose chunk ids are gone from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..core.metrics_base import CHUNK_KEYS
+from ..errors import CorpusError
+from ..io.golden import GoldenCase, GoldenSuite
+from ..io.label_edits import LabelFile, Slot
+from ..labels.check import CheckedLabel, check_case
+from ..labels.corpus import Corpus, corpus_of, load_corpus
+from ..labels.fallback import settle
+from ..labels.passages import Recall, corpus_recall
+from ..regression.comparability import provenance_changes
+from .keys import CORPUS
+
+if TYPE_CHECKING:
+    from .session import AueporaSession
+
+__all__ = ["Labels", "corpus_fixture"]
+
+
+def corpus_fixture(request: pytest.FixtureRequest) -> Any:
+    """Return the value of the project's corpus fixture, None where it has none."""
+    try:
+        return request.getfixturevalue(CORPUS)
+    except pytest.FixtureLookupError as exc:
+        if exc.argname != CORPUS:
+            raise
+        return None
+
+
+class Labels:
+    """One per process that runs cases."""
+
+    def __init__(self, session: AueporaSession) -> None:
+        self.session = session
+        self.strict: bool = session.config.getoption("auepora_strict_chunker_version")
+        self._given: dict[Path, tuple[Any, Corpus | None]] = {}
+        self._hooked: dict[Path, Any] = {}
+        self._places: dict[Path, dict[Slot, tuple[int, int]]] = {}
+        self._recalls: dict[Path, list[Recall]] = {}
+
+    def corpus(self, suite: GoldenSuite, given: Any) -> Corpus | None:
+        """Return the corpus of *suite*: what the fixture gave, else what the hook says; None where nobody does.
+
+        Raises:
+            CorpusError: it is none.
+        """
+        if given is None:
+            given = self._from_hook(suite)
+        known = self._given.get(suite.path)
+        if known is None or known[0] is not given:
+            known = self._given[suite.path] = given, None if given is None else corpus_of(given)
+        return known[1]
+
+    def _from_hook(self, suite: GoldenSuite) -> Any:
+        if suite.path not in self._hooked:
+            hook = self.session.config.hook.pytest_auepora_corpus
+            self._hooked[suite.path] = hook(config=self.session.config, suite=suite.name, path=suite.path)
+        return self._hooked[suite.path]
+
+    def check(self, suite: GoldenSuite, case: GoldenCase, corpus: Corpus) -> list[CheckedLabel]:
+        """Say what became of the labels of *case*."""
+        return check_case(case, corpus, self._recalls_of(suite))
+
+    def places(self, path: Path) -> dict[Slot, tuple[int, int]]:
+        """Return line and column of every label of the golden file at *path*, as it was when first asked."""
+        if path not in self._places:
+            self._places[path] = LabelFile(path).places()
+        return self._places[path]
+
+    @cached_property
+    def _old(self) -> list[Recall]:
+        """What ``--auepora-reanchor-from`` remembers."""
+        config = self.session.config
+        said = config.getoption("auepora_reanchor_from")
+        if not said:
+            return []
+        path = config.invocation_params.dir / said
+        try:
+            return [corpus_recall(load_corpus(path), path)]
+        except CorpusError as exc:
+            raise pytest.UsageError(f"--auepora-reanchor-from: {exc}") from None
+
+    def _recalls_of(self, suite: GoldenSuite) -> list[Recall]:
+        if (found := self._recalls.get(suite.path)) is None:
+            found = self._recalls[suite.path] = [*self._old, *self._history(suite)]
+        return found
+
+    def _history(self, suite: GoldenSuite) -> list[Recall]:
+        from ..history.places import find_place
+        from ..history.recall import history_recall
+        from ..history.store import HistoryStore
+
+        config = self.session.config
+        place = find_place(config.getini("auepora_history"), config.rootpath)
+        if place is None:
+            return []
+        return [history_recall(HistoryStore(place), suite.name, {c.id: c.content_hash for c in suite.cases})]
+
+    def settle(
+        self, suite: GoldenSuite, case: GoldenCase, given: Any, variant: str, provenance: Mapping[str, Any]
+    ) -> GoldenCase:
+        """Return *case* as it is to be scored: labels that moved are matched by passage or document.
+
+        While all ids are in the corpus and nobody said that they mean other chunks now, nothing is looked up.
+        """
+        corpus = self.corpus(suite, given)
+        gold = case.sample.relevant_docs
+        if corpus is None or not gold:
+            return case
+        by_id = [doc for doc in gold if doc.metadata.get("match", "id") == "id"]
+        doubtful = any(doc.doc_id not in corpus or doc.text for doc in by_id)
+        if not doubtful and not (by_id and (self._old or self._changed(suite, variant, provenance))):
+            return case
+        return settle(case, self.check(suite, case, corpus), corpus, strict=self.strict)
+
+    def settled(self, suite: GoldenSuite, given: Any, variant: str, provenance: Mapping[str, Any]) -> GoldenSuite:
+        """Return *suite* with all its cases settled."""
+        cases = tuple(self.settle(suite, case, given, variant, provenance) for case in suite.cases)
+        return suite if cases == suite.cases else replace(suite, cases=cases)
+
+    def _changed(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> bool:
+        baseline, _ = self.session.baseline(suite, variant)
+        if baseline is None:
+            return False
+        return not provenance_changes(baseline.provenance, provenance).keys().isdisjoint(CHUNK_KEYS)

@@ -1,0 +1,161 @@
+"""How a case whose labels moved is scored, compared and stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
+from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.io.golden_model import GoldenCase
+from pytest_auepora.labels.check import CheckedLabel, check_case, repairs
+from pytest_auepora.labels.corpus import corpus_of
+from pytest_auepora.labels.fallback import settle
+from pytest_auepora.labels.passages import Passage
+from pytest_auepora.labels.repair import plan
+from pytest_auepora.metrics.relevance import ranks_of_relevant
+from pytest_auepora.metrics.retrieval_basic import RecallAtK
+from pytest_auepora.regression.baseline import Baseline, BaselineCase, match_of, parse_baseline
+from pytest_auepora.regression.compare import compare_case
+from pytest_auepora.regression.moved_labels import label_notes, label_outcomes
+
+ONE = "A refund can be asked for within 30 days of purchase."
+TWO = "Gift cards are final and cannot be returned at all."
+OLD = {"p#1": ONE, "p#2": TWO, "p#3": f"{ONE} {TWO}"}
+
+
+def recall_of(_case_id: str, chunk_id: str) -> list[Passage]:
+    return [Passage(OLD[chunk_id], "p", None, "run 1")] if chunk_id in OLD else []
+
+
+def case(*labels: str | Document) -> GoldenCase:
+    gold = [Document(one) if isinstance(one, str) else one for one in labels]
+    return GoldenCase(EvaluationSample("c", "q", gold), content_hash="h")
+
+
+def settled(golden: GoldenCase, corpus: Any, *, strict: bool = False) -> GoldenCase:
+    chunks = corpus_of([Document(i, text, {"document_id": "p"}) for i, text in corpus.items()])
+    return settle(golden, check_case(golden, chunks, [recall_of]), chunks, strict=strict)
+
+
+def recall(golden: GoldenCase, *returned: str) -> object:
+    docs = [RetrievedDocument(Document(i, "", {"document_id": "p"}), 1.0, n) for n, i in enumerate(returned, 1)]
+    return RecallAtK(k=5).measure(golden.sample, SystemOutputs(docs, Response("")))
+
+
+def test_a_case_without_moved_labels_stays_the_very_same() -> None:
+    golden = case("p#1", Document("p", "Gift cards", {"match": "quote"}))
+    assert settled(golden, OLD) is golden
+    nobody = GoldenCase(EvaluationSample("c", "q"))
+    assert settled(nobody, {"x": ONE}) is nobody
+
+
+def test_the_same_text_under_another_id_is_the_same_chunk() -> None:
+    golden = settled(case("p#1", "p#2"), {"n1": ONE, "n2": TWO})
+    assert golden.moved is not None
+    assert golden.moved["match"] == "exact"
+    assert golden.moved["labels"]["p#1"] == {"became": "re-anchorable", "match": "exact", "chunks": ["n1"]}
+    assert recall(golden, "n2", "x", "n1").value == 1.0  # type: ignore[attr-defined]
+    docs = [RetrievedDocument(Document("n2"), 1.0, 1)]
+    assert ranks_of_relevant(golden.sample, SystemOutputs(docs, Response(""))) == {"p#1": None, "p#2": 1}
+
+
+def test_a_chunk_that_holds_half_of_the_passage_counts_as_span_and_grades_stay() -> None:
+    golden = settled(case(Document("p#3", "", {"grade": 2})), {"n1": ONE, "n2": TWO})
+    assert golden.moved is not None
+    assert golden.moved["match"] == "span"
+    assert golden.sample.relevant_docs is not None
+    assert golden.sample.relevant_docs[0].metadata["grade"] == 2
+    assert recall(golden, "n1").value == 1.0  # type: ignore[attr-defined]
+    assert recall(golden, "n2").value == 0.0  # type: ignore[attr-defined]
+
+
+def test_below_half_the_document_is_what_is_left_and_the_weakest_label_names_the_case() -> None:
+    golden = settled(case("p#1", "p#2"), {"n1": ONE, "n2": "Gift cards are nice."})
+    assert golden.moved is not None
+    assert golden.moved["match"] == "fallback_doc"
+    assert recall(golden, "n9").value == 0.5  # type: ignore[attr-defined]
+
+
+def test_strict_and_unknown_labels_leave_nothing_to_score_by() -> None:
+    for golden in (
+        settled(case("p#3"), {"n1": ONE, "n2": TWO}, strict=True),
+        settled(case("p#1", "q#1"), {"n1": ONE}),
+    ):
+        assert golden.moved is not None
+        assert golden.moved["match"] == "none"
+        assert golden.sample.relevant_docs is None
+        assert recall(golden, "n1") == RecallAtK(k=5).measure(
+            EvaluationSample("c", "q"), SystemOutputs([], Response(""))
+        )
+    assert settled(case("p#1"), {"n1": ONE}, strict=True).moved["match"] == "exact"  # type: ignore[index]
+
+
+# --- repairs ---
+
+
+def checked(golden: GoldenCase, corpus: dict[str, str]) -> list[CheckedLabel]:
+    return check_case(golden, corpus_of(corpus), [recall_of])
+
+
+def test_two_labels_that_would_name_one_chunk_are_left_to_people() -> None:
+    assert repairs(checked(case("p#1", "p#2"), {"n": f"{ONE} {TWO}"})) == {}
+    assert repairs(checked(case("p#1", "n"), {"n": ONE})) == {}
+    assert repairs(checked(case("p#1", "x"), {"n": ONE, "x": "X"})) == {0: "n"}
+    quoted = Document("p", "Gift cards", {"match": "quote"})
+    assert repairs(checked(case(quoted, "p#1"), {"n": ONE})) == {1: "n"}
+
+
+def test_configurations_have_to_agree_on_a_rewrite() -> None:
+    golden = case("p#1", "p#2")
+    one, other = checked(golden, {"n1": ONE, "n2": TWO}), checked(golden, {"n1": ONE, "m2": TWO})
+    assert plan([one]) == {("c", 0): "n1", ("c", 1): "n2"}
+    assert plan([one, other]) == {("c", 0): "n1"}
+    assert plan([one, checked(golden, OLD)]) == {}
+
+
+def test_what_was_found_survives_its_journey() -> None:
+    for one in checked(case("p#1", "p#9"), {"n1": f"{ONE} {TWO}"}):
+        assert CheckedLabel.from_dict(one.to_dict()) == one
+
+
+# --- comparison and notes ---
+
+INFO = {
+    "recall@5": MetricInfo("recall@5", 1, {}, "RETRIEVAL_RELEVANCE", "higher", (0, 1), True, True),
+    "token_f1": MetricInfo("token_f1", 1, {}, "GENERATION_CORRECTNESS", "higher", (0, 1), True, True),
+}
+
+
+def result(match: str = "exact", value: float = 0.0) -> CaseResult:
+    scores = {name: Score("number", value) for name in INFO}
+    told = {"match": match, "labels": {"p#1": {"became": "split", "match": match, "chunks": []}}}
+    return CaseResult("c", scores=scores, content_hash="h", extra={} if match == "exact" else {"labels": told})
+
+
+@pytest.mark.parametrize(("before", "after"), [("exact", "span"), ("span", "fallback_doc"), ("exact", "none")])
+def test_scores_by_another_match_are_not_held_against_the_system(before: str, after: str) -> None:
+    block = BaselineCase("h", "passed", {"recall@5": 1.0, "token_f1": 1.0}, match=before)
+    found = compare_case(result(after), block, INFO, {})
+    assert found.apart == f"chunker_version_match {before} → {after}"
+    assert (set(found.changes), found.lost) == ({"token_f1"}, {})
+    same = compare_case(result(before), block, INFO, {})
+    assert (set(same.changes), same.apart) == (set(INFO), "")
+
+
+def test_a_baseline_says_the_match_where_it_is_not_exact_and_is_otherwise_as_ever() -> None:
+    for match in ("exact", "fallback_doc"):
+        block = BaselineCase.of(result(match), INFO)
+        text = Baseline("s", cases={"c": block}).dumps()
+        assert ("match" in text) == (match != "exact")
+        assert parse_baseline(text, "x").cases["c"].match == match == match_of(result(match))
+
+
+def test_the_run_says_what_it_matched_by_and_fails_where_it_matched_nothing() -> None:
+    run = Run("s", cases={"c": result("span"), "d": result("none"), "e": result()})
+    (note,) = label_notes(run, None)
+    assert note.startswith("labels moved in 2 of 3 cases: 2 split; cases matched 1 by the chunks that hold")
+    (gate,) = label_outcomes(run)
+    assert (gate.title, gate.state, gate.culprits) == ("coverage: labels", "failed", ("d",))
+    assert (label_notes(Run("s", cases={"e": result()}), None), label_outcomes(Run("s"))) == ([], [])
