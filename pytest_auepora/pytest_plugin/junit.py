@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from ..reporting.numbers import number
-from .keys import PARCELS
+from .keys import PARCELS, SESSION
 from .wire import Parcel
 
 __all__ = ["JUnitProperties"]
@@ -21,11 +21,15 @@ class JUnitProperties:
         parcels = item.stash.get(PARCELS, [])
         for parcel in parcels:
             prefix = f"auepora.{parcel.result.case_id}." if len(parcels) > 1 else "auepora."
-            item.user_properties += [(f"{prefix}{name}", text) for name, text in _properties(parcel)]
+            session = item.config.stash[SESSION]
+            owner = session.suite(session.root / parcel.path).owner
+            item.user_properties += [(f"{prefix}{name}", text) for name, text in _properties(parcel, owner)]
 
 
-def _properties(parcel: Parcel) -> Iterator[tuple[str, str]]:
+def _properties(parcel: Parcel, owner: str) -> Iterator[tuple[str, str]]:
     yield "state", parcel.result.state
+    if owner:
+        yield "owner", owner
     if parcel.variant:
         yield "configuration", parcel.variant
     for name, score in parcel.result.scores.items():

@@ -16,7 +16,7 @@ COLUMNS = (
     "id", "p_at_5", "p_at_10", "ndcg_10", "mrr_10", "cov_entities", "p50_ms", "p95_ms", "errors", "retries",
     "privacy_leak",
 )  # fmt: skip
-"""The specified columns; ``suite``, ``variant``, ``state`` and a column per metric follow."""
+"""The specified columns; ``suite``, ``variant``, ``state``, ``owner`` and a column per metric follow."""
 
 _METRIC_OF = {
     "p_at_5": "precision@5",
@@ -40,11 +40,16 @@ def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa
     names = list(dict.fromkeys(n for run in runs for n in run.metrics))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*COLUMNS, "suite", "variant", "state", *names])
+    writer.writerow([*COLUMNS, "suite", "variant", "state", "owner", *names])
     for run in runs:
         for case in run.cases.values():
             values = [spreadsheet_text(case.case_id), *(_cell(case, run, c) for c in COLUMNS[1:])]
-            values += [spreadsheet_text(run.suite), spreadsheet_text(run.variant), case.state]
+            values += [
+                spreadsheet_text(run.suite),
+                spreadsheet_text(run.variant),
+                case.state,
+                spreadsheet_text(run.owner),
+            ]
             writer.writerow([*values, *(_value(case, n) for n in names)])
     return out.getvalue()
 

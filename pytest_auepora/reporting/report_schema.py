@@ -257,6 +257,7 @@ def _side_by_side() -> dict[str, Any]:
         {
             "metric": {**_TEXT, "description": "a metric of the suite, or pass_rate"},
             "direction": {"enum": ["higher", "lower"], "description": "which is better"},
+            "owner": {**_TEXT, "description": "who answers for the metric, if not the owner of the suite"},
             "n": {**_COUNT, "description": "cases that every system that compares has measured"},
             "figures": {"type": "array", "items": _figure(), "description": "one per column"},
         }

@@ -37,7 +37,13 @@ def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
         "shared": compared.shared,
         "columns": [asdict(column) for column in compared.columns],
         "rows": [
-            {"metric": row.name, "direction": row.direction, "n": row.n, "figures": [_figure(f) for f in row.figures]}
+            {
+                "metric": row.name,
+                "direction": row.direction,
+                "owner": row.owner,
+                "n": row.n,
+                "figures": [_figure(f) for f in row.figures],
+            }
             for row in compared.rows
         ],
         "cases": [_case(case) for case in compared.cases],
@@ -81,15 +87,15 @@ def side_by_side_csv(compared: Sequence[SideBySide]) -> str:
     systems = list(dict.fromkeys(column.name for one in compared for column in one.columns))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["suite", "id", "metric", *map(spreadsheet_text, systems)])
+    writer.writerow(["suite", "owner", "id", "metric", *map(spreadsheet_text, systems)])
     for one in compared:
         place = {column.name: i for i, column in enumerate(one.columns)}
-        metrics = [row.name for row in one.rows if row.info is not None]
+        metrics = [row for row in one.rows if row.info is not None]
         for case in one.cases:
-            start = [spreadsheet_text(one.suite), spreadsheet_text(case.case_id)]
             states = [(case.states[place[s]] or "") if s in place else "" for s in systems]
-            writer.writerow([*start, "state", *states])
-            for name in metrics:
-                values = [case.scores[place[s]].get(name) if s in place else None for s in systems]
-                writer.writerow([*start, name, *("" if v is None else number(v, 4) for v in values)])
+            writer.writerow([*map(spreadsheet_text, (one.suite, one.owner, case.case_id)), "state", *states])
+            for row in metrics:
+                values = [case.scores[place[s]].get(row.name) if s in place else None for s in systems]
+                start = map(spreadsheet_text, (one.suite, row.owner or one.owner, case.case_id))
+                writer.writerow([*start, row.name, *("" if v is None else number(v, 4) for v in values)])
     return out.getvalue()

@@ -22,7 +22,8 @@ def side_by_side_markdown(compared: SideBySide) -> str:
 
 def side_by_side_parts(compared: SideBySide, *, most: int, level: int = 3) -> Iterator[str]:
     """Yield the lines of the comparison, at most *most* cases in each of its two lists of cases."""
-    yield f"{'#' * level} {escape(compared.suite)} side by side"
+    owner = f" \u00b7 owner {escape(compared.owner)}" if compared.owner else ""
+    yield f"{'#' * level} {escape(compared.suite)} side by side{owner}"
     yield ""
     yield f"over {plural(compared.shared, 'case')} that all ran"
     yield ""

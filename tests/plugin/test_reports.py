@@ -245,7 +245,7 @@ def test_configurations_stand_side_by_side(project: Project) -> None:
     (compared,) = json.loads(text(project, "a.json"))["side_by_side"]
     assert [column["name"] for column in compared["columns"]] == ["good", "bad"]
     assert "### shop side by side" in text(project, "a.md")
-    assert "shop,refund-window,state,passed,failed\n" in text(project, "m.csv")
+    assert "shop,,refund-window,state,passed,failed\n" in text(project, "m.csv")
 
 
 def test_a_reference_that_is_no_configuration(project: Project) -> None:

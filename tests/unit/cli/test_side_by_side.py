@@ -46,7 +46,7 @@ def test_two_runs_do_so_on_request(shell: Shell, ids: list[str]) -> None:
     assert shell("compare").out.startswith("## billing: no worse")
     assert shell("compare", "--side-by-side").out.startswith("billing side by side\n")
     assert shell("compare", "--side-by-side", ids[0], ids[1], "--format", "md").out.startswith(
-        "## billing side by side\n"
+        "## billing side by side · owner search-team\n"
     )
 
 
@@ -61,7 +61,7 @@ def test_json_and_csv_go_to_files(shell: Shell, ids: list[str]) -> None:
     shell("compare", *ids, "--format", "csv", "--out", "a.csv")
     told = json.loads((shell.path / "a.json").read_text(encoding="utf-8"))
     assert (told["format"], told["shared"], [c["name"] for c in told["columns"]]) == (1, 60, ids)
-    assert (shell.path / "a.csv").read_text(encoding="utf-8").startswith(f"suite,id,metric,{','.join(ids)}\n")
+    assert (shell.path / "a.csv").read_text(encoding="utf-8").startswith(f"suite,owner,id,metric,{','.join(ids)}\n")
 
 
 def test_a_baseline_and_a_report_are_systems_too(shell: Shell, ids: list[str]) -> None:

@@ -29,9 +29,9 @@ def test_the_specified_columns_come_first() -> None:
     header = csv_report([run_of([Case("a")], NAMES)], []).splitlines()[0]
     assert header.startswith(
         "id,p_at_5,p_at_10,ndcg_10,mrr_10,cov_entities,p50_ms,p95_ms,errors,retries,privacy_leak,"
-        "suite,variant,state,precision@5,"
+        "suite,variant,state,owner,precision@5,"
     )
-    assert csv_report([], []).splitlines() == [",".join([*COLUMNS, "suite", "variant", "state"])]
+    assert csv_report([], []).splitlines() == [",".join([*COLUMNS, "suite", "variant", "state", "owner"])]
 
 
 def test_a_row_per_query() -> None:

@@ -231,10 +231,34 @@ def test_csv_has_a_row_per_case_and_metric() -> None:
     b.cases.pop("two")
     other = [run_of([Case("x")], suite="travel", variant=v) for v in ("b", "c")]
     rows = list(csv.DictReader(io.StringIO(side_by_side_csv(side_by_sides([a, b, *other])))))
-    assert list(rows[0]) == ["suite", "id", "metric", "a", "b", "c"]
-    assert {"suite": "billing", "id": "'=cmd", "metric": "state", "a": "passed", "b": "passed", "c": ""} in rows
-    assert {"suite": "billing", "id": "two", "metric": "recall@5", "a": "0.0000", "b": "", "c": ""} in rows
-    assert {"suite": "travel", "id": "x", "metric": "recall@5", "a": "", "b": "1.0000", "c": "1.0000"} in rows
+    assert list(rows[0]) == ["suite", "owner", "id", "metric", "a", "b", "c"]
+    assert {
+        "suite": "billing",
+        "owner": "search-team",
+        "id": "'=cmd",
+        "metric": "state",
+        "a": "passed",
+        "b": "passed",
+        "c": "",
+    } in rows
+    assert {
+        "suite": "billing",
+        "owner": "search-team",
+        "id": "two",
+        "metric": "recall@5",
+        "a": "0.0000",
+        "b": "",
+        "c": "",
+    } in rows
+    assert {
+        "suite": "travel",
+        "owner": "search-team",
+        "id": "x",
+        "metric": "recall@5",
+        "a": "",
+        "b": "1.0000",
+        "c": "1.0000",
+    } in rows
 
 
 def test_the_order_of_cases_does_not_change_the_numbers() -> None:

@@ -1,0 +1,144 @@
+"""Whatever users and systems say, reports show it as text, and stay readable however much of it there is."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from pytest_auepora.core.run import Run
+from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.github import annotation_lines
+from pytest_auepora.reporting.gitlab import code_quality
+from pytest_auepora.reporting.json_report import json_report, read_json_report
+from pytest_auepora.reporting.layout import render
+from pytest_auepora.reporting.markdown import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.side_by_side import side_by_side
+from pytest_auepora.reporting.side_by_side_text import side_by_side_lines
+from pytest_auepora.reporting.summary import summary_lines
+
+from .builders import Case, baseline_of, run_of, verdict_of
+
+markdown_it = pytest.importorskip("markdown_it", reason="the Markdown parser markdown-it-py is in the test group")
+
+EVIL = [
+    "```\n# heading\n```",
+    "~~~html\n<b>x</b>\n~~~",
+    "</pre></details>\n\n# heading\n\n- item",
+    "<img src=x onerror=alert(1)><a href=//evil.example>here</a>",
+    "<script>alert(1)</script><style>*{display:none}</style>",
+    "::error file=a::b\n::set-output name=x::y\n##[error]z\n##vso[task.complete]",
+    "x\r::stop-commands::t\u2028::add-mask::s",
+    "@team please merge, fixes #1, see acme/shop#2 and https://evil.example www.evil.example",
+    "[click](javascript:alert(1)) ![pixel](https://evil.example/p.png) <https://evil.example>",
+    "a | b || c \\| d\n| --- |\n| e |",
+    f"{MARKER}\n<!-- open",
+    "$x$ $$\\frac{1}{2}$$ **bold** _it_ ~~gone~~ `code`",
+    "\x1b[31mred\x1b[0m \u202egnp.exe \x00 \ud800",
+    "&lt;b&gt; &amp; &#x3c;script&#x3e;",
+    "    indented code\n\n\tand a tab",
+]
+
+
+class Shown(HTMLParser):
+    """The tags and addresses of a page, and the text a reader sees."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+OWN_TAGS = {
+    "h2", "h3", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li",
+    "details", "summary", "b", "pre", "sub", "br",
+}  # fmt: skip
+
+
+def hostile(evil: str, variant: str = "") -> tuple[Run, Verdict]:
+    """Judge a run in which every text that anybody could have written is *evil*."""
+    good = Case(f"good {evil}", query=evil, answer=evil, reference=evil, tags=[evil])
+    baseline = baseline_of(run_of([good.with_(answer="Within 30 days."), good.with_(id="gone")], variant=variant))
+    bad = good.with_(id=f"bad {evil}", got=[evil, "b|c"], thresholds={"recall@5": 1})
+    down = good.with_(id=f"down {evil}", error=f"{evil}\n{evil}")
+    run = run_of([good, bad, down], baseline=baseline, suite="s", variant=variant, owner=evil)
+    verdict = verdict_of(run, {"mrr@10": 1.0}, baseline=baseline)
+    verdict.notes.append(evil)
+    return run, verdict
+
+
+def page_of(text: str) -> Shown:
+    parser = markdown_it.MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    return Shown(parser.render(text))
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_markdown_shows_it_as_text(evil: str) -> None:
+    (one, judged_one), (two, judged_two) = hostile(evil, "a"), hostile(evil, evil)
+    text = markdown_report([one, two], [judged_one, judged_two])
+    page = page_of(text)
+    assert page.tags <= OWN_TAGS
+    assert page.attributes <= {"style"}  # of cells aligned to the right
+    assert text.count("<!--") == 1
+    assert not re.search(r"(?<![\w/])[@#](?=[A-Za-z0-9])", re.sub(r"(?m)^#+ |\w+@\d+", "", text))
+    assert not re.search(r"(?m)^\s*(::|##\[)", text)
+    plain = page.text.replace("\u200b", "")
+    for word in ("alert(1)", "set-output", "merge", "frac", "gnp.exe"):
+        assert (word in evil) <= (word in plain)
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_a_terminal_and_a_ci_runner_obey_nothing(evil: str) -> None:
+    (one, judged_one), (two, judged_two) = hostile(evil, "a"), hostile(evil, evil)
+    compared = side_by_side([one, two])
+    text = "\n".join(render(lines) for lines in (summary_lines(one, judged_one), side_by_side_lines(compared)))
+    assert not re.search(r"(?m)^\s*::", text)
+    assert not re.search(r"##\[|##vso", text)
+    assert all(line.isprintable() for line in text.splitlines())
+    commands = annotation_lines([one, two], [judged_one, judged_two]).splitlines()
+    assert all(re.fullmatch(r"::(error|warning) [^:\r\n]*::[^\r\n]*", line) for line in commands)
+    assert len(commands) <= 20
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_the_same_comes_from_the_json(evil: str) -> None:
+    run, verdict = hostile(evil)
+    text = json_report([run], [verdict]).encode("utf-8", "backslashreplace").decode()
+    again = read_json_report(text)
+    assert markdown_report(*again) == markdown_report([run], [verdict])
+    assert code_quality(*again) == code_quality([run], [verdict])
+
+
+def test_a_thousand_failing_cases_still_say_what_broke() -> None:
+    cases = [Case(f"case-{i:04}", thresholds={"recall@5": 0.5}) for i in range(1000)]
+    baseline = baseline_of(run_of(cases, ["recall@5", "token_f1"]))
+    words = " ".join(["word"] * 800)
+    broken = [case.with_(got=["x"], answer=words if i % 2 else "No.") for i, case in enumerate(cases)]
+    run = run_of(broken, ["recall@5", "token_f1"], baseline=baseline)
+    text = markdown_report([run], [verdict_of(run, {"recall@5": 0.8}, baseline=baseline)])
+    assert len(text) <= COMMENT_LIMIT
+    assert "**1,000 newly failing; " in text
+    assert re.search(r"\| recall@5 \| 0\.000 \| 1000/1000 \| 1\.000 \| \*\*-1\.000\*\* ✗ \|", text)
+    assert text.count("<pre>") >= 3
+    assert re.search(r"… and \d{2,} more", text)
+    page = page_of(text)
+    assert page.tags <= OWN_TAGS
+    assert len(text) > COMMENT_LIMIT / 8  # not cut to the bone
+
+
+def test_a_thousand_cases_that_errored_alike_are_one_thing() -> None:
+    run = run_of([Case(f"case-{i:04}", error="ConnectionError: refused") for i in range(1000)], ["recall@5"])
+    text = markdown_report([run], [verdict_of(run)])
+    assert len(text) <= COMMENT_LIMIT
+    assert "1000 cases" in text
+    assert text.count("<pre>") == 1
