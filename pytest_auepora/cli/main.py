@@ -14,6 +14,7 @@ from .exit_codes import FAILED, PASSED, UNJUDGED, USAGE, UsageError
 __all__ = ["main"]
 
 _COMMANDS = {
+    "new": "write a fixture, golden cases and a small system to begin with",
     "runs": "list the runs that were kept",
     "compare": "compare two runs, baselines or reports, case by case; or several, side by side",
     "report": "print the report of a run that was kept, or of a JSON report",
