@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import GoldenFileError
 from .exit_codes import FAILED, PASSED, UsageError
+from .label_check import label_check
 from .registry import add_metrics, load_suite, registry_of
 
 __all__ = ["add_arguments", "run"]
@@ -23,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("golden", nargs="+", type=Path, metavar="GOLDEN", help="golden files, or directories of them")
     add_metrics(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--corpus", type=Path, metavar="FILE", help="chunks there are (JSONL: id, text, doc): say which labels moved"
+    )
+    parser.add_argument("--reanchor-from", type=Path, metavar="FILE", help="the corpus before: what old chunk ids said")
+    parser.add_argument("--reanchor", action="store_true", help="rewrite labels that provably moved")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -30,7 +36,9 @@ def run(given: argparse.Namespace) -> int:
     from ..reporting.numbers import plural
 
     registry = registry_of(given.metrics)
+    labels = label_check(given, registry)
     told: list[dict[str, Any]] = []
+    moved = False
     for path in _files(given.golden):
         try:
             suite = load_suite(path, registry)
@@ -41,11 +49,16 @@ def run(given: argparse.Namespace) -> int:
             counts = {"cases": len(suite.cases), "metrics": len(suite.metrics), "thresholds": len(suite.gates)}
             told.append({"path": str(path), "suite": suite.name, **counts, "problems": []})
             lines = [f"{path}: {', '.join(plural(n, what[:-1]) for what, n in counts.items())}"]
+            if labels is not None:
+                found = labels.of(suite)
+                told[-1]["labels"] = found.to_dict()
+                lines += found.lines(str(path))
+                moved = moved or found.is_bad
         if not given.json:
             print("\n".join(lines))
     if given.json:
         print(json.dumps(told, indent=1, ensure_ascii=False))
-    return FAILED if any(one["problems"] for one in told) else PASSED
+    return FAILED if moved or any(one["problems"] for one in told) else PASSED
 
 
 def _files(given: Iterable[Path]) -> Iterator[Path]:

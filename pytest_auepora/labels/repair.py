@@ -11,10 +11,11 @@ from ..io.golden import GoldenSuite, load_golden
 from ..io.label_edits import LabelFile, Slot
 from ..metrics.registry import Registry
 from ..regression.accept import locked, write_atomically
-from ..regression.baseline import Baseline, BaselineCase, load_baseline
+from ..regression.anchor import anchor_path
+from ..regression.baseline import Baseline, BaselineCase, baseline_path, load_baseline
 from .check import CheckedLabel, repairs
 
-__all__ = ["Repaired", "plan", "repair"]
+__all__ = ["Repaired", "baselines_of", "plan", "repair"]
 
 Labels = Sequence[CheckedLabel]
 
@@ -31,6 +32,14 @@ class Repaired:
     new_ids: dict[Slot, str] = field(default_factory=dict)
     carried: dict[Path, int] = field(default_factory=dict)
     problem: str = ""
+
+
+def baselines_of(suite: GoldenSuite, override: Path | None = None) -> list[Path]:
+    """Return the baselines that belong to *suite*: of every configuration, and their anchors."""
+    first = baseline_path(suite.path, suite.name, "", override)
+    if first == override:
+        return [first, anchor_path(first)]
+    return [first, anchor_path(first), *sorted(first.parent.glob(f"{suite.name}@*.json"))]
 
 
 def plan(checked: Iterable[Labels]) -> dict[Slot, str]:

@@ -11,8 +11,7 @@ import pytest
 
 from ..errors import AueporaError
 from ..labels.check import CheckedLabel, repairs
-from ..labels.repair import Repaired, repair
-from ..regression.baseline import baseline_path
+from ..labels.repair import Repaired, baselines_of, repair
 from .compat import variant_of
 from .keys import CASE, CORPUS, SESSION, SUITE
 
@@ -151,9 +150,7 @@ class Report:
     def _repair(self, path: str, checked: list[list[CheckedLabel]]) -> Repaired:
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / path)
-        first = baseline_path(suite.path, suite.name, "", session.override)
-        others = first.parent.glob(f"{suite.name}@*.json") if first != session.override else ()
-        return repair(suite.path, checked, [first, *sorted(others)], session.registry)
+        return repair(suite.path, checked, baselines_of(suite, session.override), session.registry)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell, file by file, what became of the labels."""

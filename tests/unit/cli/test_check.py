@@ -64,3 +64,29 @@ def test_a_command_reads_no_more_than_it_needs() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
+
+
+def test_labels_that_moved_are_told_and_repaired_without_pytest(shell: Shell) -> None:
+    first = "A refund can be asked for within 30 days of purchase."
+    shell.write("l.golden.yaml", "suite: l\ncases:\n  - {id: a, query: Q, relevant_docs: [one, two]}  # ids\n")
+    shell.write("old.jsonl", json.dumps({"id": "one", "text": first}) + "\n")
+    shell.write("new.jsonl", json.dumps({"id": "uno", "text": first}) + '\n"two"\n')
+    blind = shell("check", "l.golden.yaml", "--corpus", "new.jsonl")
+    assert (blind.code, "one: orphaned (what it said is not known)" in blind.out) == (1, True)
+    said = shell("check", "l.golden.yaml", "--corpus", "new.jsonl", "--reanchor-from", "old.jsonl")
+    assert said.code == 1
+    assert "l.golden.yaml:3:39: one: re-anchorable, now uno (text from old.jsonl)" in said.out
+    told = json.loads(shell("check", "l.golden.yaml", "--corpus", "new.jsonl", "--json").out)[0]["labels"]
+    assert [(one["name"], one["finding"]["kind"], one["line"]) for one in told] == [
+        ("one", "orphaned", 3), ("two", "valid", 3),
+    ]  # fmt: skip
+    done = shell("check", "l.golden.yaml", "--corpus", "new.jsonl", "--reanchor-from", "old.jsonl", "--reanchor")
+    assert (done.code, "rewritten: 1 label" in done.out) == (0, True)
+    assert (shell.path / "l.golden.yaml").read_text().endswith("relevant_docs: [uno, two]}  # ids\n")
+    assert shell("check", "l.golden.yaml", "--corpus", "new.jsonl").code == 0
+
+
+def test_a_corpus_that_is_none_and_options_without_one_are_usage_errors(shell: Shell) -> None:
+    shell.write("bad.jsonl", "{")
+    assert shell("check", "shop.golden.yaml", "--corpus", "bad.jsonl").code == 2
+    assert "need --corpus" in shell("check", "shop.golden.yaml", "--reanchor").err

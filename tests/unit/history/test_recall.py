@@ -1,0 +1,69 @@
+"""What chunks said when they were retrieved: by stored runs in which the case said what it says now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.history.compare import compare
+from pytest_auepora.history.recall import history_recall
+from pytest_auepora.history.restore import restored
+from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.labels.passages import Passage
+from pytest_auepora.regression.verdict import Verdict
+
+
+def run_with(text: str, content_hash: str = "h", **label: Any) -> Run:
+    hit = {"id": "p#1", "score": 1.0, "grade": 1, "text": text, "doc": "p", "span": [3, 9]}
+    expected = {"relevant": [{"id": "p#1", "grade": 1, **label}]}
+    case = CaseResult("c", content_hash=content_hash, expected=expected, outputs={"answer": "a", "retrieved": [hit]})
+    return Run("s", cases={"c": case}, expected_ids=("c",))
+
+
+def recalled(tmp_path: Path, *runs: Run) -> list[Passage]:
+    store = HistoryStore(tmp_path / "history.sqlite")
+    for run in runs:
+        store.add(run, Verdict("s"))
+    return list(history_recall(store, "s", {"c": "h"})("c", "p#1"))
+
+
+def test_texts_come_back_oldest_first_each_once_with_document_place_and_run(tmp_path: Path) -> None:
+    found = recalled(tmp_path, run_with("one"), run_with("one"), run_with("two"))
+    assert [(p.text, p.source, p.span) for p in found] == [("one", "p", (3, 9)), ("two", "p", (3, 9))]
+    assert all(p.origin.startswith("run ") for p in found)
+
+
+def test_an_edited_case_a_cut_text_and_a_label_known_to_have_moved_tell_nothing(tmp_path: Path) -> None:
+    found = recalled(tmp_path, run_with("one", "other"), run_with("tw…"), run_with("x", match="moved", ids=["n"]))
+    assert [(p.text, p.source) for p in found] == [("", "p")]
+    assert recalled(tmp_path / "none") == []
+
+
+def moved(ids: list[str], hits: list[str]) -> Run:
+    label = {"id": "p#1", "grade": 1, "match": "moved", "ids": ids, "doc": "p"}
+    outputs = {"answer": "a", "retrieved": [{"id": i, "doc": "p", "grade": 0, "text": ""} for i in hits]}
+    ranks: dict[str, int | None] = {"p#1": hits.index(ids[0]) + 1 if ids else 1}
+    told: dict[str, Any] = {"match": "span" if ids else "fallback_doc", "labels": {}}
+    case = CaseResult("c", content_hash="h", expected={"relevant": [label]}, outputs=outputs, ranks=ranks,
+                      extra={"labels": told})  # fmt: skip
+    return Run("s", cases={"c": case}, expected_ids=("c",))
+
+
+def test_two_runs_are_matched_by_what_the_moved_labels_were_matched_by() -> None:
+    a = run_with("one")
+    a.cases["c"].ranks = {"p#1": 1}
+    by_span = compare(a, moved(["n2"], ["n1", "n2"]))
+    assert by_span.deltas["chunker_version_match"] == "span"
+    assert (by_span.per_query[0].a_hit_rank, by_span.per_query[0].b_hit_rank) == (1, 2)
+    by_doc = compare(a, moved([], ["n1"]))
+    assert by_doc.deltas["chunker_version_match"] == "fallback_doc"
+    assert by_doc.per_query[0].b_hit_rank == 1
+
+
+def test_a_stored_case_whose_labels_moved_is_restored_with_the_chunks_they_were_matched_by() -> None:
+    held = restored(moved(["n2"], ["n2"]).cases["c"])
+    assert held is not None
+    gold = held[0].relevant_docs
+    assert gold is not None
+    assert (gold[0].doc_id, gold[0].metadata["match"], gold[0].metadata["ids"]) == ("p#1", "moved", ("n2",))
