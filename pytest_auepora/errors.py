@@ -13,6 +13,7 @@ AueporaError
 ├── SystemShapeError       the `rag` fixture gave something that is not a RAG system
 ├── CorpusError            what should be the ids or chunks of a corpus is none, or cannot be read
 ├── NotMeasuredError       a score without a number was compared
+├── NotRecordedError       an old run is judged again, and what that takes was not recorded
 ├── CallTimeoutError       the RAG did not answer in time
 ├── UnsendableError        something that cannot be sent to another process
 ├── LostWorkError          a worker died and took its samples with it
@@ -37,6 +38,7 @@ __all__ = [
     "MissingExtraError",
     "NotComparableError",
     "NotMeasuredError",
+    "NotRecordedError",
     "OutputShapeError",
     "Problem",
     "SystemShapeError",
@@ -131,6 +133,10 @@ class CorpusError(AueporaError):
 
 class NotMeasuredError(AueporaError):
     """A score that is n/a or an error was used as a number."""
+
+
+class NotRecordedError(AueporaError):
+    """What is asked for is not in the recording of an old run; the message says what, and why not."""
 
 
 class CallTimeoutError(AueporaError, TimeoutError):

@@ -76,7 +76,7 @@ def _table(found: Sequence[StoredRun]) -> str:
             Cell(one.run_id),
             Cell(one.started[:19].replace("T", " ")),
             Cell(one.title),
-            Cell(one.outcome + ("" if one.complete else " (partial)")),
+            Cell(_outcome(one)),
             Cell(f"{one.cases}"),
             Cell(f"{one.failed}"),
             *(Cell(score(_figure(one, name, k))) for name, k, _ in _FIGURES),
@@ -85,6 +85,11 @@ def _table(found: Sequence[StoredRun]) -> str:
         for one in found
     ]
     return render(table(columns, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))
+
+
+def _outcome(one: StoredRun) -> str:
+    beside = [*([] if one.complete else ["partial"]), *one.origin.split()[:1]]
+    return one.outcome + (f" ({', '.join(beside)})" if beside else "")
 
 
 def _figure(one: StoredRun, name: str, key: str) -> float | None:

@@ -173,7 +173,9 @@ class Run:
 
     ``expected_ids`` are all case ids of the golden suite, whether they ran or not, so a partial run
     knows that it is one.  ``provenance`` holds what the user said about corpus, chunker, model, ….  ``owner`` answers
-    for the suite; a metric may have one of its own.
+    for the suite; a metric may have one of its own.  ``origin`` is empty where every answer is new; else it names the
+    earlier run (``run``), whether all were ``replayed`` or the rest was asked for when it was ``resumed`` (``kind``),
+    and how many cases were ``taken`` from there.
     """
 
     suite: str
@@ -184,6 +186,7 @@ class Run:
     expected_ids: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
     owner: str = ""
+    origin: dict[str, Any] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,15 +15,18 @@ from ..core.run import CaseResult, Score
 from ..core.scoring import failed_scores, score_case, score_cases
 from ..core.seeding import derive_seed, seeded
 from ..core.types import Document, EvaluationSample, SystemOutputs
-from ..errors import MetricError
 from ..io.golden import GoldenCase
-from ..metrics.coverage import citations_of
-from ..metrics.gold import source_of, span_of
-from ..metrics.relevance import expected_behaviour, grades_of_retrieved, ranks_of_relevant
+from ..metrics.gold import span_of
+from ..metrics.relevance import expected_behaviour, ranks_of_relevant
+from .recording import Recorded
+from .remeasure import remeasured
+from .replay import Answering
+from .shown import shown_outputs, snippet, source_key
 
 __all__ = [
     "Called",
     "Convert",
+    "Observe",
     "ask_case",
     "blank_result",
     "errored_result",
@@ -36,13 +38,17 @@ __all__ = [
 Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 """Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
 
-ANSWER_CAP = 20_000
-SNIPPET_CAP = 200
-RETRIEVED_CAP = 100
+Observe = Callable[[GoldenCase, CaseResult, "SystemOutputs | Recorded | None", Mapping[str, Metric]], None]
+"""Told of every measured call: the case, its result, the answer it stands on (None: there is none), the metrics."""
 
 
 def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | None = None) -> Callable[[], Any]:
-    """Return the call that puts *case* to *system* for the time *repeat*, counted from 0, its random numbers seeded."""
+    """Return the call that puts *case* to *system* for the time *repeat*, counted from 0, its random numbers seeded.
+
+    What an earlier run answers in place of the system is not asked.
+    """
+    if isinstance(system, Answering) and (recorded := system.answer(case, repeat)) is not None:
+        return recorded
     fn = partial(system.invoke, case.sample, case.top_k)
     return fn if seed is None else seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
 
@@ -56,16 +62,18 @@ def measure_case(
     where: str = "",
     convert: Convert | None = None,
     timed: bool = True,
+    observe: Observe | None = None,
 ) -> CaseResult:
     """Turn the finished *call* of *system* on *case* into scores.
 
     An exception of the call, or an answer of a shape nobody can read, gives a result in state ``error``
     with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
+    Where the value of the call is `Recorded`, the answer recorded there is what is measured.
     """
-    outputs = _answered(case, system, call, convert, timed=timed)
-    if isinstance(outputs, BaseException):
-        return errored_result(case, outputs, metrics, where=where, call=call)
-    return _measured(case, call, outputs, score_case(metrics.values(), case.sample, outputs), where)
+    (result,) = measure_cases(
+        [Called(case, call, where)], system, metrics, convert=convert, timed=timed, observe=observe
+    )
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +92,49 @@ def measure_cases(
     *,
     convert: Convert | None = None,
     timed: bool = True,
+    observe: Observe | None = None,
 ) -> list[CaseResult]:
     """Do the same for several cases, all of them before the metrics at once, which is what models are made for."""
     given = [_answered(one.case, system, one.call, convert, timed=timed) for one in called]
-    good = [(one.case.sample, o) for one, o in zip(called, given, strict=True) if not isinstance(o, BaseException)]
-    scores = iter(score_cases(metrics.values(), [s for s, _ in good], [o for _, o in good]))
-    return [
-        errored_result(one.case, outputs, metrics, where=one.where, call=one.call)
-        if isinstance(outputs, BaseException)
-        else _measured(one.case, one.call, outputs, next(scores), one.where)
-        for one, outputs in zip(called, given, strict=True)
-    ]
+    good = [(one.case.sample, o) for one, o in zip(called, given, strict=True) if isinstance(o, SystemOutputs)]
+    scores = iter(_scores(metrics, good))
+    out: list[CaseResult] = []
+    for one, answer in zip(called, given, strict=True):
+        if isinstance(answer, SystemOutputs):
+            out.append(_measured(one.case, one.call, answer, next(scores), one.where))
+        elif isinstance(answer, Recorded):
+            out.append(_measured_again(one.case, answer, metrics, one.where))
+        else:
+            out.append(errored_result(one.case, answer, metrics, where=one.where, call=one.call))
+        if observe is not None:
+            observe(one.case, out[-1], None if isinstance(answer, BaseException) else answer, metrics)
+    return out
+
+
+def _scores(
+    metrics: Mapping[str, Metric], good: Sequence[tuple[EvaluationSample, SystemOutputs]]
+) -> list[dict[str, Score]]:
+    if len(good) == 1:
+        return [score_case(metrics.values(), *good[0])]
+    return score_cases(metrics.values(), [sample for sample, _ in good], [outputs for _, outputs in good])
+
+
+def _measured_again(case: GoldenCase, recorded: Recorded, metrics: Mapping[str, Metric], where: str) -> CaseResult:
+    case = recorded.settled(case)
+    result = remeasured(case, recorded, metrics, blank_result(case, where=where))
+    if case.moved is not None:
+        _say_why_unlabelled(result, case.moved)
+    return result
 
 
 def _answered(
     case: GoldenCase, system: System, call: CallResult, convert: Convert | None, *, timed: bool
-) -> SystemOutputs | BaseException:
+) -> SystemOutputs | Recorded | BaseException:
     """Return what *call* gave, as outputs, or why there are none."""
     if call.error is not None:
         return call.error
+    if isinstance(call.value, Recorded):
+        return call.value
     try:
         outputs = convert(call.value, case.sample) if convert is not None else None
         if outputs is None:
@@ -125,7 +157,7 @@ def _measured(
     if case.moved is not None:
         _say_why_unlabelled(result, case.moved)
     result.ranks = ranks_of_relevant(case.sample, outputs)
-    result.outputs = _shown_outputs(case.sample, outputs)
+    result.outputs = shown_outputs(case.sample, outputs)
     return result
 
 
@@ -136,7 +168,7 @@ def _say_why_unlabelled(result: CaseResult, moved: Mapping[str, Any]) -> None:
     lost = ", ".join(name for name, told in moved["labels"].items() if told["match"] == "none")
     for score in result.scores.values():
         if score.state == "n/a" and score.reason == "no relevant_docs":
-            score.reason = f"labels moved: {_cap(lost, SNIPPET_CAP)}"
+            score.reason = f"labels moved: {snippet(lost)}"
 
 
 def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
@@ -220,7 +252,7 @@ def _expected(sample: EvaluationSample) -> dict[str, Any]:
 
 
 def _label(gold: Document) -> dict[str, Any]:
-    out: dict[str, Any] = {"id": gold.doc_id, "grade": gold.metadata.get("grade", 1), **_source(gold)}
+    out: dict[str, Any] = {"id": gold.doc_id, "grade": gold.metadata.get("grade", 1), **source_key(gold)}
     if (match := gold.metadata.get("match", "id")) != "id":
         out["match"] = match  # a passage of a document: how the document is cut up does not matter
     if match == "quote":
@@ -230,54 +262,3 @@ def _label(gold: Document) -> dict[str, Any]:
     if match == "span":
         out["span"] = list(span_of(gold) or ())
     return out
-
-
-def _source(document: Document) -> dict[str, str]:
-    """Name the document that a chunk was cut from, where that is another."""
-    source = source_of(document)
-    return {} if source == document.doc_id else {"doc": source}
-
-
-def _offsets(document: Document) -> dict[str, list[int]]:
-    """Say where in its document a chunk is, where it knows."""
-    place = span_of(document)
-    return {} if place is None else {"span": list(place)}
-
-
-def _shown_outputs(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Any]:
-    grades: Sequence[int] = grades_of_retrieved(sample, outputs)
-    out: dict[str, Any] = {
-        "answer": _cap(outputs.response.text, ANSWER_CAP),
-        "retrieved": [
-            {
-                "id": r.doc.doc_id,
-                "score": _plain(r.score),
-                "grade": grade,
-                # relevant ones whole: they tell what a label meant once its chunk id is gone
-                "text": _cap(r.doc.text, ANSWER_CAP if grade else SNIPPET_CAP),
-                **_source(r.doc),
-                **_offsets(r.doc),
-            }
-            for r, grade in zip(outputs.retrieved[:RETRIEVED_CAP], grades, strict=False)
-        ],
-        "timings": {k: float(v) for k, v in outputs.timings.items()},
-    }
-    said = outputs.response.metadata
-    out.update({key: bool(said[key]) for key in ("refused", "grounded") if said.get(key) is not None})
-    with suppress(MetricError):  # the metric that needs them says what is wrong with them
-        if cited := citations_of(outputs):
-            out["citations"] = [c if isinstance(c, int) else _cap(str(c), SNIPPET_CAP) for c in cited[:RETRIEVED_CAP]]
-    return out
-
-
-def _plain(score: Any) -> float | None:
-    """A builtin float (a numpy one would break the report's journey between processes); NaN becomes None."""
-    try:
-        value = float(score)
-    except (TypeError, ValueError):
-        return None
-    return value if value - value == 0 else None
-
-
-def _cap(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 1] + "…"

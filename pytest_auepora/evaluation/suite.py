@@ -28,7 +28,7 @@ from ..regression.compare import compare_case
 from ..regression.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
-from .case import Called, Convert, ask_case, measure_cases, skipped_result
+from .case import Called, Convert, Observe, ask_case, measure_cases, skipped_result
 from .repeats import merge_repeats
 
 __all__ = ["Evaluation", "blank_run", "calibrations_of", "case_judge", "evaluate", "find_baseline", "suite_metrics"]
@@ -185,6 +185,7 @@ def evaluate(
     seed: int | None = None,
     timed: bool = True,
     calibrations: str | os.PathLike[str] | None = None,
+    observe: Observe | None = None,
 ) -> Evaluation:
     """Run *rag* on every case of a golden file and score it.
 
@@ -203,6 +204,7 @@ def evaluate(
         seed: of ``random``, numpy and torch, from which each call's own is derived; takes a concurrency of 1.
         timed: whether the time of a call is the system's; not where *rag* looks recorded answers up.
         calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
+        observe: told of every measured call.
 
     Raises:
         GoldenFileError: the golden file is wrong.
@@ -228,7 +230,7 @@ def evaluate(
         times = suite.repeat if repeat is None else repeat
         _measure_all(
             run, suite, system, metrics, found, caller=own, convert=convert, repeat=times, seed=seed, timed=timed,
-            advisory=advisory,
+            advisory=advisory, observe=observe,
         )  # fmt: skip
     finally:
         if caller is None:
@@ -254,6 +256,7 @@ def _measure_all(
     seed: int | None,
     timed: bool,
     advisory: Collection[str],
+    observe: Observe | None,
 ) -> None:
     todo = [c for c in suite.cases if c.skip is None]
     run.add(skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None)
@@ -261,7 +264,7 @@ def _measure_all(
     judged = case_judge(run, suite, baseline, advisory)
     for cases in in_batches(todo, _TOGETHER):
         called = [Called(case, call, f"{run.path}:{case.line}") for case in cases for call in islice(calls, repeat)]
-        measured = iter(measure_cases(called, system, metrics, convert=convert, timed=timed))
+        measured = iter(measure_cases(called, system, metrics, convert=convert, timed=timed, observe=observe))
         run.add(judged(case, merge_repeats(list(islice(measured, repeat)), run.metrics)) for case in cases)
 
 

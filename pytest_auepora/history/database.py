@@ -15,24 +15,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import HistoryError, MissingExtraError
+from .places import FOLDER, is_url
 
 __all__ = [
-    "FOLDER",
     "Database",
     "Row",
     "ServerDatabase",
     "SqliteFile",
     "Statements",
-    "is_url",
     "open_database",
     "without_password",
 ]
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another before it gives up."""
-
-FOLDER = ".auepora"
-"""The directory whose content is not for version control; it gets a .gitignore of its own."""
 
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
@@ -71,11 +67,6 @@ class Database(Protocol):
         Raises:
             HistoryError: the database cannot be opened, read or written.
         """
-
-
-def is_url(place: str | os.PathLike[str]) -> bool:
-    """Whether *place* names a server rather than a file."""
-    return isinstance(place, str) and "://" in place
 
 
 def open_database(place: str | os.PathLike[str]) -> Database:

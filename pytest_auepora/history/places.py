@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 
 from ..core.git import git
-from .database import FOLDER, is_url
 
-__all__ = ["FILE", "OFF", "VARIABLE", "find_place", "read_at", "root_of"]
+__all__ = ["FILE", "FOLDER", "OFF", "VARIABLE", "find_place", "is_url", "read_at", "root_of"]
+
+FOLDER = ".auepora"
+"""The directory whose content is not for version control; it gets a .gitignore of its own."""
 
 FILE = f"{FOLDER}/history.sqlite"
 """The history of a project, relative to its root."""
@@ -18,6 +20,11 @@ VARIABLE = "AUEPORA_HISTORY"
 
 OFF = ("off", "no", "none", "false")
 """What to write instead of a place to keep no history."""
+
+
+def is_url(place: str | os.PathLike[str]) -> bool:
+    """Whether *place* names a server rather than a file."""
+    return isinstance(place, str) and "://" in place
 
 
 def find_place(said: str, root: Path) -> str | Path | None:

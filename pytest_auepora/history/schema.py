@@ -10,6 +10,9 @@ __all__ = ["VERSION", "ensure_tables", "has_tables"]
 VERSION = 1
 """Raised when a reader of the former tables would misread the new ones."""
 
+LAYOUT = 2
+"""Raised when something was added to the tables; an older history gets it when it is opened."""
+
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS auepora_meta (name VARCHAR(40) PRIMARY KEY, value VARCHAR(200) NOT NULL)",
     """CREATE TABLE IF NOT EXISTS eval_runs (
@@ -29,7 +32,8 @@ _TABLES = (
         provenance {long_text} NOT NULL,
         metrics {long_text} NOT NULL,
         run_json {long_text} NOT NULL,
-        verdict_json {long_text} NOT NULL
+        verdict_json {long_text} NOT NULL,
+        origin VARCHAR(200) DEFAULT '' NOT NULL
     )""",
     """CREATE TABLE IF NOT EXISTS eval_query_results (
         run_id VARCHAR(40) NOT NULL,
@@ -40,24 +44,28 @@ _TABLES = (
         result {long_text} NOT NULL,
         PRIMARY KEY (run_id, case_id, repeat_index)
     )""",
+    """CREATE TABLE IF NOT EXISTS eval_recordings (
+        run_id VARCHAR(40) NOT NULL,
+        case_id VARCHAR(200) NOT NULL,
+        repeat_index INTEGER NOT NULL,
+        recording {long_text} NOT NULL,
+        PRIMARY KEY (run_id, case_id, repeat_index)
+    )""",
 )
+_ADDED = ("ALTER TABLE eval_runs ADD COLUMN origin VARCHAR(200) DEFAULT '' NOT NULL",)
+"""What the first layout lacks, beside tables."""
 
 
 def has_tables(database: Database) -> bool:
-    """Whether there is a history that this version can read.
+    """Whether there is a history that this version can read; one of an older layout is brought up to date.
 
     Raises:
         HistoryError: it is of a newer version, or cannot be read.
     """
-    if not database.exists():
-        return False
-    try:
-        with database.transaction() as open_:
-            return _checked(open_, database.name)
-    except HistoryError as exc:
-        if _lacks_tables(exc):
-            return False
-        raise
+    found = _layout(database)
+    if 0 < found < LAYOUT:
+        _write(database, found)
+    return found > 0
 
 
 def ensure_tables(database: Database) -> None:
@@ -66,27 +74,49 @@ def ensure_tables(database: Database) -> None:
     Raises:
         HistoryError: they are of a newer version, or cannot be made.
     """
-    if has_tables(database):
-        return
+    if (found := _layout(database)) < LAYOUT:
+        _write(database, found)
+
+
+def _write(database: Database, found: int) -> None:
     try:
         with database.transaction(write=True) as open_:
             for table in _TABLES:
                 open_.run(table.format(long_text=database.long_text))
-            if not _checked(open_, database.name):
-                open_.run("INSERT INTO auepora_meta (name, value) VALUES ('version', :v)", {"v": str(VERSION)})
+            if _said(open_, "layout") == str(LAYOUT):
+                return  # another process was first
+            for statement in _ADDED if found else ():
+                open_.run(statement)
+            open_.run("DELETE FROM auepora_meta")
+            for name, value in (("version", VERSION), ("layout", LAYOUT)):
+                open_.run("INSERT INTO auepora_meta (name, value) VALUES (:n, :v)", {"n": name, "v": str(value)})
     except HistoryError:
-        if not has_tables(database):  # else another process made them in the same moment
+        if _layout(database) < LAYOUT:  # else another process made them in the same moment
             raise
 
 
-def _checked(open_: Statements, name: str) -> bool:
-    found = open_.rows("SELECT value FROM auepora_meta WHERE name = 'version'")
-    if found and int(found[0][0]) > VERSION:
-        raise HistoryError(
-            f"{name}: a history of version {found[0][0]}, this pytest-auepora reads {VERSION}; "
-            "upgrade it, or move the history away"
-        )
-    return bool(found)
+def _layout(database: Database) -> int:
+    """Return the layout of the tables that are there; 0 where there are none."""
+    if not database.exists():
+        return 0
+    try:
+        with database.transaction() as open_:
+            version = _said(open_, "version")
+            if version and int(version) > VERSION:
+                raise HistoryError(
+                    f"{database.name}: a history of version {version}, this pytest-auepora reads {VERSION}; "
+                    "upgrade it, or move the history away"
+                )
+            return int(_said(open_, "layout") or 1) if version else 0
+    except HistoryError as exc:
+        if _lacks_tables(exc):
+            return 0
+        raise
+
+
+def _said(open_: Statements, name: str) -> str:
+    found = open_.rows("SELECT value FROM auepora_meta WHERE name = :name", {"name": name})
+    return str(found[0][0]) if found else ""
 
 
 def _lacks_tables(error: HistoryError) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -15,47 +14,24 @@ from ..errors import HistoryError, UnknownRunError, did_you_mean
 from ..regression.verdict import Verdict
 from .aggregates import AggregateMetrics, aggregate_of
 from .codec import dumps, run_of, run_text
-from .database import Row, Statements, open_database
+from .database import open_database
+from .pruning import delete_runs, prune_recordings, prune_runs
 from .run_ids import new_run_id
 from .schema import ensure_tables, has_tables
+from .stored_run import LISTED, StoredRun, listed
 
-__all__ = ["KEEP", "HistoryStore", "StoredRun"]
+__all__ = ["KEEP", "KEEP_RECORDED", "HistoryStore", "Recordings", "StoredRun"]
 
 KEEP = 200
 """Runs kept of each suite and configuration unless something else is asked for."""
 
-_LISTED = (
-    "run_id", "started", "suite", "variant", "path", "git_commit", "seconds", "complete", "outcome", "cases",
-    "failed", "aggregate_json",
-)  # fmt: skip
+KEEP_RECORDED = 20
+"""Of these, the latest whose answers are kept as well."""
+
+Recordings = Mapping[str, Sequence[str]]
+"""By case, what was recorded of its answer at every repeat."""
+
 _LAST = re.compile(r"last(?:~(\d+))?")
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """One line of the list of runs.
-
-    ``started`` is ISO 8601 in UTC; ``complete`` whether every case of the suite ran; ``failed`` how many cases
-    failed or errored; ``aggregate`` the stored aggregate, four decimals.
-    """
-
-    run_id: str
-    started: str
-    suite: str
-    variant: str
-    path: str
-    git_commit: str
-    seconds: float
-    complete: bool
-    outcome: str
-    cases: int
-    failed: int
-    aggregate: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def title(self) -> str:
-        """``billing`` or ``billing[bm25]``."""
-        return f"{self.suite}[{self.variant}]" if self.variant else self.suite
 
 
 class HistoryStore:
@@ -94,6 +70,8 @@ class HistoryStore:
         seconds: float = 0.0,
         git_commit: str = "",
         keep: int = KEEP,
+        recordings: Recordings | None = None,
+        keep_recorded: int = KEEP_RECORDED,
     ) -> str:
         """Store *run* with its *verdict* and aggregate, all of it or nothing.
 
@@ -104,6 +82,8 @@ class HistoryStore:
             seconds: how long it took.
             git_commit: what the project was at.
             keep: how many runs of this suite and configuration stay, this one included; 0 for all.
+            recordings: the answers, each as `evaluation.recording.record` gives it.
+            keep_recorded: of how many of these runs the recordings stay; 0 for all.
 
         Returns:
             The new run's id.
@@ -127,8 +107,19 @@ class HistoryStore:
                 "VALUES (:run_id, :case_id, 0, :place, :state, :result)",
                 results,
             )
+            open_.run_many(
+                "INSERT INTO eval_recordings (run_id, case_id, repeat_index, recording) "
+                "VALUES (:run_id, :case_id, :repeat_index, :recording)",
+                [
+                    {"run_id": run_id, "case_id": case_id, "repeat_index": i, "recording": text}
+                    for case_id, texts in (recordings or {}).items()
+                    for i, text in enumerate(texts)
+                ],
+            )
             if keep > 0:
-                _prune(open_, run.suite, run.variant, keep)
+                prune_runs(open_, run.suite, run.variant, keep)
+            if keep_recorded > 0:
+                prune_recordings(open_, run.suite, run.variant, keep_recorded)
         return run_id
 
     def _free_id(self) -> str:
@@ -152,6 +143,7 @@ class HistoryStore:
             "metrics": dumps(run.metrics),
             "run_json": run_text(run),
             "verdict_json": dumps(verdict),
+            "origin": f"{run.origin['kind']} {run.origin['run']}" if run.origin else "",
         }
 
     def runs(self, limit: int | None = None, suite: str | None = None, variant: str | None = None) -> list[StoredRun]:
@@ -167,12 +159,12 @@ class HistoryStore:
         given = {"suite": suite, "variant": variant}
         params: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         where = " AND ".join(f"{k} = :{k}" for k in params)
-        sql = f"SELECT {', '.join(_LISTED)} FROM eval_runs {f'WHERE {where} ' if where else ''}ORDER BY run_id DESC"
+        sql = f"SELECT {', '.join(LISTED)} FROM eval_runs {f'WHERE {where} ' if where else ''}ORDER BY run_id DESC"
         if limit is not None:
             sql, params = f"{sql} LIMIT :most", {**params, "most": limit}
         with self._database.transaction() as open_:
             rows = open_.rows(sql, params)
-        return [_listed(row) for row in rows]
+        return [listed(row) for row in rows]
 
     def resolve(self, name: str, suite: str | None = None, variant: str | None = None) -> str:
         """Return the id of the run called *name*: an id, the beginning of one, ``last``, or ``last~2``.
@@ -226,6 +218,23 @@ class HistoryStore:
         except (ValueError, KeyError, TypeError) as exc:
             raise HistoryError(f"{self.name}: run {run_id} cannot be read: {type(exc).__name__}: {exc}") from None
 
+    def recordings(self, name: str) -> dict[str, list[str]]:
+        """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""
+        out: dict[str, list[str]] = {}
+        sql = "SELECT case_id, recording FROM eval_recordings WHERE run_id = :id ORDER BY case_id, repeat_index"
+        with self._database.transaction() as open_:
+            for case_id, text in open_.rows(sql, {"id": self.resolve(name)}):
+                out.setdefault(case_id, []).append(text)
+        return out
+
+    def recorded(self) -> list[StoredRun]:
+        """Return the runs whose answers are kept, latest first."""
+        if not self.exists():
+            return []
+        with self._database.transaction() as open_:
+            kept = {row[0] for row in open_.rows("SELECT DISTINCT run_id FROM eval_recordings")}
+        return [run for run in self.runs() if run.run_id in kept]
+
     def verdict(self, name: str) -> dict[str, Any]:
         """Return the verdict that a run got then, as plain data; *name* as `resolve` reads it."""
         found: dict[str, Any] = json.loads(self._column(self.resolve(name), "verdict_json"))
@@ -259,7 +268,7 @@ class HistoryStore:
         """Delete a run and return its id; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         with self._database.transaction(write=True) as open_:
-            _delete(open_, [run_id])
+            delete_runs(open_, [run_id])
         return run_id
 
     def prune(self, keep: int = KEEP, suite: str | None = None) -> int:
@@ -270,25 +279,4 @@ class HistoryStore:
             return 0
         with self._database.transaction(write=True) as open_:
             kinds = open_.rows("SELECT DISTINCT suite, variant FROM eval_runs")
-            return sum(_prune(open_, s, v, keep) for s, v in kinds if suite in (None, s))
-
-
-def _listed(row: Row) -> StoredRun:
-    said = dict(zip(_LISTED, row, strict=True))
-    said["complete"], said["aggregate"] = bool(said["complete"]), json.loads(said.pop("aggregate_json"))
-    return StoredRun(**said)
-
-
-def _prune(open_: Statements, suite: str, variant: str, keep: int) -> int:
-    rows = open_.rows(
-        "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant ORDER BY run_id DESC",
-        {"suite": suite, "variant": variant},
-    )
-    gone = [row[0] for row in rows[keep:]]
-    _delete(open_, gone)
-    return len(gone)
-
-
-def _delete(open_: Statements, run_ids: list[str]) -> None:
-    for table in ("eval_query_results", "eval_runs"):
-        open_.run_many(f"DELETE FROM {table} WHERE run_id = :id", [{"id": run_id} for run_id in run_ids])
+            return sum(prune_runs(open_, s, v, keep) for s, v in kinds if suite in (None, s))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ..adapters.systems import System
 from ..core.run import CaseResult, MetricInfo
 from ..core.scores import ComparableScore
 from ..errors import GoldenFileError, UnknownNameError
@@ -44,22 +45,24 @@ class Auepora:
         request = self._request
         session = session_of(request.config)
         suite = session.suite(find_golden(request, golden))
-        system = session.system(request.getfixturevalue(suite.fixture) if rag is None else rag)
         variant = _variant(request)
-        provenance = session.provenance(suite, system)
+        system, provenance = _system(request, suite, variant, rag)
         settled = session.labels.settled(suite, corpus_fixture(request), variant, provenance)
         done = evaluate(
             settled, system, registry=session.registry, convert=session.convert, baseline=session.override,
-            variant=variant, provenance=provenance, caller=session.caller(system), repeat=session.repeats(suite),
-            seed=session.seed,
-            calibrations=session.calibrations(suite),
+            variant=variant, provenance=provenance, caller=session.caller(system), seed=session.seed,
+            repeat=max((session.answers.times(suite, case, system) for case in suite.cases), default=1),
+            calibrations=session.calibrations(suite), observe=session.answers.observe,
         )  # fmt: skip
         done.run.path = session.relative(suite.path)
         for case in suite.cases:
             result = done.run.cases[case.id]
             result.where = session.where(suite, case)  # as everywhere in this pytest run, and not absolute
             session.redact(result)
-        _keep(request, [Parcel(done.run.path, variant, r, provenance) for r in done.run.cases.values()])
+        parcels = [
+            Parcel(done.run.path, variant, r, provenance, session.answers.take(i)) for i, r in done.run.cases.items()
+        ]
+        _keep(request, parcels)
         done.accepting = session.accepting
         return done
 
@@ -147,24 +150,36 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
     if case.skip is not None:
         pytest.skip(case.skip)
     session = session_of(request.config)
-    system = session.system(request.getfixturevalue(suite.fixture))
+    variant = _variant(request, case.id)
+    system, provenance = _system(request, suite, variant)
     caller = session.caller(system)
     calls = [
         caller.call((request.node, i), session.ask(system, case, i), timeout=case.timeout)
-        for i in range(session.repeats(suite))
+        for i in range(session.answers.times(suite, case, system))
     ]
-    variant = _variant(request, case.id)
-    provenance = session.provenance(suite, system)
     settled = session.labels.settle(suite, case, corpus_fixture(request), variant, provenance)
     result = session.measure(suite, settled, system, calls)
     comparison = session.judge(suite, case, result, variant, provenance)
-    _keep(request, [Parcel(session.relative(suite.path), variant, result, provenance)])
+    recordings = session.answers.take(case.id)
+    _keep(request, [Parcel(session.relative(suite.path), variant, result, provenance, recordings)])
     infos = session.infos(suite)
     if result.state == "error":
         from .terminal import failure_message
 
         pytest.fail(failure_message(request.config, result, comparison, infos), pytrace=False)
     return ScoredCase(result, case, infos)
+
+
+def _system(
+    request: pytest.FixtureRequest, suite: GoldenSuite, variant: str, given: Any = None
+) -> tuple[System, dict[str, Any]]:
+    """Return what answers, and its provenance; where a run is replayed, the fixture is not asked for."""
+    session = session_of(request.config)
+    if (replay := session.answers.replay) is not None and replay.asks_nothing:
+        system = replay.replayed(suite, variant)
+        return system, session.provenance(suite, system)
+    system = session.system(request.getfixturevalue(suite.fixture) if given is None else given)
+    return session.answers.source(suite, variant, system), session.provenance(suite, system)
 
 
 def _variant(request: pytest.FixtureRequest, case_id: str = "") -> str:

@@ -76,9 +76,12 @@ class GoldenFile(pytest.Module):
     def _fixtures(self, suite: GoldenSuite) -> tuple[tuple[str, ...], pytest.MarkDecorator | None]:
         """Return the fixtures of the cases, and the mark that makes an event-loop plugin run those that are async.
 
-        The system, unless labels alone are checked, and the corpus where the project says what that is.
+        The system, unless labels alone are checked, and the corpus where the project says what that is.  A replay
+        needs neither: the name of the system stays, as it tells the configurations.
         """
         checking = self.config.stash[SESSION].checking
+        if self.config.stash[SESSION].answers.asks_nothing:
+            return (suite.fixture,), None
         wanted = (CORPUS,) if checking else (suite.fixture, CORPUS)
         probe = pytest.Function.from_parent(self, name="probe", callobj=template(self.path, wanted, checking, False))
         found = fixture_definitions(probe)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 
 __all__ = [
     "fixture_definitions",
+    "fixtures_only_for",
     "has_pytest_asyncio",
     "has_pytest_benchmark",
     "may_have_siblings",
@@ -32,6 +33,31 @@ def fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[pytest.Fixtu
         getattr(item, "_fixtureinfo", None), "name2fixturedefs", {}
     )
     return found
+
+
+def fixtures_only_for(item: pytest.Item, name: str) -> list[str]:
+    """Return the fixtures of *item* that nothing needs but the fixture *name*, itself included.
+
+    Where pytest no longer tells, that is the fixture alone, and what it needs is set up without it.
+    """
+    definitions = fixture_definitions(item)
+
+    def reached(names: Iterable[str]) -> set[str]:
+        seen: set[str] = set()
+        todo = list(names)
+        while todo:
+            one = todo.pop()
+            if one not in seen and one != name:
+                seen.add(one)
+                for definition in definitions.get(one, ()):  # an override may ask for what it overrides
+                    todo += definition.argnames
+        return seen
+
+    first = getattr(getattr(item, "_fixtureinfo", None), "initialnames", None)
+    if first is None:
+        return [name]
+    needed = reached(first)
+    return [one for one in getattr(item, "fixturenames", ()) if one not in needed]
 
 
 def variant_of(item: pytest.Item) -> str:

@@ -5,6 +5,7 @@ Nothing of the package is imported here until ``--auepora`` is given or a test a
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
     from .api import Auepora, ScoredCase
 
 _UPDATE = "--auepora-update"
+_REPLAY, _RESUME = "--auepora-replay", "--auepora-resume"
 _INTENTS = ("all", "new", "improved")
+_SWITCHES = ("auepora", "auepora_update", "auepora_anchor", "auepora_replay", "auepora_resume")
+_RUN = re.compile(r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?")  # else it is a path
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +38,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--auepora-repeat", type=int, metavar="N", help="ask each case N times; scores are averaged")
     add("--auepora-seed", type=int, metavar="N", help="seed random, numpy and torch before each call; one at a time")
     add("--auepora-timeout", type=float, metavar="SECONDS", help="give up on a single call after this long")
+    add(
+        _REPLAY, nargs="?", const="last", metavar="RUN",
+        help="judge the answers of an earlier run again, without any call (implies --auepora); RUN: an id or its "
+        "beginning, last (default), last~2",
+    )  # fmt: skip
+    add(
+        _RESUME, nargs="?", const="last", metavar="RUN",
+        help="take the answers that an earlier run has and call only for the rest (implies --auepora)",
+    )  # fmt: skip
     add("--auepora-no-history", action="store_true", help="do not keep the runs in .auepora/history.sqlite")
     add(
         "--auepora-report", action="append", metavar="KIND:FILE",
@@ -64,6 +77,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "auepora_junit_properties", "put scores into --junitxml as properties of cases", type="bool", default=False
     )
     parser.addini("auepora_reference", "the configuration that others are held against side by side", default="")
+    parser.addini(
+        "auepora_record_cap", "characters of one answer with its documents that are kept for a replay (default "
+        "1000000; 0: no answers are kept)", default="",
+    )  # fmt: skip
+    parser.addini("auepora_record_keep", "runs of which the answers are kept as well (default 20; 0: all)", default="")
     parser.addini("auepora_retry", "exceptions to retry: names or dotted paths", type="args", default=[])
 
 
@@ -71,8 +89,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(args: list[str]) -> None:
     """Let ``--auepora-update tests/`` mean what it says: the path is not one of the option's words."""
     for i, arg in enumerate(args):
-        if arg == _UPDATE and not (args[i + 1 : i + 2] and set(args[i + 1].split(",")) <= set(_INTENTS)):
+        if arg not in (_UPDATE, _REPLAY, _RESUME):
+            continue
+        word = args[i + 1] if args[i + 1 : i + 2] else "-"
+        if arg == _UPDATE and not set(word.split(",")) <= set(_INTENTS):
             args[i] = f"{_UPDATE}=all"
+        elif arg != _UPDATE and not _RUN.fullmatch(word):
+            args[i] = f"{arg}=last"
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -89,7 +112,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from .checking import configure
 
         configure(config)
-    elif any(map(config.getoption, ("auepora", "auepora_update", "auepora_anchor"))) or config.getini("auepora"):
+    elif any(map(config.getoption, _SWITCHES)) or config.getini("auepora"):
         from .session import configure
 
         configure(config)

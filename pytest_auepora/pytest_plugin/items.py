@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from ..adapters.systems import System
 from ..core.call_output import OutputSplitter, replay
 from ..core.calls import CallResult, Fn, Upcoming
 from ..core.run import CaseResult
 from ..evaluation.case import errored_result, skipped_result
+from ..evaluation.replay import is_recorded
 from .compat import variant_of
 from .keys import CASE, CORPUS, PARCELS, SESSION, SUITE
 from .lookahead import Queue
@@ -28,9 +30,9 @@ def run_case(request: pytest.FixtureRequest, rag: Any) -> None:
     __tracebackhide__ = True
     item: pytest.Item = request.node
     session, case = item.config.stash[SESSION], item.stash[CASE]
-    system = session.system(rag)
+    system = _answering(item, rag)
     caller = session.caller(system)
-    if case.benchmark is not None:
+    if case.benchmark is not None and not is_recorded(system, case):
         ask = session.ask(system, case)
         calls = [timed_call(request, caller, ask, case.benchmark, case.timeout)]
     else:
@@ -53,19 +55,22 @@ async def run_case_async(request: pytest.FixtureRequest, rag: Any) -> None:
 def _asks(item: pytest.Item, rag: Any) -> Iterator[tuple[tuple[Hashable, Fn], Upcoming, float | None]]:
     """Yield the item's calls, one per repeat, each with those that may start early behind it."""
     session = item.config.stash[SESSION]
-    system = session.system(rag)
     queue = session.queue
-    repeats = session.repeats(item.stash[SUITE])
 
     def calls(one: pytest.Item, first: int = 0) -> Iterator[tuple[Hashable, Fn, float | None]]:
-        case = one.stash[CASE]
-        for i in range(first, repeats):
+        case, system = one.stash[CASE], _answering(one, rag)
+        for i in range(first, session.answers.times(one.stash[SUITE], case, system)):
             yield (one, i), session.ask(system, case, i), case.timeout
 
     for i, (key, fn, limit) in enumerate(calls(item)):
         followers = queue.upcoming(item) if queue is not None else ()
         upcoming = chain(calls(item, i + 1), chain.from_iterable(map(calls, followers)))
         yield (key, fn), upcoming, limit
+
+
+def _answering(item: pytest.Item, rag: Any) -> System:
+    session = item.config.stash[SESSION]
+    return session.answers.source(item.stash[SUITE], variant_of(item), session.system(rag))
 
 
 def finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]) -> None:
@@ -96,8 +101,9 @@ def finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence
 
 
 def _keep(item: pytest.Item, result: CaseResult, provenance: dict[str, Any]) -> None:
-    path = item.config.stash[SESSION].relative(item.stash[SUITE].path)
-    item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance)]
+    session = item.config.stash[SESSION]
+    path = session.relative(item.stash[SUITE].path)
+    item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance, session.answers.take(result.case_id))]
 
 
 def _wants_traceback(config: pytest.Config) -> bool:
@@ -132,6 +138,8 @@ class Collecting:
         """Keep what early calls print and log apart from what items do; pytest swaps streams between phases."""
         if CASE in item.stash:
             self._splitter.install()
+            if (replay := self.config.stash[SESSION].answers.replay) is not None:
+                replay.prepare(item)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:

@@ -98,7 +98,7 @@ class Judge:
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / run.path)
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
-        if session.commit:
+        if session.commit and not session.answers.asks_nothing:
             run.provenance = {**run.provenance, GIT_COMMIT: session.commit}
         baseline, note = session.baseline(suite, run.variant)
         accepting = session.accepting and self.complete
@@ -173,7 +173,7 @@ class Judge:
         """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
         option = self.config.option
         chosen = option.keyword or option.markexpr or getattr(option, "lf", False)  # absent without the cache plugin
-        asked = option.auepora or option.auepora_update
+        asked = option.auepora or option.auepora_update or option.auepora_replay or option.auepora_resume
         if self.runs or chosen or not asked or self.crashed or not self.complete:
             return []
         globs = " ".join(self.config.getini("auepora_files"))

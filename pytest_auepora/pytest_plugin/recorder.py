@@ -5,55 +5,117 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ..core.run import Run
+from ..errors import AueporaError
+from ..evaluation.recording import CUT
 from ..regression.verdict import Verdict
 from .keys import SESSION
+from .wire import Parcel, unpack
 
 if TYPE_CHECKING:
     from ..reporting.past import Past
 
-__all__ = ["Recorder", "make_recorder"]
+__all__ = ["Recorder", "history_place", "make_recorder"]
+
+
+def history_place(config: pytest.Config) -> str | Path | None:
+    """Return where the runs of *config* are kept, or None where no history is wanted."""
+    if config.getoption("auepora_no_history"):
+        return None
+    from ..history.places import find_place
+
+    return find_place(config.getini("auepora_history"), config.rootpath)
 
 
 def make_recorder(config: pytest.Config) -> Recorder | None:
     """Return what records the runs of *config*, or None where no history is wanted."""
-    if config.getoption("auepora_no_history"):
+    if (place := history_place(config)) is None:
         return None
-    from ..history.places import find_place
-    from ..history.store import KEEP
+    from ..history.store import KEEP, KEEP_RECORDED
 
-    place = find_place(config.getini("auepora_history"), config.rootpath)
-    text = config.getini("auepora_history_keep") or str(KEEP)
+    keep = _number(config, "auepora_history_keep", KEEP)
+    return Recorder(config, place, keep, _number(config, "auepora_record_keep", KEEP_RECORDED))
+
+
+def _number(config: pytest.Config, key: str, default: int) -> int:
+    text = config.getini(key) or str(default)
     if not text.isdecimal():
-        raise pytest.UsageError(f"auepora_history_keep is a number of runs, 0 for all, got {text!r}")
-    return Recorder(config, str(place), int(text)) if place is not None else None
+        raise pytest.UsageError(f"{key} is a number of runs, 0 for all, got {text!r}")
+    return int(text)
 
 
 class Recorder:
-    """One per pytest run; controller only."""
+    """One per pytest run; controller only.
 
-    def __init__(self, config: pytest.Config, place: str, keep: int) -> None:
+    Args:
+        config: pytest's.
+        place: where the history is.
+        keep: runs kept of each suite and configuration.
+        recorded: runs of which the answers are kept.
+    """
+
+    def __init__(self, config: pytest.Config, place: str | Path, keep: int, recorded: int) -> None:
+        from ..history.journal import Journal, folder_of
+
         self.config = config
-        self.place = place
-        self.keep = keep
+        self.place, self.keep, self.recorded = place, keep, recorded
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
         self._ids: dict[str, str] = {}
+        self._recordings: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._folder = folder_of(place, config.rootpath)
+        self._journal = Journal(self._folder, self.started)
+
+    def recover(self) -> None:
+        """Store the runs of processes that were killed; what cannot be stored now is stored another time."""
+        from ..history.journal import recover, unfinished
+        from ..history.store import HistoryStore
+
+        if not unfinished(self._folder):
+            return
+        try:
+            recover(HistoryStore(self.place), self._folder)
+        except AueporaError:
+            return
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write down what was measured, in case this process does not live to store it."""
+        for parcel in unpack(report):
+            self._take(parcel)
+
+    def _take(self, parcel: Parcel) -> None:
+        path, variant, result = parcel.path, parcel.variant, parcel.result
+        if parcel.recordings:
+            self._recordings.setdefault((path, variant), {})[result.case_id] = parcel.recordings
+        if not self._journal.knows(path, variant):
+            session = self.config.stash[SESSION]
+            run = session.run(session.suite(self.config.rootpath / path), variant, parcel.provenance)
+            self._journal.begin(run, session.commit)
+        self._journal.add(path, variant, result, parcel.recordings, parcel.provenance)
 
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
         from ..history.store import HistoryStore
 
+        recordings = self._recordings.pop((run.path, run.variant), {})
+        if cut := [case_id for case_id, texts in recordings.items() if any(t.startswith(CUT) for t in texts)]:
+            verdict.notes.append(
+                f"too large to be recorded in full (auepora_record_cap): the answers to {', '.join(cut[:5])}"
+                f"{' …' if len(cut) > 5 else ''}; new metrics over their texts cannot be replayed"
+            )
         try:
             self._ids[run.title] = HistoryStore(self.place).add(
                 run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=self.config.stash[SESSION].commit, keep=self.keep,
+                recordings=recordings, keep_recorded=self.recorded,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
@@ -68,3 +130,7 @@ class Recorder:
             with suppress(Exception):  # said by the verdict already: this very run could not be kept either
                 out[run.title] = past_of(HistoryStore(self.place), run, self._ids[run.title])
         return out
+
+    def pytest_sessionfinish(self) -> None:
+        """The runs are stored, or cannot be."""
+        self._journal.close()

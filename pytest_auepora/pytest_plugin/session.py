@@ -18,6 +18,7 @@ from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import BaselineError
 from ..evaluation.case import ask_case, measure_case
 from ..evaluation.repeats import merge_repeats
+from ..evaluation.replay import Answering
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_metrics
 from ..io.golden import GoldenCase, GoldenSuite, load_golden
 from ..metrics.extensions import add_installed
@@ -29,6 +30,7 @@ from ..regression.calibration import standing_of
 from ..regression.case_guard import judge_case
 from ..regression.comparability import incomparable_metrics
 from ..regression.compare import CaseComparison, compare_case
+from .answers import Answers
 from .keys import SESSION
 from .lookahead import Queue
 
@@ -53,7 +55,7 @@ def configure(config: pytest.Config) -> None:
     from .items import Collecting
     from .judge import Judge
 
-    session_of(config)
+    session = session_of(config)
     config.pluginmanager.register(Collecting(config), "auepora-collecting")
     if config.getini("auepora_junit_properties"):
         from .junit import JUnitProperties
@@ -68,7 +70,12 @@ def configure(config: pytest.Config) -> None:
         config.pluginmanager.register(judge, "auepora-judge")
         config.pluginmanager.register(make_reports(config, judge), "auepora-reports")
         if (recorder := make_recorder(config)) is not None:
+            recorder.recover()
             config.pluginmanager.register(recorder, "auepora-recorder")
+        if (replay := session.answers.replay) is not None:
+            from .replay import Replaying
+
+            config.pluginmanager.register(Replaying(replay), "auepora-replaying")
         config.pluginmanager.register(Terminal(config, judge), "auepora-terminal")
 
 
@@ -99,6 +106,7 @@ class AueporaSession:
         self._systems: dict[int, tuple[Any, System]] = {}
         self._provenance: dict[tuple[Path, int], tuple[System, dict[str, Any]]] = {}
         self._callers: dict[bool, Caller] = {}
+        self.answers = Answers(self)
 
     def _intents(self) -> frozenset[str]:
         words = frozenset(filter(None, (self.config.getoption("auepora_update") or "").split(",")))
@@ -235,7 +243,12 @@ class AueporaSession:
         return known[1]
 
     def provenance(self, suite: GoldenSuite, system: System) -> dict[str, Any]:
-        """Return what is known of how the answers came about; the project's hook has the last word."""
+        """Return what is known of how the answers came about; the project's hook has the last word.
+
+        Of a run that is replayed it is what was known then.
+        """
+        if isinstance(system, Answering):
+            return system.provenance
         key = suite.path, id(system)
         known = self._provenance.get(key)
         if known is None or known[0] is not system:
@@ -300,7 +313,10 @@ class AueporaSession:
     def measure(self, suite: GoldenSuite, case: GoldenCase, system: System, calls: Sequence[CallResult]) -> CaseResult:
         """Score the finished *calls* of one case, its repeats merged."""
         metrics, where = self.metrics(suite), self.where(suite, case)
-        measured = [measure_case(case, system, c, metrics, where=where, convert=self.convert) for c in calls]
+        observe = self.answers.observe
+        measured = [
+            measure_case(case, system, c, metrics, where=where, convert=self.convert, observe=observe) for c in calls
+        ]
         return merge_repeats(measured, self.infos(suite))
 
     def judge(
@@ -317,8 +333,12 @@ class AueporaSession:
         self.redact(result)
         return comparison
 
+    @property
+    def redacts(self) -> bool:
+        """Whether the project takes anything out."""
+        return bool(self.config.hook.pytest_auepora_redact.get_hookimpls())
+
     def redact(self, result: CaseResult) -> None:
         """Let the project take secrets out of what is about to be stored and shown."""
-        hook = self.config.hook.pytest_auepora_redact
-        if hook.get_hookimpls():
-            hook(result=result, config=self.config)
+        if self.redacts:
+            self.config.hook.pytest_auepora_redact(result=result, config=self.config)

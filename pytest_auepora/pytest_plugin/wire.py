@@ -22,12 +22,16 @@ _ATTRIBUTE = "auepora"
 
 @dataclass(slots=True)
 class Parcel:
-    """One case result, and which run it belongs to.  ``path`` is the golden file, relative to the rootdir."""
+    """One case result, and which run it belongs to.
+
+    ``path`` is the golden file, relative to the rootdir; ``recordings`` what is kept of the answers, repeats in order.
+    """
 
     path: str
     variant: str
     result: CaseResult
     provenance: dict[str, Any] = field(default_factory=dict)
+    recordings: list[str] = field(default_factory=list)
 
 
 _here: WeakKeyDictionary[pytest.TestReport, list[Parcel]] = WeakKeyDictionary()
@@ -45,7 +49,11 @@ def attach(report: pytest.TestReport, parcels: list[Parcel], *, leaves_process: 
 
 def unpack(report: pytest.TestReport) -> list[Parcel]:
     """Return the parcels on *report*; none on a report that is not ours."""
+    if (found := _here.get(report)) is not None:
+        return found
     text = getattr(report, _ATTRIBUTE, None)
     if text is None:
-        return _here.get(report, [])
-    return [Parcel(**{**raw, "result": CaseResult.from_dict(raw["result"])}) for raw in json.loads(text)]
+        return []
+    parcels = [Parcel(**{**raw, "result": CaseResult.from_dict(raw["result"])}) for raw in json.loads(text)]
+    _here[report] = parcels  # several plugins ask
+    return parcels

@@ -95,7 +95,9 @@ def _run() -> dict[str, Any]:
             "expected_ids": {**_TEXTS, "description": "all cases of the suite, whether they ran or not"},
             "provenance": _ANY_OBJECT,
             "owner": _TEXT,
-        }
+            "origin": {**_ANY_OBJECT, "description": "run that answers were taken from (run, kind, taken), or empty"},
+        },
+        optional=("origin",),
     )
 
 

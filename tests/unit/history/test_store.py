@@ -192,7 +192,7 @@ def test_a_run_that_fails_half_way_leaves_nothing(kept: HistoryStore, monkeypatc
     def broken(*_: object) -> int:
         raise RuntimeError("in the middle")
 
-    monkeypatch.setattr(store, "_prune", broken)
+    monkeypatch.setattr(store, "prune_runs", broken)
     with pytest.raises(RuntimeError, match="in the middle"):
         kept.add(run, verdict_of(run))
     assert [r.run_id for r in kept.runs()] == [first]

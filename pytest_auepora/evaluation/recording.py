@@ -1,0 +1,189 @@
+"""One answer as it is kept to be judged again: everything that a metric may read, as one short text.
+
+The text begins with a mark that says what is in it (`ERRORED`, `PARTIAL`, `CUT`, `WHOLE`), so that nobody has to
+unpack it to know; the rest is compressed JSON.  What was not kept is missed when a metric reads it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from ..core.metrics_base import Metric
+from ..core.run import CaseResult, Score
+from ..core.types import Document, SystemOutputs
+from ..errors import HistoryError
+from ..io.golden import GoldenCase
+from .parts import Parts
+from .redaction import UNSEEN, conceal
+from .shown import cropped, shown_outputs
+
+__all__ = ["CAP", "CUT", "ERRORED", "PARTIAL", "WHOLE", "Recorded", "Redact", "record"]
+
+CAP = 1_000_000
+"""Characters of one answer with its documents that are kept, unless something else is asked for."""
+
+ERRORED = "!"
+"""The call failed; its error is kept."""
+WHOLE = "="
+"""Everything is there."""
+PARTIAL = "~"
+"""Something is not: redacted, or nothing that JSON can carry."""
+CUT = "<"
+"""Something is not, for its size."""
+
+Redact = Callable[[CaseResult], None]
+"""Changes a result in place, so that it may be written down."""
+
+
+def record(
+    case: GoldenCase,
+    result: CaseResult,
+    outputs: SystemOutputs | None,
+    metrics: Mapping[str, Metric],
+    *,
+    redact: Redact | None = None,
+    cap: int = CAP,
+) -> str:
+    """Return what is kept of one answer.
+
+    Args:
+        case: what was asked.
+        result: what was measured on the answer; not changed.
+        outputs: the answer; None where there is none, and ``result.error`` says why.
+        metrics: those of the result.
+        redact: the project's own; it is shown a copy of *result* with every text in full, and nothing that it
+            changes or is not shown is kept.
+        cap: characters kept; the largest texts go first, ids, scores of documents and times never.
+    """
+    told = deepcopy(result) if redact is not None else result
+    raw: dict[str, Any] = {
+        "hash": case.content_hash, "top_k": case.top_k, "seconds": result.seconds, "concurrency": result.concurrency,
+    }  # fmt: skip
+    if outputs is None:
+        if redact is not None:
+            redact(told)
+        return _packed(ERRORED, _json({**raw, "error": told.error}))
+    parts = Parts.of(outputs)
+    if case.moved is not None:
+        raw["moved"] = case.moved
+        if redact is None:
+            raw["gold"] = [[d.doc_id, d.text, d.metadata] for d in case.sample.relevant_docs or ()]
+    if redact is not None:
+        told.outputs = shown_outputs(case.sample, outputs, whole=True)
+        before = deepcopy(told.outputs)
+        redact(told)
+        conceal(parts, before, told.outputs)
+        if case.moved is not None:
+            parts.drop(("retrieved",), f"{UNSEEN}: the passages that labels which moved were matched by")
+    costly = {n: s for n, s in told.scores.items() if n in metrics and not metrics[n].deterministic}
+    raw |= {"parts": parts.to_dict(), "scores": _plain_scores(costly)}
+    text, mark = _json(raw), WHOLE
+    if len(text) > cap:
+        _cut(parts, len(text) - cap, cap)
+        mark = CUT
+    if not parts.gaps:
+        return _packed(WHOLE, text)
+    raw |= {"parts": parts.to_dict(), "scores": _plain_scores(told.scores), "ranks": told.ranks}
+    raw["shown"] = told.outputs if redact is None else cropped(told.outputs)
+    return _packed(CUT if mark == CUT else PARTIAL, _json(raw))
+
+
+def _cut(parts: Parts, excess: int, cap: int) -> None:
+    """Take the largest texts out until *excess* characters are gone."""
+    reason = f"was not recorded: the answer with its documents is larger than auepora_record_cap = {cap}"
+    sizes = {path: len(_json(value)) for path, value in parts.pieces().items()}
+    for path in sorted(sizes, key=lambda p: sizes[p], reverse=True):
+        if excess <= 0:
+            return
+        parts.drop(path, reason)
+        excess -= sizes[path]
+    if excess > 0:
+        parts.drop(("retrieved",), reason)
+
+
+@dataclass(slots=True, eq=False)
+class Recorded:
+    """An answer that was given in an earlier run; where a system's answer is expected, it stands for it.
+
+    Attributes:
+        text: what `record` returned.
+        keys: version and parameters that the metrics had then, by name.
+        run_id: the run.
+    """
+
+    text: str
+    keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    run_id: str = ""
+    _raw: dict[str, Any] | None = None
+
+    @classmethod
+    def failed(cls, error: str) -> Recorded:
+        """Return what stands where there should be an answer and is none."""
+        return cls(ERRORED, _raw={"error": error, "seconds": 0.0, "concurrency": 1})
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """What was kept.
+
+        Raises:
+            HistoryError: the text is damaged.
+        """
+        if self._raw is None:
+            try:
+                self._raw = json.loads(zlib.decompress(base64.b64decode(self.text[1:], validate=True)))
+            except (ValueError, zlib.error) as exc:
+                raise HistoryError(f"a recorded answer is damaged: {exc}") from None
+        return self._raw
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether the system answered, then."""
+        return not self.text.startswith(ERRORED)
+
+    def parts(self) -> Parts:
+        """Return the answer, taken apart."""
+        return Parts.from_dict(self.raw["parts"])
+
+    def scores(self) -> dict[str, Score]:
+        """Return what was measured then and cannot, or need not, be measured again."""
+        return {name: Score(**score) for name, score in self.raw.get("scores", {}).items()}
+
+    def settled(self, case: GoldenCase) -> GoldenCase:
+        """Return *case* with its labels as they were found when it was recorded."""
+        if not self.is_answer or "moved" not in self.raw:
+            return case
+        sample = case.sample
+        if "gold" in self.raw:
+            gold = [Document(doc_id, text, metadata) for doc_id, text, metadata in self.raw["gold"]]
+            sample = replace(sample, relevant_docs=gold or None)
+        return replace(case, sample=sample, moved=self.raw["moved"])
+
+    def differs(self, case: GoldenCase) -> str:
+        """Return why this is no answer to *case*, or an empty string."""
+        if self.raw["hash"] != case.content_hash:
+            return "the case has changed since"
+        if self.raw["top_k"] != case.top_k:
+            return f"{self.raw['top_k']} documents were asked for then, {case.top_k} now"
+        return ""
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def _plain_scores(scores: Mapping[str, Score]) -> dict[str, Any]:
+    return {name: asdict(score) for name, score in scores.items()}
+
+
+def _packed(mark: str, text: str) -> str:
+    return mark + base64.b64encode(zlib.compress(text.encode(), 1)).decode()

@@ -1,0 +1,136 @@
+"""An earlier run that answers in place of a system: for every case, or for those it has an answer to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..adapters.systems import System
+from ..core.run import Run
+from ..errors import NotRecordedError
+from ..io.golden import GoldenCase
+from ..regression.baseline import metric_key
+from .recording import Recorded
+
+__all__ = ["Answering", "RecordedRun", "is_recorded", "replayed", "resumed"]
+
+
+@dataclass(slots=True)
+class RecordedRun:
+    """A stored run with what was recorded of its answers, by case, repeats in order."""
+
+    run_id: str
+    run: Run
+    recordings: Mapping[str, Sequence[str]]
+    _keys: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> Mapping[str, Mapping[str, Any]]:
+        """Version and parameters of the metrics then."""
+        if not self._keys:
+            self._keys = {name: metric_key(info) for name, info in self.run.metrics.items()}
+        return self._keys
+
+    def times(self, case: GoldenCase) -> int:
+        """Return how often the system was asked about *case*."""
+        return len(self.recordings.get(case.id, ()))
+
+    def answer(self, case: GoldenCase, repeat: int) -> Recorded:
+        """Return what the system said at one repeat, counted from 0.
+
+        Raises:
+            NotRecordedError: there is no answer to the case as it is now; the message says why.
+        """
+        texts = self.recordings.get(case.id, ())
+        if repeat >= len(texts):
+            raise NotRecordedError(self._missing(case, repeat))
+        recorded = Recorded(texts[repeat], self.keys, self.run_id)
+        if reason := recorded.differs(case):
+            raise NotRecordedError(f"run {self.run_id} does not answer this case: {reason}")
+        return recorded
+
+    def _missing(self, case: GoldenCase, repeat: int) -> str:
+        if times := self.times(case):
+            return f"run {self.run_id} asked {times} times, there is no answer number {repeat + 1}"
+        result = self.run.cases.get(case.id)
+        if result is None and case.id in self.run.expected_ids:
+            seen = f"{len(self.run.cases)} of {len(self.run.expected_ids)} cases"
+            return f"run {self.run_id} has no answer to this case: it ran {seen} and not this one"
+        if result is None:
+            return f"run {self.run_id} has no answer to this case: it is new"
+        said = (result.error.splitlines() or [result.state])[0]
+        return f"run {self.run_id} recorded no answer to this case ({said})"
+
+
+@dataclass
+class Answering(System):
+    """A system that an earlier run stands in for.
+
+    Attributes:
+        source: the run.
+        base: the system that is asked where the run has no answer; None where nothing may be asked.
+        skip: told the reason where the run skipped a case and nothing may be asked; must raise.
+        missing: why there is no run, where there is none.
+    """
+
+    source: RecordedRun | None = None
+    base: System | None = None
+    skip: Callable[[str], Any] | None = None
+    missing: str = ""
+
+    def answer(self, case: GoldenCase, repeat: int) -> Callable[[], Any] | None:
+        """Return the call that gives the recorded answer; None where the system is to be asked.
+
+        Where nothing may be asked, a missing answer is a recorded error.
+        """
+        if self.base is not None:
+            recorded = self._good(case, repeat)
+            return None if recorded is None else lambda: recorded
+        return lambda: self._told(case, repeat)
+
+    def has(self, case: GoldenCase) -> bool:
+        """Whether the system need not be asked about *case* the first time."""
+        return self.base is None or self._good(case, 0) is not None
+
+    def times(self, case: GoldenCase) -> int:
+        """Return how often the run asked about *case*; at least 1."""
+        return max(1, self.source.times(case)) if self.source is not None else 1
+
+    def _good(self, case: GoldenCase, repeat: int) -> Recorded | None:
+        try:
+            recorded = self.source.answer(case, repeat) if self.source is not None else None
+        except NotRecordedError:
+            return None
+        return recorded if recorded is not None and recorded.is_answer else None
+
+    def _told(self, case: GoldenCase, repeat: int) -> Recorded:
+        if self.source is None:
+            return Recorded.failed(f"NotRecordedError: {self.missing}")
+        result = self.source.run.cases.get(case.id)
+        if self.skip is not None and result is not None and result.state == "skipped":
+            self.skip(result.error)
+        try:
+            return self.source.answer(case, repeat)
+        except NotRecordedError as exc:
+            return Recorded.failed(f"NotRecordedError: {exc}")
+
+
+def is_recorded(system: System, case: GoldenCase) -> bool:
+    """Whether *system* answers *case*, the first time, without being asked."""
+    return isinstance(system, Answering) and system.has(case)
+
+
+def replayed(source: RecordedRun | None, *, missing: str = "", skip: Callable[[str], Any] | None = None) -> Answering:
+    """Return what answers as *source* did and asks nobody; *missing* says why there is no source."""
+
+    def refuse(*_: Any) -> Any:
+        raise NotRecordedError("a replay calls nothing")
+
+    provenance = dict(source.run.provenance) if source is not None else {}
+    return Answering("a recorded run", False, refuse, provenance, source=source, skip=skip, missing=missing)
+
+
+def resumed(source: RecordedRun, base: System) -> Answering:
+    """Return what answers as *source* did where the system answered, then, and asks *base* for the rest."""
+    return Answering(base.name, base.is_async, base.invoke, base.provenance, source=source, base=base)

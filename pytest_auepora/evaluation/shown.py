@@ -1,0 +1,96 @@
+"""What reports show of an answer: its text, what was retrieved with grades, times; capped in size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ..core.types import Document, EvaluationSample, SystemOutputs
+from ..errors import MetricError
+from ..metrics.coverage import citations_of
+from ..metrics.gold import source_of, span_of
+from ..metrics.relevance import grades_of_retrieved
+
+__all__ = ["cropped", "shown_outputs", "snippet", "source_key"]
+
+ANSWER_CAP = 20_000
+SNIPPET_CAP = 200
+RETRIEVED_CAP = 100
+
+
+def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bool = False) -> dict[str, Any]:
+    """Return ``answer``, ``retrieved``, ``timings``, and ``refused``, ``grounded``, ``citations`` where they are said.
+
+    *whole* leaves texts and lists as long as they are.
+    """
+    grades: Sequence[int] = grades_of_retrieved(sample, outputs)
+    out: dict[str, Any] = {
+        "answer": outputs.response.text,
+        "retrieved": [
+            {
+                "id": r.doc.doc_id,
+                "score": _plain(r.score),
+                "grade": grade,
+                "text": r.doc.text,
+                **source_key(r.doc),
+                **_offsets(r.doc),
+            }
+            for r, grade in zip(outputs.retrieved if whole else outputs.retrieved[:RETRIEVED_CAP], grades, strict=False)
+        ],
+        "timings": {k: float(v) for k, v in outputs.timings.items()},
+    }
+    said = outputs.response.metadata
+    out.update({key: bool(said[key]) for key in ("refused", "grounded") if said.get(key) is not None})
+    with suppress(MetricError):  # the metric that needs them says what is wrong with them
+        if cited := citations_of(outputs):
+            out["citations"] = [c if isinstance(c, int) else str(c) for c in cited]
+    return out if whole else cropped(out)
+
+
+def cropped(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `shown_outputs` gave with its texts and lists cut to what reports have room for."""
+    out = dict(shown)
+    if isinstance(answer := out.get("answer"), str):
+        out["answer"] = _cap(answer, ANSWER_CAP)
+    if "retrieved" in out:
+        hits = out["retrieved"][:RETRIEVED_CAP]
+        out["retrieved"] = [{**hit, "text": _cropped_text(hit)} if hit.get("text") else hit for hit in hits]
+    if "citations" in out:
+        out["citations"] = [c if isinstance(c, int) else _cap(c, SNIPPET_CAP) for c in out["citations"][:RETRIEVED_CAP]]
+    return out
+
+
+def _cropped_text(hit: Mapping[str, Any]) -> str:
+    """Relevant ones whole: they tell what a label meant once its chunk id is gone."""
+    return _cap(hit["text"], ANSWER_CAP if hit.get("grade") else SNIPPET_CAP)
+
+
+def snippet(text: str) -> str:
+    """Return the beginning of *text*, as long as what is shown of an irrelevant document."""
+    return _cap(text, SNIPPET_CAP)
+
+
+def source_key(document: Document) -> dict[str, str]:
+    """Name the document that a chunk was cut from, where that is another."""
+    source = source_of(document)
+    return {} if source == document.doc_id else {"doc": source}
+
+
+def _offsets(document: Document) -> dict[str, list[int]]:
+    """Say where in its document a chunk is, where it knows."""
+    place = span_of(document)
+    return {} if place is None else {"span": list(place)}
+
+
+def _plain(score: Any) -> float | None:
+    """A builtin float (a numpy one would break the report's journey between processes); NaN becomes None."""
+    try:
+        value = float(score)
+    except (TypeError, ValueError):
+        return None
+    return value if value - value == 0 else None
+
+
+def _cap(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"

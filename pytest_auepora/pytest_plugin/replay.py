@@ -1,0 +1,158 @@
+"""``--auepora-replay``, ``--auepora-resume``: an earlier run answers, to all cases or to those it has answers to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..adapters.systems import System
+from ..core.run import Run
+from ..errors import AueporaError
+from ..evaluation.replay import RecordedRun, replayed, resumed
+from ..history.recorded import Chosen, choose, load_recorded
+from ..history.store import HistoryStore
+from ..io.golden import GoldenSuite
+from ..regression.baseline import GIT_COMMIT
+from ..regression.comparability import provenance_changes
+from ..regression.verdict import Verdict
+from .compat import fixtures_only_for, variant_of
+from .keys import CASE, SUITE
+
+__all__ = ["Replay", "Replaying", "make_replay"]
+
+_INPUT = "auepora_replay"
+_OPTIONS = {"replayed": "auepora_replay", "resumed": "auepora_resume"}
+
+
+def make_replay(config: pytest.Config) -> Replay:
+    """Return what answers from an earlier run, which one of the two options asks for.
+
+    Raises:
+        pytest.UsageError: there is no such run.
+    """
+    given = {kind: name for kind, option in _OPTIONS.items() if (name := config.getoption(option))}
+    if len(given) > 1:
+        raise pytest.UsageError("--auepora-replay asks the system nothing, --auepora-resume the rest: give one of them")
+    ((kind, name),) = given.items()
+    from .recorder import history_place
+
+    option = f"--{_OPTIONS[kind].replace('_', '-')}"
+    if (place := history_place(config)) is None:
+        raise pytest.UsageError(f"{option}: history is switched off, so there are no runs to take answers from")
+    if (told := getattr(config, "workerinput", {}).get(_INPUT)) is not None:
+        chosen = {(suite, variant): run_id for suite, variant, run_id in json.loads(told)}
+    else:
+        try:
+            chosen = choose(HistoryStore(place), name)
+        except AueporaError as exc:
+            raise pytest.UsageError(f"{option}: {exc}") from None
+    return Replay(kind, name, place, chosen)
+
+
+class Replay:
+    """The runs that answer, by suite and configuration; each is read when its first case asks.
+
+    Args:
+        kind: ``replayed`` or ``resumed``.
+        name: what the user called the run.
+        place: where the history is.
+        chosen: the runs.
+    """
+
+    def __init__(self, kind: str, name: str, place: str | Path, chosen: Chosen) -> None:
+        self.kind, self.name, self.chosen = kind, name, chosen
+        self._store = HistoryStore(place)
+        self._runs: dict[str, RecordedRun] = {}
+        self._systems: dict[tuple[str, str, int], tuple[System | None, System]] = {}
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether the system may not be called, nor be made."""
+        return self.kind == "replayed"
+
+    def source(self, suite: str, variant: str) -> RecordedRun | None:
+        """Return the run that answers for *suite* under the configuration *variant*, if there is one."""
+        if (run_id := self.chosen.get((suite, variant))) is None:
+            return None
+        if run_id not in self._runs:
+            self._runs[run_id] = load_recorded(self._store, run_id)
+        return self._runs[run_id]
+
+    def replayed(self, suite: GoldenSuite, variant: str) -> System:
+        """Return what answers in place of the system of *suite*."""
+        key = suite.name, variant, 0
+        if key not in self._systems:
+            title = f"{suite.name}[{variant}]" if variant else suite.name
+            of = " and ".join(f"{s}[{v}]" if v else s for s, v in sorted(self.chosen))
+            missing = f"{self._store.name} has no recorded run of {title}: {self.name!r} is of {of}"
+            made = replayed(self.source(suite.name, variant), missing=missing, skip=pytest.skip)
+            self._systems[key] = None, made
+        return self._systems[key][1]
+
+    def resumed(self, suite: GoldenSuite, variant: str, base: System, provenance: Mapping[str, Any]) -> System:
+        """Return *base* with the answers that the earlier run has, where those came about as they would now."""
+        key = suite.name, variant, id(base)
+        if (known := self._systems.get(key)) is None or known[0] is not base:
+            source = self.source(suite.name, variant)
+            fits = source is not None and not moved(source.run.provenance, provenance)
+            made = resumed(source, base) if source is not None and fits else base
+            known = self._systems[key] = base, made
+        return known[1]
+
+    def prepare(self, item: pytest.Item) -> None:
+        """Let the item have the recorded run for its system, and set up nothing that only the system needs."""
+        if not self.asks_nothing or CASE not in item.stash:
+            return
+        suite = item.stash[SUITE]
+        funcargs: dict[str, Any] = getattr(item, "funcargs", {})
+        for name in fixtures_only_for(item, suite.fixture):
+            funcargs.setdefault(name, None)
+        funcargs[suite.fixture] = self.replayed(suite, variant_of(item))
+
+
+def moved(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return what differs between two provenances as they look after JSON; the commit is no condition of an answer."""
+    return provenance_changes(then, json.loads(json.dumps(now, default=str)))
+
+
+class Replaying:
+    """Says of every run where its answers came from, and tells workers which runs answer; controller only."""
+
+    def __init__(self, replay: Replay) -> None:
+        self.replay = replay
+
+    def pytest_report_header(self) -> str:
+        """Say so before anything is run."""
+        runs = sorted(set(self.replay.chosen.values()))
+        named = ", ".join(runs[:3]) + (f" and {len(runs) - 3} more" if len(runs) > 3 else "")
+        calls = "no calls" if self.replay.asks_nothing else "calls only for what is missing there"
+        return f"auepora: answers from {named}, {calls}"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """All workers take the same runs, whatever is stored meanwhile."""
+        node.workerinput[_INPUT] = json.dumps([[*key, run_id] for key, run_id in self.replay.chosen.items()])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
+        """Mark the run."""
+        source = self.replay.source(run.suite, run.variant)
+        if source is None:
+            verdict.notes.append(f"no recorded run of {run.title}; nothing was taken")
+            return
+        taken = sum(c.extra.get("recorded_in") == source.run_id for c in run.cases.values())
+        run.origin = {"kind": self.replay.kind, "run": source.run_id, "taken": taken}
+        if self.replay.asks_nothing:
+            verdict.notes.append(f"replayed from run {source.run_id}: its answers, no calls")
+            return
+        verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}, the others asked")
+        if changed := moved(source.run.provenance, run.provenance):
+            told = ", ".join(f"{key} {then} → {now}" for key, (then, now) in changed.items())
+            verdict.notes.append(f"run {source.run_id} answered under other conditions: {told}")
+        commits = [str(provenance.get(GIT_COMMIT, ""))[:8] for provenance in (source.run.provenance, run.provenance)]
+        if taken and all(commits) and commits[0] != commits[1]:
+            verdict.notes.append(f"run {source.run_id} was made at commit {commits[0]}, this is {commits[1]}")

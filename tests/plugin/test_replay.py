@@ -1,0 +1,362 @@
+"""Earlier runs that answer in place of the system: judged again without a call, or resumed where they stopped."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_auepora.evaluation.recording import Recorded
+from pytest_auepora.history.store import HistoryStore
+
+from .conftest import Project, gates
+
+COUNTING = """\
+def client():
+    if not pathlib.Path("key.txt").exists():
+        raise RuntimeError("no key")
+    return answer
+
+
+@pytest.fixture(scope="session")
+def rag(client):
+    def ask(query):
+        with open("calls.txt", "a") as file:
+            file.write(query + "\\n")
+        if pathlib.Path("down.txt").exists() and "warehouse" in query:
+            raise ConnectionError("no route")
+        return client(query)
+
+    return ask
+"""
+CASES = 5
+
+
+@pytest.fixture
+def counted(project: Project) -> Project:
+    """A project that notes every call, and whose system cannot be made without a key."""
+    project.rag(COUNTING)
+    project.write("key.txt", "")
+    return project
+
+
+def store(project: Project) -> HistoryStore:
+    return HistoryStore(project.path / ".auepora" / "history.sqlite")
+
+
+def calls(project: Project) -> int:
+    """How many calls there were since this was last asked."""
+    path = project.path / "calls.txt"
+    n = len(path.read_text().splitlines()) if path.exists() else 0
+    path.unlink(missing_ok=True)
+    return n
+
+
+def lock_out(project: Project) -> None:
+    (project.path / "key.txt").unlink()
+
+
+def judged(project: Project, run: str = "last") -> dict[str, Any]:
+    """Everything a stored verdict says, unrounded, but who it is about."""
+    verdict = store(project).verdict(run)
+    return {k: verdict[k] for k in ("gates", "aggregates", "comparison", "failed_cases")}
+
+
+def test_a_replay_needs_no_system_and_gives_the_same_verdict(counted: Project) -> None:
+    counted.accept()
+    counted.break_retriever()
+    assert counted.run().ret == 1
+    assert calls(counted) == 2 * CASES
+    lock_out(counted)
+    result = counted.run("--auepora-replay", auepora=False)
+    assert result.ret == 1
+    assert calls(counted) == 0
+    replayed, then = store(counted).runs(2)
+    assert judged(counted) == judged(counted, then.run_id)
+    assert replayed.origin == f"replayed {then.run_id}"
+    assert f"replayed from run {then.run_id}: its answers, no calls" in str(result.stdout)
+    assert store(counted).load("last").origin == {"kind": "replayed", "run": then.run_id, "taken": CASES}
+
+
+def test_new_metrics_and_thresholds_judge_the_old_answers(counted: Project) -> None:
+    assert counted.run().ret == 0
+    lock_out(counted)
+    counted.edit("metrics: [", "metrics: [k_precision, rougeL, ")
+    counted.edit("  recall@3: 0.9", "  recall@3: 0.9\n  rougeL: 0.9")
+    result = counted.run("--auepora-replay")
+    assert gates(result) == ["rougeL"]
+    scores = store(counted).load("last").cases["warranty"].scores
+    assert scores["k_precision"].value is not None  # it reads the whole texts of what was retrieved
+
+
+def test_a_replay_of_a_replay_is_one_of_the_run_that_asked(counted: Project) -> None:
+    counted.run()
+    first = store(counted).runs(1)[0].run_id
+    for name in ("last", "last", None):
+        counted.run("--auepora-replay", name or store(counted).runs(1)[0].run_id)
+        assert store(counted).runs(1)[0].origin == f"replayed {first}"
+
+
+def test_what_the_run_cannot_answer_is_an_error_and_no_call(counted: Project) -> None:
+    counted.run("--deselect", "shop.golden.yaml::free-returns")
+    calls(counted)
+    counted.edit("Within how many days", "In how many days")
+    counted.edit("  - id: warranty\n", "  - id: warranty\n    top_k: 3\n")
+    counted.edit("  - id: ceo-salary\n", "  - id: new-one\n    query: New?\n  - id: ceo-salary\n")
+    lock_out(counted)
+    result = counted.run("--auepora-replay")
+    assert result.ret == 1
+    assert calls(counted) == 0
+    errors = {i: c.error for i, c in store(counted).load("last").cases.items() if c.state == "error"}
+    assert errors.keys() == {"refund-window", "free-returns", "warranty", "new-one"}
+    assert errors["refund-window"].endswith("the case has changed since")
+    assert errors["warranty"].endswith("5 documents were asked for then, 3 now")
+    assert errors["free-returns"].endswith("it ran 4 of 5 cases and not this one")
+    assert errors["new-one"].endswith("it is new")
+    assert "error_rate" in gates(result)
+
+
+def test_an_error_then_is_the_same_error_now(counted: Project) -> None:
+    counted.write("down.txt", "")
+    counted.run()
+    lock_out(counted)
+    counted.run("--auepora-replay")
+    again, then = (store(counted).load(f"last{back}").cases["warehouse"] for back in ("", "~1"))
+    assert then.error.startswith("ConnectionError: no route")
+    assert (again.state, again.error, again.scores) == (then.state, then.error, then.scores)
+
+
+@pytest.mark.parametrize("how", ["serial", "two processes"])
+def test_resuming_asks_only_what_is_missing(counted: Project, how: str) -> None:
+    counted.write("down.txt", "")
+    counted.run("-x")
+    assert calls(counted) == 2
+    (counted.path / "down.txt").unlink()
+    if how == "serial":
+        result = counted.run("--auepora-resume")
+    else:
+        pytest.importorskip("xdist", reason="needs pytest-xdist")
+        result = counted.run_apart("--auepora-resume", "-n", "2")
+    assert result.ret == 0
+    assert calls(counted) == CASES - 1
+    run = store(counted).load("last")
+    assert (run.origin["kind"], run.origin["taken"], run.is_full) == ("resumed", 1, True)
+    assert "1 of 5 answers taken from run" in " ".join(str(result.stdout).split())
+    assert counted.run("--auepora-replay").ret == 0  # what was taken is recorded in the new run as well
+    assert calls(counted) == 0
+
+
+def test_resuming_under_other_conditions_takes_nothing(counted: Project) -> None:
+    hook = "\n\ndef pytest_auepora_provenance():\n    return {'model': pathlib.Path('model.txt').read_text()}\n"
+    path = counted.path / "conftest.py"
+    path.write_text(path.read_text() + hook)
+    counted.write("model.txt", "m-1")
+    counted.run()
+    counted.write("model.txt", "m-2")
+    calls(counted)
+    lock_out(counted)
+    counted.run("--auepora-replay")  # judged as what it was
+    assert (calls(counted), store(counted).load("last").provenance["model"]) == (0, "m-1")
+    counted.write("key.txt", "")
+    result = counted.run("--auepora-resume")
+    assert calls(counted) == CASES
+    assert "answered under other conditions: model m-1 → m-2" in " ".join(str(result.stdout).split())
+    assert store(counted).load("last").origin["taken"] == 0
+
+
+def test_a_killed_run_is_stored_by_the_next_and_can_be_resumed(counted: Project) -> None:
+    counted.edit("client(query)", "client(query) if 'label' not in query else __import__('os')._exit(9)", "conftest.py")
+    assert counted.run_apart("-p", "no:xdist").ret == 9
+    assert calls(counted) == 3
+    assert not store(counted).exists()
+    assert list((counted.path / ".auepora").glob("unfinished-*"))
+    counted.edit(" if 'label' not in query else __import__('os')._exit(9)", "", "conftest.py")
+    assert counted.run("--auepora-resume").ret == 0
+    assert calls(counted) == CASES - 2
+    resumed, killed = store(counted).runs()
+    assert (killed.outcome, killed.complete, killed.cases) == ("not judged", False, 2)
+    assert resumed.origin == f"resumed {killed.run_id}"
+    assert not list((counted.path / ".auepora").glob("unfinished-*"))
+
+
+@pytest.mark.parametrize("extra", [(), ("--auepora-repeat", "3")])
+def test_every_repeat_is_recorded_by_itself(counted: Project, extra: tuple[str, ...]) -> None:
+    counted.edit(
+        "        return client(query)", "        text, docs = client(query)\n"
+        "        n = pathlib.Path('calls.txt').read_text().count('warehouse')\n"
+        "        return text, docs[::-1] if 'warehouse' in query and n % 2 else docs", "conftest.py",
+    )  # fmt: skip
+    counted.edit("  recall@3: 0.9", "  recall@3: 0.5")
+    counted.edit("suite: shop\n", "suite: shop\nrepeat: 2\n")
+    counted.run(*extra)
+    lock_out(counted)
+    counted.run("--auepora-replay")
+    n = 3 if extra else 2
+    assert calls(counted) == n * CASES
+    replayed, then = (store(counted).load(f"last{back}") for back in ("", "~1"))
+    assert then.cases["warehouse"].extra["repeats"] == replayed.cases["warehouse"].extra["repeats"]
+    assert len(then.cases["warehouse"].extra["repeats"]["mrr"]) == n
+    assert judged(counted) == judged(counted, "last~1")
+    counted.run("--auepora-replay", "--auepora-repeat", "4")
+    assert f"asked {n} times, there is no answer number" in store(counted).load("last").cases["warranty"].error
+
+
+def test_each_configuration_is_replayed_from_its_own_run(counted: Project) -> None:
+    counted.edit('@pytest.fixture(scope="session")\ndef rag(client):', '@pytest.fixture(scope="session", '
+                 'params=["good", "bad"])\ndef rag(client, request):', "conftest.py")  # fmt: skip
+    counted.edit(
+        "return client(query)", "return client(query) if request.param == 'good' else ('no', [])", "conftest.py"
+    )
+    counted.run()
+    then = {run.variant: judged(counted, run.run_id) for run in store(counted).runs()}
+    bad = next(run.run_id for run in store(counted).runs() if run.variant == "bad")
+    calls(counted)
+    lock_out(counted)
+    counted.run("--auepora-replay")
+    assert calls(counted) == 0
+    assert {run.variant: judged(counted, run.run_id) for run in store(counted).runs(2)} == then
+    counted.run("--auepora-replay", bad, "-k", "good and warranty")
+    assert "has no recorded run of shop[good]" in store(counted).load("last").cases["warranty"].error
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "anyio"])
+def test_an_async_fixture_is_not_set_up_either(counted: Project, loop: str) -> None:
+    pytest.importorskip("pytest_asyncio" if loop == "asyncio" else "anyio", reason=f"needs {loop}")
+    backend = (
+        ""
+        if loop == "asyncio"
+        else "\n\n@pytest.fixture(scope='session')\ndef anyio_backend():\n    return 'asyncio'\n"
+    )
+    wanted = "" if loop == "asyncio" else "anyio_backend, "
+    decorator = "pytest_asyncio.fixture" if loop == "asyncio" else "pytest.fixture"
+    counted.rag(
+        f"async def rag({wanted}tmp_path_factory):\n    assert pathlib.Path('key.txt').exists()\n\n"
+        "    async def ask(query):\n        with open('calls.txt', 'a') as file:\n            file.write('x\\n')\n"
+        f"        return answer(query)\n\n    return ask\n{backend}", decorator=decorator,
+    )  # fmt: skip
+    if loop == "asyncio":
+        counted.edit("import asyncio\n", "import asyncio\nimport pytest_asyncio\n", "conftest.py")
+    counted.pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = session")
+    plugins = ("pytest_asyncio.plugin",) if loop == "asyncio" else ("anyio.pytest_plugin",)
+    assert counted.run(plugins=plugins).ret == 0
+    assert calls(counted) == CASES
+    lock_out(counted)
+    assert counted.run("--auepora-replay", plugins=plugins).ret == 0
+    assert calls(counted) == 0
+    assert judged(counted) == judged(counted, "last~1")
+
+
+def test_a_timed_case_is_replayed_and_not_timed(counted: Project) -> None:
+    pytest.importorskip("pytest_benchmark", reason="needs pytest-benchmark")
+    counted.edit("  - id: warehouse\n", "  - id: warehouse\n    benchmark: {rounds: 3}\n")
+    counted.run(plugins=("pytest_benchmark.plugin",))
+    assert calls(counted) == CASES + 2
+    lock_out(counted)
+    assert counted.run("--auepora-replay").ret == 0  # without pytest-benchmark
+    assert calls(counted) == 0
+    again, then = (store(counted).load(f"last{back}").cases["warehouse"] for back in ("", "~1"))
+    assert again.seconds == then.seconds > 0
+    assert again.outputs["timings"] == then.outputs["timings"]
+
+
+def test_fixture_and_marker_in_test_files(counted: Project) -> None:
+    counted.write(
+        "test_quality.py",
+        "import pytest\n\n\ndef test_all(auepora):\n    assert auepora.evaluate('shop.golden.yaml')['mrr'] == 1.0\n"
+        "\n\n@pytest.mark.auepora('shop.golden.yaml')\ndef test_each(auepora_case):\n"
+        "    assert auepora_case.answer\n",
+    )
+    assert counted.run("test_quality.py").ret == 0
+    assert calls(counted) == 2 * CASES
+    lock_out(counted)
+    assert counted.run("test_quality.py", "--auepora-replay").ret == 0
+    assert calls(counted) == 0
+
+
+def test_what_redaction_takes_out_is_nowhere_in_the_recording(counted: Project) -> None:
+    hook = """
+
+def pytest_auepora_redact(result):
+    for hit in result.outputs.get("retrieved", ()):
+        hit["text"] = hit["text"].replace("30 days", "[…]")
+    result.outputs["answer"] = result.outputs.get("answer", "").replace("30 days", "[…]")
+    result.query = result.query.replace("30 days", "[…]")
+    result.expected.clear()
+    result.scores["token_f1"].details.clear()
+"""
+    path = counted.path / "conftest.py"
+    path.write_text(path.read_text() + hook)
+    counted.edit("return client(query)", "text, docs = client(query)\n        return {'answer': text, "
+                 "'documents': docs, 'trace': text, 'metadata': {'raw': text}}", "conftest.py")  # fmt: skip
+    counted.edit("metrics: [", "metrics: [assertion_pass, ")
+    counted.run()
+    for texts in store(counted).recordings("last").values():
+        assert "30 days" not in json.dumps(Recorded(texts[0]).raw)
+    lock_out(counted)
+    counted.run("--auepora-replay")
+    replayed, then = (store(counted).load(f"last{back}") for back in ("", "~1"))
+    assert then.cases["refund-window"].scores["assertion_pass"].value == 1.0  # from the real text
+    assert {i: c.scores for i, c in replayed.cases.items()} == {i: c.scores for i, c in then.cases.items()}
+    counted.edit("metrics: [", "metrics: [rougeL, ")
+    result = counted.run("--auepora-replay")
+    assert result.ret == 1  # a number over a text with holes would be a wrong one
+    scores = store(counted).load("last").cases["refund-window"].scores
+    assert "the answer was changed by pytest_auepora_redact" in scores["rougeL"].reason
+    assert scores["token_f1"].value == 1.0
+    assert store(counted).load("last").cases["warehouse"].scores["rougeL"].value == 1.0  # nothing was taken out there
+
+
+def test_too_large_an_answer_says_so_then_and_when_it_is_missed(counted: Project) -> None:
+    counted.pytester.makeini("[pytest]\nauepora_record_cap = 700")
+    counted.edit("return client(query)", "text, docs = client(query)\n        return text, [{**d, 'text': d['text'] + "
+                 "' and so on' * 20} for d in docs]", "conftest.py")  # fmt: skip
+    result = counted.run()
+    assert "too large to be recorded in full" in str(result.stdout)
+    lock_out(counted)
+    assert counted.run("--auepora-replay").ret == 0  # what was measured then stands
+    counted.edit("metrics: [", "metrics: [k_precision, ")
+    counted.run("--auepora-replay")
+    reasons = [c.scores["k_precision"].reason for c in store(counted).load("last").cases.values()]
+    assert any("is larger than auepora_record_cap = 700" in reason for reason in reasons)
+
+
+def test_a_cap_of_nothing_records_nothing(counted: Project) -> None:
+    counted.pytester.makeini("[pytest]\nauepora_record_cap = 0")
+    counted.run()
+    assert store(counted).recordings("last") == {}
+    result = counted.run("--auepora-replay")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "the answers of no runs" in str(result.stderr)
+
+
+def test_answers_of_fewer_runs_are_kept_than_results(counted: Project) -> None:
+    counted.pytester.makeini("[pytest]\nauepora_record_keep = 2")
+    for _ in range(3):
+        counted.run()
+    counted.run("--auepora-replay", "last~1")  # which has none of its own, and pushes none out
+    assert [bool(store(counted).recordings(run.run_id)) for run in store(counted).runs()] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--auepora-replay", "--auepora-no-history"], "history is switched off"),
+        (["--auepora-replay", "--auepora-resume"], "give one of them"),
+        (["--auepora-replay", "last"], "the answers of no runs"),
+        (["--auepora-resume", "261121-101010"], "no run '261121-101010'"),
+    ],
+)
+def test_what_cannot_be_replayed_is_a_usage_error(counted: Project, args: list[str], message: str) -> None:
+    result = counted.run(*args)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert message in str(result.stderr)
+    assert calls(counted) == 0
+
+
+def test_a_path_behind_the_option_is_a_path(counted: Project) -> None:
+    counted.run()
+    counted.write("elsewhere/other.golden.yaml", "cases:\n  - {id: a, query: b}\n")
+    counted.run("--auepora-replay", "shop.golden.yaml")
+    assert store(counted).runs(1)[0].suite == "shop"
+    assert len(store(counted).runs()) == 2
