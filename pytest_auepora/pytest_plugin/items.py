@@ -106,6 +106,15 @@ def _keep(item: pytest.Item, result: CaseResult, provenance: dict[str, Any]) -> 
     item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance, session.answers.take(result.case_id))]
 
 
+def _shorten(item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+    """Leave one frame to a failure that shows none, the case's own: looking through all takes longer than the case."""
+    if isinstance(excinfo.value, pytest.fail.Exception) and not excinfo.value.pytrace:
+        code = getattr(getattr(item, "function", None), "__code__", None)
+        own = excinfo.traceback.filter(lambda entry: entry.frame.raw.f_code is code)
+        if own:
+            excinfo.traceback = own
+
+
 def _wants_traceback(config: pytest.Config) -> bool:
     """Whether the user asked to see, or step into, frames; else a short text serves (and is fast)."""
     return bool(config.getoption("usepdb", False)) or config.getoption("tbstyle", "auto") in ("long", "native")
@@ -152,6 +161,8 @@ class Collecting:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Put what was measured on the item's report; a failed set-up is an errored case."""
+        if call.excinfo is not None and CASE in item.stash:
+            _shorten(item, call.excinfo)
         report = yield
         if call.when == "setup" and CASE in item.stash and not report.passed:
             self._keep_setup(item, call, report)

@@ -62,6 +62,7 @@ def configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(JUnitProperties(), "auepora-junit")
     if not hasattr(config, "workerinput"):
+        from . import quick_summary
         from .recorder import make_recorder
         from .reports import make_reports
         from .terminal import Terminal
@@ -77,6 +78,7 @@ def configure(config: pytest.Config) -> None:
 
             config.pluginmanager.register(Replaying(replay), "auepora-replaying")
         config.pluginmanager.register(Terminal(config, judge), "auepora-terminal")
+        quick_summary.register(config)
 
 
 class AueporaSession:
