@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.rag_interface import SimpleRAGSystem
+from pytest_auepora.core.types import Document
 
-from .simple_rag import Breakage, build_rag
+from .corpus import CHUNK_CHARS, LONG_CHUNK_CHARS
+from .simple_rag import Breakage, build_rag, chunks_for
 
 
 @pytest.fixture(scope="session")
@@ -18,10 +20,18 @@ def rag() -> SimpleRAGSystem:
     return build_rag(Breakage.from_environment())
 
 
+@pytest.fixture(scope="session")
+def auepora_corpus_ids() -> list[Document]:
+    """What can be retrieved, with texts: labels that moved are told from chunks that were not found."""
+    return chunks_for(Breakage.from_environment())
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_auepora_provenance() -> dict[str, Any]:
     """Say what the answers stand on.  Stored with the baseline, and shown where it differs from it."""
+    chars = LONG_CHUNK_CHARS if Breakage.from_environment() is Breakage.RECHUNK else CHUNK_CHARS
     return {
+        "chunker_version": f"paragraphs up to {chars} characters",
         "corpus": f"Python language reference {sys.version_info.major}.{sys.version_info.minor}",
         "retriever": "bm25s lucene k1=1.2 b=0.75, Porter stems",
     }

@@ -1,8 +1,9 @@
 """The corpus: the Python language reference, which every Python carries as ``pydoc_data.topics``.
 
 ``help("assert")`` reads the same pages.  A page (*topic*) is cut at its headings, and a section at its paragraphs
-into chunks of some 900 characters.  Chunk ids say where a chunk comes from, ``comparisons/value-comparisons#2``
-being the second chunk of that section of the page ``comparisons``; text added elsewhere does not rename it.
+into chunks of some 900 characters, or as many as it is told.  Chunk ids say where a chunk comes from,
+``comparisons/value-comparisons#2`` being the second chunk of that section of the page ``comparisons``; text added
+elsewhere does not rename it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pytest_auepora.core.types import Document
 __all__ = ["build_corpus", "load_topics"]
 
 CHUNK_CHARS = 900
+LONG_CHUNK_CHARS = 1600
+"""The other way to cut the corpus, see `simple_rag.Breakage.RECHUNK`."""
 
 _UNDERLINE = re.compile(r"([*=~^\"-])\1{2,}")
 _PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\s*\Z)", re.DOTALL)
@@ -42,8 +45,10 @@ def load_topics() -> dict[str, str]:
     return dict(topics)
 
 
-def build_corpus(topics: Mapping[str, str] | None = None) -> list[Document]:
-    """Cut *topics* (default: those of the running Python) into chunks.
+def build_corpus(
+    topics: Mapping[str, str] | None = None, *, chunk_chars: int = CHUNK_CHARS, sign: str = "#"
+) -> list[Document]:
+    """Cut *topics* (default: those of the running Python) into chunks of *chunk_chars*, numbered after a *sign*.
 
     Each chunk has in its metadata the ``document_id`` (the topic), ``start`` and ``end`` (characters of the topic,
     end exclusive: ``topics[document_id][start:end] == text``) and its ``heading``.
@@ -60,7 +65,7 @@ def build_corpus(topics: Mapping[str, str] | None = None) -> list[Document]:
             body = _same(topics[topic][section.start : section.end])
             if body and body not in seen:
                 seen.add(body)
-                chunks.extend(_chunks(section, topics[topic], used))
+                chunks.extend(_chunks(section, topics[topic], used, chunk_chars, sign))
     return sorted(chunks, key=lambda doc: (doc.metadata["document_id"], doc.metadata["start"]))
 
 
@@ -82,18 +87,18 @@ def _sections(topic: str, text: str) -> Iterator[Section]:
         yield Section(topic, lines[head], starts[head + 2], end, head == 0)
 
 
-def _chunks(section: Section, text: str, used: Counter[str]) -> Iterator[Document]:
+def _chunks(section: Section, text: str, used: Counter[str], chunk_chars: int, sign: str) -> Iterator[Document]:
     prefix = section.topic if section.first else f"{section.topic}/{_slug(section.heading)}"
-    for start, end in _spans(text, section.start, section.end):
+    for start, end in _spans(text, section.start, section.end, chunk_chars):
         used[prefix] += 1
         yield Document(
-            f"{prefix}#{used[prefix]}",
+            f"{prefix}{sign}{used[prefix]}",
             text[start:end],
             {"document_id": section.topic, "start": start, "end": end, "heading": section.heading},
         )
 
 
-def _spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _spans(text: str, start: int, end: int, chunk_chars: int) -> list[tuple[int, int]]:
     """Join neighbouring paragraphs while they fit.  Indented ones stay with the line they explain, if they can."""
     paragraphs = [m.span() for m in _PARAGRAPH.finditer(text, start, end)]
     spans: list[tuple[int, int]] = []
@@ -101,7 +106,7 @@ def _spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
         unit_end = b
         if not _indented(text, a) and i + 1 < len(paragraphs) and _indented(text, paragraphs[i + 1][0]):
             unit_end = paragraphs[i + 1][1]
-        if spans and unit_end - spans[-1][0] <= CHUNK_CHARS:
+        if spans and unit_end - spans[-1][0] <= chunk_chars:
             spans[-1] = (spans[-1][0], b)
         else:
             spans.append((a, b))

@@ -21,9 +21,9 @@ from typing import Any
 from pytest_auepora.core.rag_interface import Generator, Retriever, SimpleRAGSystem
 from pytest_auepora.core.types import Document, Response, RetrievedDocument
 
-from .corpus import build_corpus
+from .corpus import LONG_CHUNK_CHARS, build_corpus
 
-__all__ = ["REFUSAL", "SWITCH", "Bm25Retriever", "Breakage", "Lexicon", "SentenceGenerator", "build_rag"]
+__all__ = ["REFUSAL", "SWITCH", "Bm25Retriever", "Breakage", "Lexicon", "SentenceGenerator", "build_rag", "chunks_for"]
 
 SWITCH = "AUEPORA_EXAMPLE_BREAK"
 REFUSAL = "I cannot answer this from the Python language reference."
@@ -66,6 +66,8 @@ class Breakage(Enum):
     """One question in five ends in a ConnectionError, as with a shard that is down."""
     HANG = "hang"
     """The same questions never come back: give ``--auepora-timeout 2`` as well."""
+    RECHUNK = "rechunk"
+    """Nothing is broken: the corpus is cut into longer chunks, under other ids.  Labels by chunk id are void."""
 
     @classmethod
     def from_environment(cls) -> Breakage:
@@ -219,9 +221,16 @@ class FlakyRetriever(Retriever):
         return self._inner.retrieve(query, top_k=top_k)
 
 
+def chunks_for(breakage: Breakage) -> list[Document]:
+    """Return everything that the system can retrieve, as it is cut."""
+    if breakage is Breakage.RECHUNK:
+        return build_corpus(chunk_chars=LONG_CHUNK_CHARS, sign="~")
+    return build_corpus()
+
+
 def build_rag(breakage: Breakage = Breakage.NONE, chunks: Sequence[Document] | None = None) -> SimpleRAGSystem:
     """Index the corpus (or *chunks*) and return the system, whole or broken."""
-    chunks = build_corpus() if chunks is None else chunks
+    chunks = chunks_for(breakage) if chunks is None else chunks
     lexicon = Lexicon(chunks)
     if breakage is Breakage.INDEX:
         gone = set(sorted({c.metadata["document_id"] for c in chunks})[::3])
