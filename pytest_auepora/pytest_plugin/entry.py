@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _UPDATE = "--auepora-update"
 _REPLAY, _RESUME = "--auepora-replay", "--auepora-resume"
 _INTENTS = ("all", "new", "improved")
-_SWITCHES = ("auepora", "auepora_update", "auepora_anchor", "auepora_replay", "auepora_resume")
+SWITCHES = ("auepora", "auepora_update", "auepora_anchor", "auepora_replay", "auepora_resume", "auepora_report")
+"""Options that each ask for golden cases."""
 _RUN = re.compile(r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?")  # else it is a path
 
 
@@ -50,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--auepora-no-history", action="store_true", help="do not keep the runs in .auepora/history.sqlite")
     add(
         "--auepora-report", action="append", metavar="KIND:FILE",
-        help="write a report (repeatable); KIND: md, json, csv, summary, gitlab, matrix",
+        help="write a report (repeatable; implies --auepora); KIND: md, html, json, csv, summary, gitlab, matrix",
     )  # fmt: skip
     add("--auepora-check", action="store_true", help="say which labels moved in the corpus; the system is not called")
     add("--auepora-reanchor", action="store_true", help="as --auepora-check, and rewrite labels that provably moved")
@@ -112,7 +113,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from .checking import configure
 
         configure(config)
-    elif any(map(config.getoption, _SWITCHES)) or config.getini("auepora"):
+    elif any(map(config.getoption, SWITCHES)) or config.getini("auepora"):
         from .session import configure
 
         configure(config)

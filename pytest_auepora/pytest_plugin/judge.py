@@ -21,6 +21,7 @@ from ..regression.baseline import GIT_COMMIT
 from ..regression.gates import GateOutcome
 from ..regression.verdict import Verdict, judge
 from .collect import SUFFIXES
+from .entry import SWITCHES
 from .keys import SESSION
 from .variants import in_order
 from .wire import Parcel, unpack
@@ -173,7 +174,7 @@ class Judge:
         """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
         option = self.config.option
         chosen = option.keyword or option.markexpr or getattr(option, "lf", False)  # absent without the cache plugin
-        asked = option.auepora or option.auepora_update or option.auepora_replay or option.auepora_resume
+        asked = any(getattr(option, name) for name in SWITCHES)
         if self.runs or chosen or not asked or self.crashed or not self.complete:
             return []
         globs = " ".join(self.config.getini("auepora_files"))

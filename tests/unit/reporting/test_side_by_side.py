@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from markdown_it import MarkdownIt
@@ -26,6 +27,16 @@ from .systems import system
 THREE = [system("bm25", 0.5), system("dense", 0.75), system("hybrid", 0.8)]
 
 
+@cache
+def three() -> SideBySide:
+    return side_by_side(THREE)
+
+
+@cache
+def five() -> SideBySide:
+    return side_by_side([*THREE, system("with a long name of its own", 0.6), system("e5-large-v2/int8", 0.9)])
+
+
 def marks(compared: SideBySide, name: str) -> list[str]:
     row = compared.row(name)
     assert row is not None
@@ -39,7 +50,7 @@ def standings(compared: SideBySide, name: str) -> list[str | None]:
 
 
 def test_the_best_and_what_cannot_be_told_from_it() -> None:
-    compared = side_by_side(THREE)
+    compared = three()
     assert [column.name for column in compared.columns] == ["bm25", "dense", "hybrid"]
     assert marks(compared, "recall@5") == ["", "~", "*"]
     assert standings(compared, "recall@5") == [None, "better", "better"]
@@ -68,15 +79,14 @@ def test_ties_are_all_best_and_not_marked_in_text() -> None:
 
 
 def test_the_pass_rate_stands_first() -> None:
-    compared = side_by_side(THREE)
+    compared = three()
     assert compared.rows[0].name == "pass_rate"
     assert [f.value for f in compared.rows[0].figures] == pytest.approx([0.55, 0.7333, 0.8], abs=1e-3)
 
 
 def test_intervals_are_wider_where_more_systems_are_compared() -> None:
-    two, three = side_by_side(THREE[:2]), side_by_side(THREE)
     widths = []
-    for compared in (two, three):
+    for compared in (side_by_side(THREE[:2]), three()):
         row = compared.row("recall@5")
         assert row is not None
         found = row.figures[1].difference
@@ -174,8 +184,7 @@ def test_two_runs_of_one_configuration_have_different_names() -> None:
 @pytest.mark.parametrize("width", [60, 80, 140])
 @pytest.mark.parametrize("ascii_only", [False, True])
 def test_no_line_is_wider_than_the_terminal(width: int, ascii_only: bool) -> None:
-    many = [*THREE, system("with a long name of its own", 0.6), system("e5-large-v2/int8", 0.9)]
-    text = render(side_by_side_lines(side_by_side(many), width=width, ascii_only=ascii_only))
+    text = render(side_by_side_lines(five(), width=width, ascii_only=ascii_only))
     assert max(map(text_width, text.splitlines())) <= width
     assert text.count("recall@5 ") >= 2
     assert not ascii_only or text.isascii()
@@ -184,7 +193,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, ascii_only: bool) -> Non
 
 
 def test_the_terminal_names_the_cases_on_which_they_disagree() -> None:
-    text = render(side_by_side_lines(side_by_side(THREE), width=100))
+    text = render(side_by_side_lines(three(), width=100))
     assert re.search(r"15 cases that only some of them pass \(recall@5 beside\)", text), text
     assert re.search(r"^case-\d+ +✗ 0.000 +✓ 1.000", text, re.MULTILINE)
     assert "… and 5 more" in text
@@ -216,7 +225,7 @@ def test_it_is_part_of_the_reports_and_fits() -> None:
 
 def test_json_keeps_to_its_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
-    raw = json.loads(side_by_side_json(side_by_side(THREE)))
+    raw = json.loads(side_by_side_json(three()))
     jsonschema.validate(raw, side_by_side_schema())
     report = json.loads(json_report(THREE, [verdict_of(run) for run in THREE]))
     jsonschema.validate(report, report_schema())
@@ -265,5 +274,5 @@ def test_the_order_of_cases_does_not_change_the_numbers() -> None:
     turned = [
         Run(**{**{f: getattr(r, f) for f in r.__slots__}, "cases": dict(reversed(r.cases.items()))}) for r in THREE
     ]
-    for a, b in zip(side_by_side(THREE).rows, side_by_side(turned).rows, strict=True):
+    for a, b in zip(three().rows, side_by_side(turned).rows, strict=True):
         assert a == b
