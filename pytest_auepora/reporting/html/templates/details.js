@@ -1,10 +1,13 @@
-/* What opening a case shows. */
+/* What opening a case shows; its headings are below that of its table. */
+let level = 2;
 const block = (title, kind, ...inside) =>
-  make("section", { class: `block ${kind}` }, make("h4", null, title), ...inside);
+  make("div", { class: `block ${kind}` }, make("p", { class: "title", role: "heading", "aria-level": level + 1 }, title), ...inside);
+const subtitle = (title) => make("p", { class: "subtitle", role: "heading", "aria-level": level + 2 }, title);
 const prose = (text, kind) => make("p", { class: `prose ${kind || ""}`, dir: "auto" }, text);
 
-const details = (one) =>
-  make("div", { class: "details" },
+const details = (one, above) => {
+  level = above;
+  return make("div", { class: "details" },
     lead(one),
     block("Query", "query", prose(one.query || "(empty)")),
     one.error ? block(one.kind === "skipped" ? "Skipped" : "Error", "trace", make("pre", { tabindex: "0" }, one.error)) : null,
@@ -12,6 +15,7 @@ const details = (one) =>
     rationale(one),
     scores(one),
     facts(one));
+};
 
 const lead = (one) => [
   one.why ? make("p", { class: "diagnosis" }, one.why) : null,
@@ -93,7 +97,7 @@ const answer = (one) => {
   return block("Answer", "answer",
     one.answer === undefined ? null : prose(given.trim() ? given : "(empty)", given.trim() ? "given" : "given worse"),
     wanted.expect ? make("p", null, `Expected: a ${wanted.expect === "refuse" ? "refusal" : wanted.expect === "clarify" ? "question back" : wanted.expect}`) : null,
-    references.map((text, i) => [make("h5", null, i ? "or" : "Reference"), prose(text, "reference")]).flat(),
+    references.map((text, i) => [subtitle(i ? "or" : "Reference"), prose(text, "reference")]).flat(),
     phrases("Must contain", wanted.must_contain, "found: ", "missing: "),
     phrases("Forbidden", wanted.forbidden, "absent: ", "present: "),
     given.trim() && against ? changes(...against, given) : null,
@@ -102,15 +106,15 @@ const answer = (one) => {
 const PREVIOUS = "the previous run";
 const LEAST_ALIKE = 0.4; // below it a difference is harder to read than both texts
 const phrases = (title, listed, good, bad) => listed
-  ? [make("h5", null, title), make("ul", { class: "phrases" }, listed.map(([text, holds]) =>
+  ? [subtitle(title), make("ul", { class: "phrases" }, listed.map(([text, holds]) =>
     make("li", null, mark(holds, holds ? good : bad), " ", make("bdi", null, text))))]
   : [];
 const changes = (name, before, now) => {
   if (!before.trim() || before === now) return [];
   const pieces = difference(before, now);
   if (!pieces || alike(pieces) < LEAST_ALIKE)
-    return name === PREVIOUS ? [make("h5", null, `Answer of ${name}`), prose(before, "earlier")] : [];
-  return [make("h5", null, `Difference to ${name}`),
+    return name === PREVIOUS ? [subtitle(`Answer of ${name}`), prose(before, "earlier")] : [];
+  return [subtitle(`Difference to ${name}`),
     make("p", { class: "prose diff", dir: "auto" }, pieces.map(([sign, words]) =>
       sign === "-" ? [make("del", null, words), " "] : sign === "+" ? [make("ins", null, words), " "] : [words, " "]).flat())];
 };

@@ -175,7 +175,7 @@ class CaseTable {
     button.setAttribute("aria-expanded", "true");
     row.classList.add("open");
     row.after(make("tr", { class: "opened", id: button.getAttribute("aria-controls") },
-      make("td", { colspan: this.span() }, details(one))));
+      make("td", { colspan: this.span() }, details(one, +this.section.dataset.level))));
   }
 
   /* How many columns there are: on a narrow screen the wide ones are left out. */
