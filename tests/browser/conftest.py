@@ -60,7 +60,7 @@ def show(browser: Browser) -> Iterator[Callable[..., Page]]:
         page.set_default_timeout(60_000)
         page.on("console", lambda message: said.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: said.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("dialog", lambda dialog: _alarmed(dialog, said))
         page.on("request", lambda request: _asked(request.url, address, said))
         page.goto(address)
         return page
@@ -69,6 +69,11 @@ def show(browser: Browser) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert said == []
+
+
+def _alarmed(dialog: Any, said: list[str]) -> None:
+    said.append(f"dialog: {dialog.message}")
+    dialog.dismiss()
 
 
 def _asked(url: str, address: str, said: list[str]) -> None:
