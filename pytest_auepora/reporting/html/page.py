@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -30,13 +31,17 @@ _FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "groundedness", "refusal
 """Those shown first; the others where there is room."""
 
 _MOST_FIGURES = 6
+_BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
 
 
 @dataclass(frozen=True, slots=True)
 class MetricLine:
-    """A row of the metrics table as text; ``gate`` and ``regression`` are states for the marks beside them."""
+    """A row of the metrics table as text; ``gate`` and ``regression`` are states for the marks beside them.
 
-    name: str
+    ``name`` is in pieces, between which a line may break.
+    """
+
+    name: list[str]
     value: str
     n: str
     baseline: str
@@ -128,7 +133,7 @@ def _line(row: MetricRow) -> MetricLine:
     gain = row.change.gain if row.change is not None else 0.0
     marked = row.regression is not None and row.regression.state in ("failed", "inconclusive")
     return MetricLine(
-        row.name,
+        _BREAKS.split(row.name),
         row.value_text,
         row.n_text,
         row.baseline_text,

@@ -77,7 +77,7 @@ def _has(one: Element, name: str, value: str) -> bool:
 
 
 class _Reader(HTMLParser):
-    VOID = frozenset({"meta", "link", "br", "img", "input", "hr"})
+    VOID = frozenset({"meta", "link", "br", "img", "input", "hr", "wbr"})
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
