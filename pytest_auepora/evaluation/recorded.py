@@ -26,7 +26,8 @@ from ..io.recorded import Recorded, read_recorded
 from ..metrics.registry import Registry
 from ..regression.calibration import standing_of
 from .case import Called, blank_result, measure_cases, skipped_result
-from .suite import Evaluation, blank_run, calibrations_of, case_judge, find_baseline, suite_metrics
+from .measuring import case_judge
+from .suite import Evaluation, blank_run, calibrations_of, find_baseline, suite_metrics
 
 __all__ = ["LARGE", "RecordedError", "score_recorded"]
 

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..adapters.systems import System, as_system
-from ..core.batches import in_batches
+from ..adapters.systems import as_system
 from ..core.calls import Caller
 from ..core.metrics_base import Metric
-from ..core.run import CaseResult, MetricInfo, Run
+from ..core.run import MetricInfo, Run
 from ..core.scores import ComparableScore
 from ..errors import BaselineError, UnknownNameError
-from ..io.golden import GoldenCase, GoldenSuite, load_golden
+from ..io.golden import GoldenSuite, load_golden
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
 from ..regression.anchor import Anchor, load_anchor
 from ..regression.baseline import Baseline, baseline_path, load_baseline
 from ..regression.calibration import FOLDER, standing_of
-from ..regression.case_guard import judge_case
-from ..regression.comparability import incomparable_metrics
-from ..regression.compare import compare_case
 from ..regression.gates import GateOutcome, judge_gate
+from ..regression.repeat_plan import ONCE, RepeatPlan
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
-from .case import Called, Convert, Observe, ask_case, measure_cases, skipped_result
-from .repeats import merge_repeats
+from .case import Convert, Observe
+from .measuring import Measuring
 
-__all__ = ["Evaluation", "blank_run", "calibrations_of", "case_judge", "evaluate", "find_baseline", "suite_metrics"]
+__all__ = ["Evaluation", "blank_run", "calibrations_of", "evaluate", "find_baseline", "suite_metrics"]
 
 _RATES = ("error_rate", "pass_rate")
-_TOGETHER = 32  # cases that are measured at once: enough for a model, not many to hold
 
 
 def suite_metrics(suite: GoldenSuite, registry: Registry) -> dict[str, Metric]:
@@ -73,6 +68,7 @@ class Evaluation:
         baseline: what was accepted, or None; ``baseline_note`` then says why.
         accepting: the run is about to become the baseline, so it is no regression by definition.
         calibrations: the folder that says which judges may fail the run.
+        plan: how often cases were asked.
     """
 
     def __init__(
@@ -86,6 +82,7 @@ class Evaluation:
         accepting: bool = False,
         calibrations: Path | None = None,
         anchor: Anchor | None = None,
+        plan: RepeatPlan = ONCE,
     ) -> None:
         self.run = run
         self.suite = suite
@@ -95,6 +92,7 @@ class Evaluation:
         self.accepting = accepting
         self.calibrations = calibrations
         self.anchor = anchor
+        self.plan = plan
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -102,7 +100,7 @@ class Evaluation:
         return judge(
             self.run, self.suite.gates, self.suite.policy, self.metrics,
             baseline=self.baseline, baseline_note=self.baseline_note, calibrations=self.calibrations,
-            anchor=self.anchor,
+            anchor=self.anchor, plan=self.plan,
         )  # fmt: skip
 
     def __getitem__(self, name: str) -> ComparableScore:
@@ -181,7 +179,7 @@ def evaluate(
     variant: str = "",
     provenance: Mapping[str, Any] | None = None,
     caller: Caller | None = None,
-    repeat: int | None = None,
+    repeat: int | RepeatPlan | None = None,
     seed: int | None = None,
     timed: bool = True,
     calibrations: str | os.PathLike[str] | None = None,
@@ -200,7 +198,7 @@ def evaluate(
         variant: name of this configuration, where there are several.
         provenance: what produced the answers; stored and compared with the baseline's.
         caller: makes the calls; the default is closed when they are done.
-        repeat: how often each case is asked; by default what the golden file says.
+        repeat: how often each case is asked, or a plan of two stages; by default what the golden file says.
         seed: of ``random``, numpy and torch, from which each call's own is derived; takes a concurrency of 1.
         timed: whether the time of a call is the system's; not where *rag* looks recorded answers up.
         calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
@@ -226,58 +224,18 @@ def evaluate(
     anchor = load_anchor(baseline_path(suite.path, suite.name, variant, override), suite.name, variant)
     folder = calibrations_of(suite, calibrations)
     advisory = standing_of(run.metrics, suite.policy, folder).advisory
+    plan = suite.repeat if repeat is None else RepeatPlan.times(repeat) if isinstance(repeat, int) else repeat
     try:
-        times = suite.repeat if repeat is None else repeat
-        _measure_all(
-            run, suite, system, metrics, found, caller=own, convert=convert, repeat=times, seed=seed, timed=timed,
+        Measuring(
+            run, suite, system, metrics, found, plan, caller=own, convert=convert, seed=seed, timed=timed,
             advisory=advisory, observe=observe,
-        )  # fmt: skip
+        ).measure()  # fmt: skip
     finally:
         if caller is None:
             own.close()
-    return Evaluation(run, suite, metrics, found, note, calibrations=folder, anchor=anchor)
+    return Evaluation(run, suite, metrics, found, note, calibrations=folder, anchor=anchor, plan=plan)
 
 
 def calibrations_of(suite: GoldenSuite, folder: str | os.PathLike[str] | None = None) -> Path:
     """Return where the calibrations of *suite*'s judges lie: *folder*, or ``__calibrations__`` beside it."""
     return Path(folder) if folder is not None else suite.path.parent / FOLDER
-
-
-def _measure_all(
-    run: Run,
-    suite: GoldenSuite,
-    system: System,
-    metrics: Mapping[str, Metric],
-    baseline: Baseline | None,
-    *,
-    caller: Caller,
-    convert: Convert | None,
-    repeat: int,
-    seed: int | None,
-    timed: bool,
-    advisory: Collection[str],
-    observe: Observe | None,
-) -> None:
-    todo = [c for c in suite.cases if c.skip is None]
-    run.add(skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None)
-    calls = caller.map(ask_case(system, c, i, seed=seed) for c in todo for i in range(repeat))
-    judged = case_judge(run, suite, baseline, advisory)
-    for cases in in_batches(todo, _TOGETHER):
-        called = [Called(case, call, f"{run.path}:{case.line}") for case in cases for call in islice(calls, repeat)]
-        measured = iter(measure_cases(called, system, metrics, convert=convert, timed=timed, observe=observe))
-        run.add(judged(case, merge_repeats(list(islice(measured, repeat)), run.metrics)) for case in cases)
-
-
-def case_judge(
-    run: Run, suite: GoldenSuite, baseline: Baseline | None, advisory: Collection[str]
-) -> Callable[[GoldenCase, CaseResult], CaseResult]:
-    """Return what judges the result of a case by itself and beside *baseline*, and gives it back."""
-    incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
-
-    def judged(case: GoldenCase, result: CaseResult) -> CaseResult:
-        block = baseline.cases.get(case.id) if baseline is not None else None
-        comparison = None if baseline is None else compare_case(result, block, run.metrics, incomparable)
-        judge_case(result, case.thresholds, run.metrics, comparison, suite.policy, advisory=advisory)
-        return result
-
-    return judged

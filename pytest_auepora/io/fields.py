@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ThresholdError
+from ..regression.repeat_plan import RepeatPlan
 from ..regression.thresholds import read_slice
 from .containers import Field, ListOf, MapOf, Record
 from .kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Whole
@@ -103,6 +104,38 @@ _SLICE_SCHEMA: dict[str, Any] = {
     "minProperties": 1,
     "additionalProperties": {"type": ["string", "integer"]},
 }
+
+
+class _Repeat(Kind):
+    """A number of repeats, or those of two stages."""
+
+    most = 1000
+    expected = f"a whole number from 1 to {most}, or a mapping with first, total, baseline"
+    record = Record(
+        "repeat",
+        _table(
+            Field("first", Whole(1, most), "Answers of each case.", required=True),
+            Field("total", Whole(1, most), "Answers of each case where something looks bad.", required=True),
+            Field("baseline", Whole(1, most), "Answers of each case when they are accepted (total)."),
+        ),
+    )
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if type(value) is int and 1 <= value <= self.most:
+            return RepeatPlan.times(value)
+        if not isinstance(value, dict):
+            return self.refuse(value, holder, key, source)
+        before = len(source.problems)
+        said = self.record.read_mapping(value, source)
+        if len(source.problems) > before:
+            return BAD
+        if said["first"] > said["total"]:
+            source.bad(value, "first", f"first: {said['first']} is more than total, {said['total']}")
+            return BAD
+        return RepeatPlan(said.get("baseline", said["total"]), said["first"], said["total"])
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [Whole(1, self.most).schema(), self.record.schema()]}
 
 
 class _Thresholds(Kind):
@@ -288,7 +321,7 @@ _HEADER = (
     Field("case_thresholds", _Thresholds(of_case=True), "Bounds on the scores of every case."),
     Field("regression", _REGRESSION, "How strictly the run is held to its baseline."),
     Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers of every case."),
-    Field("repeat", Whole(1, 1000), "How often each case is run; scores are averaged (1)."),
+    Field("repeat", _Repeat(), "How often each case is asked (1), or {first: 3, total: 5}: more if it looks bad."),
     Field("defaults", DEFAULTS, "Keys that every case inherits unless it has its own."),
 )  # fmt: skip
 _SUITE_HINTS = {

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.types import EvaluationSample
 from ..regression.policy import RegressionPolicy
+from ..regression.repeat_plan import ONCE, RepeatPlan
 from ..regression.thresholds import Bound, Gate
 
 __all__ = ["GoldenCase", "GoldenSuite"]
@@ -77,7 +78,7 @@ class GoldenSuite:
     fixture: str = "rag"
     tags: tuple[str, ...] = ()
     description: str = ""
-    repeat: int = 1
+    repeat: RepeatPlan = ONCE
     owners: dict[str, str] = field(default_factory=dict)
 
     def case(self, case_id: str) -> GoldenCase:

@@ -9,6 +9,7 @@ from ..adapters.systems import System
 from ..evaluation.case import Observe
 from ..evaluation.replay import Answering
 from ..io.golden import GoldenCase, GoldenSuite
+from ..regression.repeat_plan import RepeatPlan
 
 if TYPE_CHECKING:
     from .keeper import Keeper
@@ -63,6 +64,14 @@ class Answers:
         if session.repeat is None and isinstance(system, Answering) and system.base is None:
             return system.times(case)
         return session.repeats(suite)
+
+    def plan(self, suite: GoldenSuite, system: System) -> RepeatPlan:
+        """Return how often the cases of *suite* are asked, by whoever can come back to them."""
+        plan = self._session.plan(suite)
+        if self._session.repeat is None and isinstance(system, Answering) and system.base is None:
+            most = max((system.times(case) for case in suite.cases), default=1)
+            return RepeatPlan(most, min(plan.first, most), most) if plan.two_stage else RepeatPlan.times(most)
+        return plan
 
     def take(self, case_id: str) -> list[str]:
         """Return, and forget, what was recorded of the answers to a case that was just measured."""

@@ -51,7 +51,7 @@ class Auepora:
         done = evaluate(
             settled, system, registry=session.registry, convert=session.convert, baseline=session.override,
             variant=variant, provenance=provenance, caller=session.caller(system), seed=session.seed,
-            repeat=max((session.answers.times(suite, case, system) for case in suite.cases), default=1),
+            repeat=session.answers.plan(suite, system),
             calibrations=session.calibrations(suite), observe=session.answers.observe,
         )  # fmt: skip
         done.run.path = session.relative(suite.path)

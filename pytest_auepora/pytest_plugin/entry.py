@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--auepora-require-baseline", action="store_true", help="fail where a suite has no baseline (for CI)")
     add("--auepora-baseline", metavar="PATH", help="directory or .json file to use instead of __baselines__/")
     add("--auepora-concurrency", type=int, metavar="N", help="calls in flight (default: 1, async systems 8)")
-    add("--auepora-repeat", type=int, metavar="N", help="ask each case N times; scores are averaged")
+    add("--auepora-repeat", metavar="N", help="ask each case N times; 3-5: three times, five if anything looks bad")
     add("--auepora-seed", type=int, metavar="N", help="seed random, numpy and torch before each call; one at a time")
     add("--auepora-timeout", type=float, metavar="SECONDS", help="give up on a single call after this long")
     add(

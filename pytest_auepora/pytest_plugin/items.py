@@ -14,11 +14,13 @@ from ..core.call_output import OutputSplitter, replay
 from ..core.calls import CallResult, Fn, Upcoming
 from ..core.run import CaseResult
 from ..evaluation.case import errored_result, skipped_result
+from ..evaluation.repeats import merge_repeats
 from ..evaluation.replay import is_recorded
 from .compat import variant_of
 from .keys import CASE, CORPUS, PARCELS, SESSION, SUITE
 from .lookahead import Queue
 from .session import AueporaSession
+from .stages import Taken, staged_suites
 from .timing import timed_call
 from .wire import Parcel, attach
 
@@ -37,7 +39,10 @@ def run_case(request: pytest.FixtureRequest, rag: Any) -> None:
         calls = [timed_call(request, caller, ask, case.benchmark, case.timeout)]
     else:
         calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
-    finish(item, session, rag, calls)
+    done = take(item, session, rag, calls)
+    more = session.stages.asks(system, done)
+    add_stage(item, system, [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in more])
+    conclude(item, done, calls)
 
 
 async def run_case_async(request: pytest.FixtureRequest, rag: Any) -> None:
@@ -47,9 +52,13 @@ async def run_case_async(request: pytest.FixtureRequest, rag: Any) -> None:
     session = item.config.stash[SESSION]
     if item.stash[CASE].benchmark is not None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
-    caller = session.caller(session.system(rag))
+    system = _answering(item, rag)
+    caller = session.caller(system)
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
-    finish(item, session, rag, calls)
+    done = take(item, session, rag, calls)
+    more = session.stages.asks(system, done)
+    add_stage(item, system, [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in more])
+    conclude(item, done, calls)
 
 
 def _asks(item: pytest.Item, rag: Any) -> Iterator[tuple[tuple[Hashable, Fn], Upcoming, float | None]]:
@@ -73,8 +82,8 @@ def _answering(item: pytest.Item, rag: Any) -> System:
     return session.answers.source(item.stash[SUITE], variant_of(item), session.system(rag))
 
 
-def finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]) -> None:
-    """Score the answers, keep the result for the report, fail the item if the case did not pass."""
+def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]) -> Taken:
+    """Score the answers, judge the case, and keep the result for the report."""
     __tracebackhide__ = True
     case, suite = item.stash[CASE], item.stash[SUITE]
     system = session.system(rag)
@@ -88,16 +97,38 @@ def finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence
             _keep(item, skipped_result(case, str(call.error), session.where(suite, case)), provenance)
             raise call.error
     case = session.labels.settle(suite, case, corpus, variant_of(item), provenance)
-    result = session.measure(suite, case, system, calls)
+    plan = session.plan(suite)
+    singles = session.measure_each(suite, case, system, calls)
+    judged_by = singles[: plan.first] if plan.two_stage else singles
+    result = merge_repeats(judged_by, session.infos(suite))
     comparison = session.judge(suite, case, result, variant_of(item), provenance)
+    if len(judged_by) < len(singles):
+        result = session.widened(suite, result, singles)
     _keep(item, result, provenance)
+    return Taken(item, case, result, singles, comparison)
+
+
+def add_stage(item: pytest.Item, system: System, calls: Sequence[CallResult]) -> None:
+    """Keep the cases of the suite with the answers of its second stage, which *item*, their last, has asked for."""
+    for call in calls:
+        replay(call)
+        if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
+            raise call.error
+    item.config.stash[SESSION].stages.add(item, system, calls)
+
+
+def conclude(item: pytest.Item, done: Taken, calls: Sequence[CallResult]) -> None:
+    """Fail the item if its case did not pass."""
+    __tracebackhide__ = True
+    result = done.result
     error = next((c.error for c in calls if c.error is not None), None)
     if error is not None and _wants_traceback(item.config):
         raise error
     if result.state != "passed":
         from .terminal import failure_message
 
-        pytest.fail(failure_message(item.config, result, comparison, session.infos(suite)), pytrace=False)
+        infos = item.config.stash[SESSION].infos(item.stash[SUITE])
+        pytest.fail(failure_message(item.config, result, done.comparison, infos), pytrace=False)
 
 
 def _keep(item: pytest.Item, result: CaseResult, provenance: dict[str, Any]) -> None:
@@ -140,7 +171,9 @@ class Collecting:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Learn the run order, after every deselection and reordering."""
         if not hasattr(self.config, "workerinput"):
-            self.config.stash[SESSION].queue = Queue(session.items)
+            known = self.config.stash[SESSION]
+            known.queue = Queue(session.items)
+            known.staged = staged_suites(session.items, known.queue)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -169,7 +202,8 @@ class Collecting:
         if (parcels := item.stash.get(PARCELS, None)) is not None and call.when != "teardown":
             if hasattr(report, "wasxfail"):
                 for parcel in parcels:
-                    parcel.result.extra["xfail"] = report.wasxfail
+                    if CASE not in item.stash or parcel.result.case_id == item.stash[CASE].id:
+                        parcel.result.extra["xfail"] = report.wasxfail
             attach(report, parcels, leaves_process=hasattr(self.config, "workerinput"))
         return report
 

@@ -19,6 +19,7 @@ from ..regression.accept import Accepted, accept
 from ..regression.anchor import anchor_path
 from ..regression.baseline import GIT_COMMIT
 from ..regression.gates import GateOutcome
+from ..regression.two_stage import settled
 from ..regression.verdict import Verdict, judge
 from .collect import SUFFIXES
 from .entry import SWITCHES
@@ -103,11 +104,13 @@ class Judge:
             run.provenance = {**run.provenance, GIT_COMMIT: session.commit}
         baseline, note = session.baseline(suite, run.variant)
         accepting = session.accepting and self.complete
+        plan = session.plan(suite)
+        run = settled(run, baseline, suite.policy, plan, session.advisory(suite))
         verdict = judge(
             run, suite.gates, suite.policy, session.metrics(suite),
             baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
-            calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant),
+            calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant), plan=plan,
         )  # fmt: skip
         judged = Judged(run, suite, verdict)
         if session.updating:

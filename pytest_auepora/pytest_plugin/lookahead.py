@@ -37,6 +37,10 @@ class Queue:
         for i in range(at + 1, len(group)):
             yield group[i]
 
+    def shares(self, item: pytest.Item) -> bool:
+        """Whether the system of *item* may be that of others too."""
+        return item in self._place
+
     def leaves(self, item: pytest.Item, following: pytest.Item | None) -> bool:
         """Whether the system of *item* may be torn down before *following* runs."""
         if item not in self._place:

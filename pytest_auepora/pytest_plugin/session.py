@@ -17,7 +17,7 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import BaselineError
 from ..evaluation.case import ask_case, measure_case
-from ..evaluation.repeats import merge_repeats
+from ..evaluation.repeats import merge_repeats, widened
 from ..evaluation.replay import Answering
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_metrics
 from ..io.golden import GoldenCase, GoldenSuite, load_golden
@@ -30,12 +30,14 @@ from ..regression.calibration import standing_of
 from ..regression.case_guard import judge_case
 from ..regression.comparability import incomparable_metrics
 from ..regression.compare import CaseComparison, compare_case
+from ..regression.repeat_plan import RepeatPlan
 from .answers import Answers
 from .keys import SESSION
 from .lookahead import Queue
 
 if TYPE_CHECKING:
     from .labels import Labels
+    from .stages import Stages
 
 __all__ = ["AueporaSession", "configure", "session_of"]
 
@@ -92,7 +94,8 @@ class AueporaSession:
         self.anchoring: bool = config.getoption("auepora_anchor")
         self.timeout = self._number("auepora_timeout", float)
         self.concurrency: int | None = self._number("auepora_concurrency", int)
-        self.repeat: int | None = self._number("auepora_repeat", int)
+        self.repeat = self._repeat()
+        self.staged: frozenset[Path] = frozenset()
         self.seed: int | None = self._number("auepora_seed", int, zero=True)
         self.checking = bool(config.getoption("auepora_check") or config.getoption("auepora_reanchor"))
         override = config.getoption("auepora_baseline")
@@ -130,6 +133,14 @@ class AueporaSession:
             raise pytest.UsageError(f"--{name.replace('_', '-')} {given}: expected {wanted}")
         return given
 
+    def _repeat(self) -> RepeatPlan | None:
+        if not (text := self.config.getoption("auepora_repeat") or self.config.getini("auepora_repeat")):
+            return None
+        try:
+            return RepeatPlan.read(text)
+        except ValueError as exc:
+            raise pytest.UsageError(f"--auepora-repeat: {exc}") from None
+
     @property
     def accepting(self) -> bool:
         """Whether every result of this run is about to become the baseline."""
@@ -139,6 +150,13 @@ class AueporaSession:
     def updating(self) -> bool:
         """Whether any baseline file may be written."""
         return bool(self.intents) or self.prune
+
+    @cached_property
+    def stages(self) -> Stages:
+        """What holds cases that may be asked again."""
+        from .stages import Stages
+
+        return Stages(self)
 
     @cached_property
     def registry(self) -> Registry:
@@ -308,18 +326,35 @@ class AueporaSession:
         """Return ``file:line`` of *case*."""
         return f"{self.relative(suite.path)}:{case.line}"
 
+    def plan(self, suite: GoldenSuite) -> RepeatPlan:
+        """Return how often the cases of *suite* are asked; with two stages only where that can fail a run."""
+        plan = self.repeat or suite.repeat
+        return RepeatPlan.times(plan.baseline) if self.accepting else plan
+
     def repeats(self, suite: GoldenSuite) -> int:
-        """Return how often each case of *suite* is asked."""
-        return self.repeat or suite.repeat
+        """Return how often each case of *suite* is asked by its own test: all there may be, unless more can follow."""
+        plan = self.plan(suite)
+        return plan.first if suite.path in self.staged else plan.total
 
     def measure(self, suite: GoldenSuite, case: GoldenCase, system: System, calls: Sequence[CallResult]) -> CaseResult:
         """Score the finished *calls* of one case, its repeats merged."""
+        return merge_repeats(self.measure_each(suite, case, system, calls), self.infos(suite))
+
+    def measure_each(
+        self, suite: GoldenSuite, case: GoldenCase, system: System, calls: Sequence[CallResult]
+    ) -> list[CaseResult]:
+        """Score the finished *calls* of one case, each by itself."""
         metrics, where = self.metrics(suite), self.where(suite, case)
         observe = self.answers.observe
-        measured = [
+        return [
             measure_case(case, system, c, metrics, where=where, convert=self.convert, observe=observe) for c in calls
         ]
-        return merge_repeats(measured, self.infos(suite))
+
+    def widened(self, suite: GoldenSuite, first: CaseResult, singles: Sequence[CaseResult]) -> CaseResult:
+        """Merge all repeats of a case that was judged by the *first* of them."""
+        result = widened(first, merge_repeats(singles, self.infos(suite)))
+        self.redact(result)
+        return result
 
     def judge(
         self, suite: GoldenSuite, case: GoldenCase, result: CaseResult, variant: str, provenance: Mapping[str, Any]

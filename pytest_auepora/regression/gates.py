@@ -37,6 +37,8 @@ class GateOutcome:
     total: int = 0
     owner: str = ""
     line: int = 0
+    p: float | None = None
+    """How often chance alone would give so clear a drop, this metric taken alone; None where it was not tested."""
     culprits: tuple[str, ...] = ()
     """Ids of the cases that cost most, worst first."""
     before: float | None = None

@@ -1,75 +1,12 @@
-"""Systems that do not answer twice the same: how many repeats, what they can gain, when to believe a failure."""
+"""Systems that do not answer twice the same: what more repeats can gain, and which cases are flaky."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from .significance import FamilyVerdict, MetricVerdict, gravest
-
-__all__ = ["Flakiness", "RepeatPlan", "VarianceSplit", "classify_flaky", "confirm", "split_variance"]
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatPlan:
-    """How often a stochastic system is asked the same question.
-
-    The candidate answers ``first`` times; if any metric then looks bad, all cases are repeated until there
-    are ``total`` answers each.  Repeating only the suspicious cases would bias them towards the mean.
-
-    Raises:
-        ValueError: no repeats, a second stage smaller than the first, or a trigger that anything would set off.
-    """
-
-    baseline: int = 5
-    first: int = 3
-    total: int = 5
-    trigger: float = 0.2
-
-    def __post_init__(self) -> None:
-        if self.baseline < 1 or not 1 <= self.first <= self.total:
-            raise ValueError(f"needs baseline >= 1 and 1 <= first <= total, not {self}")
-        if not 0.0 < self.trigger < 0.5:
-            raise ValueError(f"trigger must lie between 0 and 0.5, where nothing differs, not {self.trigger}")
-
-    @property
-    def extra(self) -> int:
-        """Repeats of every case that the second stage adds."""
-        return self.total - self.first
-
-    def wants_second_stage(self, first: FamilyVerdict) -> bool:
-        """Whether any metric looks bad enough to ask again: a raw p below the trigger."""
-        return any(_looks_bad(m, self.trigger) for m in first.metrics)
-
-
-def _looks_bad(metric: MetricVerdict, trigger: float) -> bool:
-    """Whether the metric, taken alone, dropped more clearly than chance would in a share *trigger* of runs."""
-    return metric.p_raw < trigger
-
-
-def confirm(first: FamilyVerdict, second: FamilyVerdict | None, *, trigger: float = 0.2) -> FamilyVerdict:
-    """Apply the two-stage rule: a metric fails only if it looked bad at first and fails over all repeats.
-
-    Args:
-        first: the verdict over the first repeats.
-        second: the verdict over all repeats, or None where the second stage did not run.
-        trigger: the raw p below which a metric looked bad.
-
-    Returns:
-        The second verdict, or else the first; a failure that only one stage shows is inconclusive.
-    """
-    suspicious = {m.name for m in first.metrics if _looks_bad(m, trigger)}
-    judged = first if second is None else second
-    metrics = tuple(_unless_confirmed(m, second is not None, m.name in suspicious) for m in judged.metrics)
-    return replace(judged, outcome=gravest(metrics), metrics=metrics)
-
-
-def _unless_confirmed(metric: MetricVerdict, repeated: bool, suspicious: bool) -> MetricVerdict:
-    if metric.outcome != "fail" or (repeated and suspicious):
-        return metric
-    why = "it did not look worse in the first repeats" if repeated else "more repeats are needed to confirm it"
-    return replace(metric, outcome="inconclusive", reason=f"{metric.reason}; not failed, as {why}")
+__all__ = ["Flakiness", "VarianceSplit", "classify_flaky", "split_variance"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ def _statistical(
     out: dict[str, GateOutcome] = {}
     for part, found in zip(parts, verdict.metrics, strict=True):
         gate = _outcome(run, part)
-        gate.bound = f"p > {policy.alpha:g}"
+        gate.bound, gate.p = f"p > {policy.alpha:g}", found.p_raw
         told = found.reason
         if found.outcome == "inconclusive" and not part.slice:
             told += instead_of_cases(run, comparison, found)

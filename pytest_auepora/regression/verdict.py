@@ -23,10 +23,11 @@ from .coverage import coverage_outcomes, nothing_compares
 from .gates import GateOutcome, judge_gate
 from .moved_labels import label_notes, label_outcomes
 from .policy import RegressionPolicy
+from .repeat_plan import ONCE, RepeatPlan
 from .slices import slice_notes
 from .steadiness import steadiness
-from .suite_guard import judge_regression
 from .thresholds import Bound, Gate
+from .two_stage import judge_in_stages
 
 if TYPE_CHECKING:
     from .repeats import VarianceSplit
@@ -81,6 +82,7 @@ def judge(
     pruning: bool = False,
     calibrations: Path | None = None,
     anchor: Anchor | None = None,
+    plan: RepeatPlan = ONCE,
 ) -> Verdict:
     """Judge *run*.
 
@@ -96,6 +98,7 @@ def judge(
         pruning: baseline cases and metrics that are gone are about to be dropped.
         calibrations: the folder of calibration files; what a judge says counts only as they allow.
         anchor: an older baseline, judged as well, also while accepting: that is when slow drift gets in.
+        plan: how often cases were asked; one with two stages makes failing take both.
     """
     out = Verdict(run.title, baseline_note=baseline_note)
     standing = standing_of(run.metrics, policy, calibrations)
@@ -108,8 +111,8 @@ def judge(
     out.gates += [judge_gate(run, gate, metrics) for gate in with_error_gate(gates)]
     out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning)
     out.gates += label_outcomes(run)
-    if out.comparison is not None and not accepting:
-        out.gates += judge_regression(run, out.comparison, policy, standing.advisory)
+    if out.comparison is not None and baseline is not None and not accepting:
+        out.gates += judge_in_stages(run, out.comparison, baseline, policy, plan=plan, advisory=standing.advisory)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
     elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith("broken")):
         out.gates.append(GateOutcome("baseline", "baseline", "failed", baseline_note or "there is no baseline"))

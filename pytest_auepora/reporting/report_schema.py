@@ -200,6 +200,7 @@ def _gate() -> dict[str, Any]:
             "total": _COUNT,
             "owner": _TEXT,
             "line": {**_COUNT, "description": "line of the golden file, or 0"},
+            "p": {**_NUMBER, "description": "of a drop so clear by chance, the metric taken alone; null if not tested"},
             "culprits": {**_TEXTS, "description": "cases that cost most, worst first"},
             "before": {**_NUMBER, "description": "what value is held against, where that is of an earlier run"},
             "would_be": {**_TEXT, "description": "of an advisory gate: the state it would have, did it count"},

@@ -1,0 +1,105 @@
+"""The second stage of suites whose plan has two: all cases asked again, by the last of them, while the system is there.
+
+Only the process that judges can know that a second stage is wanted, and only a process that holds the system can ask.
+Where these are not one (xdist), or where cases do not share a system, all there may be is asked at once instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from ..adapters.systems import System
+from ..core.calls import CallResult, Fn, Upcoming
+from ..core.run import CaseResult
+from ..evaluation.case import skipped_result
+from ..io.golden import GoldenCase
+from ..regression.compare import CaseComparison
+from ..regression.two_stage import wants_more
+from .compat import variant_of
+from .keys import CASE, PARCELS, SUITE
+from .lookahead import Queue
+from .session import AueporaSession
+from .wire import Parcel
+
+__all__ = ["Stages", "Taken", "staged_suites"]
+
+Ask = tuple[tuple[Hashable, Fn], Upcoming, "float | None"]
+
+
+def staged_suites(items: Sequence[pytest.Item], queue: Queue) -> frozenset[Path]:
+    """Return the golden files whose cases share a system, so that the last of them can ask for all."""
+    found = [item for item in items if CASE in item.stash]
+    apart = {i.stash[SUITE].path for i in found if i.stash[CASE].skip is None and not queue.shares(i)}
+    return frozenset(i.stash[SUITE].path for i in found) - apart
+
+
+@dataclass(slots=True)
+class Taken:
+    """A case as it was judged, what came of it, and of each of its repeats."""
+
+    item: pytest.Item
+    case: GoldenCase
+    result: CaseResult
+    singles: list[CaseResult]
+    comparison: CaseComparison | None
+
+
+@dataclass(slots=True)
+class Stages:
+    """What is held of the cases of each suite and configuration until the last of them has run."""
+
+    session: AueporaSession
+    _held: dict[tuple[Path, str], dict[str, Taken]] = field(default_factory=dict)
+    _again: list[tuple[Taken, int]] = field(default_factory=list)
+
+    def asks(self, system: System, done: Taken) -> Iterator[Ask]:
+        """Yield the calls of the second stage, if *done* is the last case of its suite and the first looks bad."""
+        self._again = []
+        suite, plan = done.item.stash[SUITE], self.session.plan(done.item.stash[SUITE])
+        if not plan.two_stage or suite.path not in self.session.staged or self.session.answers.asks_nothing:
+            return
+        held = self._held.setdefault((suite.path, variant_of(done.item)), {})
+        held[done.case.id] = done
+        if self._is_awaited(done.item) or not self._looks_bad(done.item, system):
+            return
+        again = [one for one in held.values() if one.result.state != "error"]
+        self._again = [(one, i) for one in again for i in range(len(one.singles), plan.total)]
+        todo: list[tuple[Hashable, Fn, float | None]] = [
+            ((one.item, i), self.session.ask(system, one.case, i), one.case.timeout) for one, i in self._again
+        ]
+        for n, (key, fn, limit) in enumerate(todo, 1):
+            yield (key, fn), islice(todo, n, None), limit
+
+    def add(self, item: pytest.Item, system: System, calls: Sequence[CallResult]) -> None:
+        """Put the cases with all their repeats on *item*; *calls* are the answers to what `asks` gave last."""
+        more: dict[str, list[CallResult]] = {}
+        for (one, _), call in zip(self._again, calls, strict=True):
+            more.setdefault(one.case.id, []).append(call)
+        parcels = []
+        for one in {one.case.id: one for one, _ in self._again}.values():
+            own: Parcel = one.item.stash[PARCELS][0]
+            suite = one.item.stash[SUITE]
+            singles = one.singles + self.session.measure_each(suite, one.case, system, more[one.case.id])
+            result = self.session.widened(suite, one.result, singles)
+            recordings = [*own.recordings, *self.session.answers.take(one.case.id)]
+            parcels.append(Parcel(own.path, own.variant, result, own.provenance, recordings))
+        item.stash[PARCELS] += parcels
+        self._again = []
+
+    def _is_awaited(self, item: pytest.Item) -> bool:
+        """Whether another case of the same suite and configuration is still to run."""
+        queue, suite = self.session.queue, item.stash[SUITE]
+        return queue is not None and any(i.stash[SUITE] is suite for i in queue.upcoming(item))
+
+    def _looks_bad(self, item: pytest.Item, system: System) -> bool:
+        session, suite, variant = self.session, item.stash[SUITE], variant_of(item)
+        run = session.run(suite, variant, session.provenance(suite, system))
+        run.add(one.result for one in self._held[suite.path, variant].values())
+        run.add(skipped_result(c, c.skip, session.where(suite, c)) for c in suite.cases if c.skip is not None)
+        baseline, _ = session.baseline(suite, variant)
+        return wants_more(run, baseline, suite.policy, session.plan(suite), session.advisory(suite))
