@@ -10,7 +10,8 @@ from pathlib import Path
 from ..core.run import Run
 from ..errors import AueporaError, NotComparableError
 from ..history.baselines import as_run
-from ..history.places import FILE, VARIABLE, find_place, read_at, root_of
+from ..history.places import FILE, VARIABLE, find_place, read_at
+from ..history.settings import project_place, project_root
 from ..history.store import HistoryStore
 from ..regression.baseline import baseline_path, parse_baseline
 from ..regression.verdict import Verdict
@@ -25,7 +26,7 @@ def add_history(parser: argparse.ArgumentParser) -> None:
     """Add ``--history``."""
     parser.add_argument(
         "--history", default="", metavar="PLACE",
-        help=f"path or URL of the history (default: ${VARIABLE}, else the nearest {FILE})",
+        help=f"path or URL of the history (default: pytest's auepora_history, ${VARIABLE}, the nearest {FILE})",
     )  # fmt: skip
 
 
@@ -35,9 +36,9 @@ def open_history(said: str) -> HistoryStore:
     Raises:
         UsageError: it is switched off.
     """
-    place = find_place(said, root_of(Path.cwd()) if not said else Path.cwd())
+    place = find_place(said, Path.cwd()) if said else project_place(Path.cwd())
     if place is None:
-        raise UsageError(f"history is switched off by {VARIABLE}; name one with --history")
+        raise UsageError(f"history is switched off by auepora_history or {VARIABLE}; name one with --history")
     return HistoryStore(place)
 
 
@@ -50,7 +51,7 @@ class Sources:
 
     def __init__(self, history: str = "") -> None:
         self._said = history
-        self.root = root_of(Path.cwd())
+        self.root = project_root(Path.cwd())
 
     def find(self, name: str, like: Run | None = None) -> tuple[str, Run]:
         """Return what to call the run, and the run.

@@ -7,7 +7,7 @@ from pathlib import Path
 from ..errors import HistoryError
 from .aggregates import AggregateMetrics, aggregate_of
 from .compare import CompareReport, compare
-from .places import find_place, root_of
+from .settings import project_place
 from .store import HistoryStore
 
 __all__ = ["compare_runs", "compute_aggregate", "default_store", "store_aggregate"]
@@ -19,9 +19,9 @@ def default_store() -> HistoryStore:
     Raises:
         HistoryError: history is switched off.
     """
-    place = find_place("", root_of(Path.cwd()))
+    place = project_place(Path.cwd())
     if place is None:
-        raise HistoryError("history is switched off by AUEPORA_HISTORY")
+        raise HistoryError("history is switched off by auepora_history or AUEPORA_HISTORY")
     return HistoryStore(place)
 
 

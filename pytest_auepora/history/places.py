@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..core.git import git
 
-__all__ = ["FILE", "FOLDER", "OFF", "VARIABLE", "find_place", "is_url", "read_at", "root_of"]
+__all__ = ["FILE", "FOLDER", "OFF", "VARIABLE", "find_place", "is_url", "read_at"]
 
 FOLDER = ".auepora"
 """The directory whose content is not for version control; it gets a .gitignore of its own."""
@@ -36,11 +36,6 @@ def find_place(said: str, root: Path) -> str | Path | None:
     if said.lower() in OFF:
         return None
     return said if is_url(said) else root / (said or FILE)
-
-
-def root_of(start: Path) -> Path:
-    """Return the nearest directory from *start* upwards that has a history, else *start* itself."""
-    return next((p for p in (start, *start.parents) if (p / FILE).is_file()), start)
 
 
 def read_at(ref: str, path: Path) -> str:

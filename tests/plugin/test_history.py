@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from pytest_auepora.history.store import HistoryStore
@@ -108,53 +102,3 @@ def test_what_is_redacted_never_gets_there(project: Project) -> None:
     run = store(project).load("last")
     assert {c.outputs["answer"] for c in run.cases.values()} == {"REDACTED"}
     assert store(project).runs()[0].aggregate["groundedness"] == 1.0  # scored before, from the real text
-
-
-def outputs_of(project: Project) -> Path:
-    """Record what the system answers, as a script outside of pytest would."""
-    script = (
-        "import json, sys\n"
-        "from pytest_auepora.io.golden import load_golden\n"
-        "from shop import answer\n"
-        "for case in load_golden('shop.golden.yaml').cases:\n"
-        "    text, documents = answer(case.sample.query)\n"
-        "    print(json.dumps({'id': case.id, 'answer': text, 'documents': documents}))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=project.path, check=True, capture_output=True, encoding="utf-8"
-    )
-    return project.write("outputs.jsonl", done.stdout)
-
-
-def numbers(verdict: dict[str, Any]) -> dict[str, Any]:
-    """Everything of a verdict that the answers decide, unrounded."""
-    kept = ("title", "kind", "state", "message", "value", "bound", "n", "total", "culprits")
-    return {
-        "outcome": verdict.get("outcome"),
-        "gates": [{k: g[k] for k in kept} for g in verdict["gates"]],
-        "aggregates": {n: a for n, a in verdict["aggregates"].items() if "latency" not in n},
-        "cases": {i: c["changes"] for i, c in verdict["comparison"]["cases"].items()},
-        "failed_cases": verdict["failed_cases"],
-    }
-
-
-def test_the_same_verdict_serially_in_many_processes_and_from_the_command_line(project: Project) -> None:
-    pytest.importorskip("xdist", reason="needs pytest-xdist")
-    project.accept()
-    project.break_retriever()
-    told = []
-    for args in (("-p", "no:xdist"), ("-n", "2")):
-        project.run_apart(*args)
-        told.append({**store(project).verdict("last"), "outcome": store(project).runs(1)[0].outcome})
-    outputs_of(project)
-    done = subprocess.run(
-        [sys.executable, "-c", "import sys; from pytest_auepora.cli.main import main; sys.exit(main())",
-         "score", "outputs.jsonl", "--golden", "shop.golden.yaml", "--json"],
-        cwd=project.path, capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
-    assert done.returncode == 1, done.stderr
-    told.append(json.loads(done.stdout)["suites"][0]["verdict"])
-    serial, spread, scored = map(numbers, told)
-    assert serial["outcome"] == "failed"
-    assert len(serial["gates"]) > 4
-    assert serial == spread == scored

@@ -1,0 +1,94 @@
+"""The project around a directory, as pytest finds it: its root, and what its settings say about the history.
+
+pytest itself is not asked, as the command line and the library work without it.
+"""
+
+from __future__ import annotations
+
+import configparser
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .places import FILE, find_place
+
+__all__ = ["project_place", "project_root", "settings_of"]
+
+_KEY = "auepora_history"
+_FILES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "pytest.toml": (("pytest",),),
+    ".pytest.toml": (("pytest",),),
+    "pytest.ini": (("pytest",),),
+    ".pytest.ini": (("pytest",),),
+    "pyproject.toml": (("tool", "pytest"), ("tool", "pytest", "ini_options")),
+    "tox.ini": (("pytest",),),
+    "setup.cfg": (("tool:pytest",),),
+}
+"""Where pytest looks, in its order, and in which tables."""
+_ALWAYS = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
+"""Files that make a root although they are empty."""
+
+
+def settings_of(start: Path) -> tuple[Path, dict[str, Any]] | None:
+    """Return the nearest directory from *start* upwards that has settings of pytest, and the settings.
+
+    None where there are none.  A file that cannot be read has none: pytest is who complains about it.
+    """
+    for folder in (start, *start.parents):
+        for name, tables in _FILES.items():
+            path = folder / name
+            if path.is_file() and (found := _read(path, tables)) is not None:
+                return folder, found
+            if path.is_file() and name in _ALWAYS:
+                return folder, {}
+    return None
+
+
+def project_root(start: Path) -> Path:
+    """Return the root of the project: where its history is, else where its settings are, else *start* itself."""
+    for folder in (start, *start.parents):
+        if (folder / FILE).is_file():
+            return folder
+    found = settings_of(start)
+    return start if found is None else found[0]
+
+
+def project_place(start: Path) -> str | Path | None:
+    """Return where the history of the project around *start* lies: what its settings say counts first.
+
+    None where it is switched off.
+    """
+    found = settings_of(start)
+    if found is not None and (said := str(found[1].get(_KEY, "")).strip()):
+        return find_place(said, found[0])
+    return find_place("", project_root(start))
+
+
+def _read(path: Path, tables: tuple[tuple[str, ...], ...]) -> dict[str, Any] | None:
+    """Return what the tables of *path* say together, None where it has none of them."""
+    try:
+        raw = _toml(path) if path.suffix == ".toml" else _ini(path)
+    except (OSError, ValueError, configparser.Error):
+        return None
+    out: dict[str, Any] | None = None
+    for table in tables:
+        inner: Any = raw
+        for part in table:
+            inner = inner.get(part) if isinstance(inner, Mapping) else None
+        if isinstance(inner, Mapping):
+            out = {**(out or {}), **inner}
+    return out
+
+
+def _ini(path: Path) -> Mapping[str, Any]:
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    parser.read_string(path.read_text(encoding="utf-8"))
+    return {name: dict(parser[name]) for name in parser.sections()}
+
+
+def _toml(path: Path) -> Mapping[str, Any]:
+    reader = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")  # the latter comes with pytest
+    found: Mapping[str, Any] = reader.loads(path.read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,135 @@
+"""The history on a real server, by whatever URL `AUEPORA_TEST_DATABASE` names: an empty database of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.errors import HistoryError
+from pytest_auepora.evaluation.replay import RecordedRun
+from pytest_auepora.history.database import ServerDatabase
+from pytest_auepora.history.recorded import choose, load_recorded
+from pytest_auepora.history.store import HistoryStore
+
+from ..reporting.builders import Case, baseline_of, run_of, verdict_of
+
+URL = os.environ.get("AUEPORA_TEST_DATABASE", "")
+ROOT = Path(__file__).resolve().parents[3]
+TABLES = ("eval_recordings", "eval_query_results", "eval_runs", "auepora_meta")
+
+pytestmark = [
+    pytest.mark.skipif(not URL, reason="needs a database server: AUEPORA_TEST_DATABASE is not set"),
+    pytest.mark.xdist_group("server"),
+]
+
+WRITER = """
+import sys
+from tests.unit.history.test_server import a_run
+from tests.unit.reporting.builders import verdict_of
+from pytest_auepora.history.store import HistoryStore
+store, name = HistoryStore(sys.argv[1]), sys.argv[2]
+sys.stdin.readline()
+for i in range(5):
+    run = a_run(name, cases=20)
+    store.add(run, verdict_of(run), keep=3, recordings={c: [f"={name}{i}"] for c in run.cases}, keep_recorded=2)
+"""
+
+
+def a_run(suite: str, cases: int = 3) -> Run:
+    """A run with texts that a database might not like."""
+    said = "\u3042 \x00 \ud800 ' ; \" % :name I don't know"
+    return run_of([Case(f"case-{i}", answer=said) for i in range(cases)], suite=suite)
+
+
+@pytest.fixture
+def store() -> Iterator[HistoryStore]:
+    """A history without tables, as two pytest processes (``-n 2``) must not meet in one database."""
+    schema = f"w_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}_{os.getpid()}"
+    database = ServerDatabase(URL)
+    with database.transaction(write=True) as open_:
+        open_.run(f"CREATE SCHEMA {schema}")
+    yield HistoryStore(f"{URL}{'&' if '?' in URL else '?'}options=-csearch_path%3D{schema}")
+    with database.transaction(write=True) as open_:
+        open_.run(f"DROP SCHEMA {schema} CASCADE")
+
+
+def url_of(store: HistoryStore) -> str:
+    return str(store._database._engine.url.render_as_string(hide_password=False))  # type: ignore[attr-defined]
+
+
+def test_a_run_with_its_answers_comes_back_as_it_was(store: HistoryStore) -> None:
+    assert not store.exists()
+    run = a_run("billing")
+    run.origin = {"kind": "resumed", "run": "261121-101010-00abc", "taken": 1}
+    verdict = verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))
+    run_id = store.add(run, verdict, recordings={"case-0": ["=x", "=y"]})
+    assert store.load(run_id) == run
+    assert store.recordings(run_id) == {"case-0": ["=x", "=y"]}
+    (line,) = store.runs(suite="billing", variant="")
+    assert (line.run_id, line.complete, line.cases, line.origin) == (run_id, True, 3, "resumed 261121-101010-00abc")
+    assert store.aggregate(run_id)["total_queries"] == 3
+    assert isinstance(load_recorded(store, choose(store, "last")["billing", ""]), RecordedRun)
+    assert store.delete("last") == run_id
+    assert store.runs() == []
+
+
+def test_many_processes_make_the_tables_and_write_at_once(store: HistoryStore) -> None:
+    names = [f"suite-{i}" for i in range(4)] + ["shared", "shared"]
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, url_of(store), name], cwd=ROOT, stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE, encoding="utf-8",
+        )
+        for name in names
+    ]  # fmt: skip
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        _, said = writer.communicate(timeout=300)
+        assert writer.returncode == 0, said
+    runs = store.runs()
+    for name in set(names):
+        mine = [run for run in runs if run.suite == name]
+        # two writers may each keep what the other has not finished; the next one prunes it
+        assert 3 <= len(mine) <= (6 if name == "shared" else 3)
+        assert {len(store.load(run.run_id).cases) for run in mine} == {20}
+        if name != "shared":
+            assert [len(store.recordings(run.run_id)) for run in mine] == [20, 20, 0]
+    assert store.prune(3, "shared") == len([run for run in runs if run.suite == "shared"]) - 3
+
+
+def test_a_run_that_cannot_be_stored_leaves_nothing(store: HistoryStore) -> None:
+    run = a_run("billing")
+    store.add(run, verdict_of(run))
+    run.add([CaseResult("x" * 300)])
+    with pytest.raises(HistoryError, match="value too long"):
+        store.add(run, verdict_of(run))
+    assert len(store.runs()) == 1
+
+
+def test_a_history_of_the_first_layout_is_brought_up_to_date(store: HistoryStore) -> None:
+    run = a_run("billing")
+    store.add(run, verdict_of(run))
+    with store._database.transaction(write=True) as open_:
+        open_.run("DROP TABLE eval_recordings")
+        open_.run("ALTER TABLE eval_runs DROP COLUMN origin")
+        open_.run("DELETE FROM auepora_meta WHERE name = 'layout'")
+    again = HistoryStore(url_of(store))
+    assert [line.origin for line in again.runs()] == [""]
+    again.add(run, verdict_of(run), recordings={"case-0": ["=x"]})
+    assert [line.suite for line in again.recorded()] == ["billing"]
+
+
+def test_no_password_is_ever_said() -> None:
+    wrong = HistoryStore("postgresql+psycopg://me:s3cret@127.0.0.1:1/none")
+    with pytest.raises(HistoryError) as seen:
+        wrong.runs()
+    assert "s3cret" not in str(seen.value)

@@ -1,0 +1,63 @@
+"""The history is where pytest's settings put it, for whoever asks without pytest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.history.by_id import default_store
+from pytest_auepora.history.settings import project_place, project_root
+
+INI = "[pytest]\nauepora_history = kept/runs.sqlite\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pytest.ini", INI),
+        (".pytest.ini", INI),
+        ("tox.ini", INI),
+        ("setup.cfg", INI.replace("[pytest]", "[tool:pytest]")),
+        ("pyproject.toml", '[tool.pytest.ini_options]\nauepora_history = "kept/runs.sqlite"\n'),
+        ("pyproject.toml", '[tool.pytest]\nauepora_history = "kept/runs.sqlite"\n'),
+        ("pytest.toml", '[pytest]\nauepora_history = "kept/runs.sqlite"\n'),
+    ],
+)
+def test_settings_say_where_runs_are_kept(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    inside = tmp_path / "src" / "deep"
+    inside.mkdir(parents=True)
+    assert project_place(inside) == tmp_path / "kept" / "runs.sqlite"
+    assert project_root(inside) == tmp_path
+
+
+def test_a_file_without_such_a_table_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text(INI)
+    inside = tmp_path / "package"
+    inside.mkdir()
+    (inside / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    (inside / "setup.cfg").write_text("[metadata]\n")
+    (inside / "tox.ini").write_text("no ini at all")
+    assert project_place(inside) == tmp_path / "kept" / "runs.sqlite"
+    (inside / "pytest.ini").write_text("")  # a root of its own, as for pytest
+    assert project_place(inside) == inside / ".auepora" / "history.sqlite"
+
+
+def test_the_environment_counts_where_settings_say_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUEPORA_HISTORY", "elsewhere.sqlite")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    assert project_place(tmp_path) == tmp_path / "elsewhere.sqlite"
+    (tmp_path / "pytest.ini").write_text("[pytest]\nauepora_history = off\n")
+    assert project_place(tmp_path) is None
+
+
+def test_a_history_makes_a_root_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = tmp_path / ".auepora" / "history.sqlite"
+    history.parent.mkdir()
+    history.touch()
+    inside = tmp_path / "src"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    assert project_place(Path.cwd()) == history
+    assert default_store().name == str(history)
