@@ -90,3 +90,43 @@ def test_a_corpus_that_is_none_and_options_without_one_are_usage_errors(shell: S
     shell.write("bad.jsonl", "{")
     assert shell("check", "shop.golden.yaml", "--corpus", "bad.jsonl").code == 2
     assert "need --corpus" in shell("check", "shop.golden.yaml", "--reanchor").err
+
+
+OWN = """
+from pytest_auepora import Measurement, Metric, TargetCategory
+
+class Own(Metric):
+    target = TargetCategory.DIVERSITY
+    def measure(self, sample, outputs):
+        return Measurement(1.0)
+
+def pytest_auepora_metrics(registry):
+    registry.add("own", Own)
+"""
+
+
+def test_a_projects_own_metrics_are_known_where_they_are_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    golden = shell.path / "shop.golden.yaml"
+    golden.write_text(golden.read_text(encoding="utf-8").replace("metrics: [", "metrics: [own, "), encoding="utf-8")
+    monkeypatch.syspath_prepend(str(shell.path))
+    said = shell("check", "shop.golden.yaml")
+    assert said.code == 1
+    assert "unknown metric 'own'" in said.out
+    assert "--metrics" not in said.out
+    (shell.path / "conftest.py").write_text(OWN, encoding="utf-8")
+    assert (
+        "; if conftest.py defines it: --metrics conftest.py:pytest_auepora_metrics"
+        in shell("check", "shop.golden.yaml").out
+    )
+    own = "--metrics=conftest.py:pytest_auepora_metrics"
+    before = sys.modules.get("conftest")
+    try:
+        assert shell("check", "shop.golden.yaml", own).code == 0
+        said = shell("score", "outputs.jsonl", "--golden=shop.golden.yaml", own, "--json")
+        assert json.loads(said.out)["suites"][0]["verdict"]["aggregates"]["own"]["value"] == 1.0
+        monkeypatch.setenv("AUEPORA_METRICS", "conftest.py:pytest_auepora_metrics")
+        assert shell("check", "shop.golden.yaml").code == 0
+    finally:
+        sys.modules.pop("conftest", None)
+        if before is not None:
+            sys.modules["conftest"] = before
