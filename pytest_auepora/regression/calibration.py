@@ -30,6 +30,8 @@ __all__ = [
 ]  # fmt: skip
 
 FORMAT = 1
+_WORDS = {True: "yes", False: "no"}
+_YES = {"yes": True, "no": False}
 FOLDER = "__calibrations__"
 
 
@@ -70,7 +72,8 @@ class Calibration:
 
     def dumps(self) -> str:
         """Return the file's text: sorted keys, no time of day, so that the same labels give the same bytes."""
-        raw = {"format": FORMAT, **asdict(self)}
+        said = {item: " ".join(_WORDS[yes] for yes in pair) for item, pair in self.labels.items()}
+        raw = {"format": FORMAT, **asdict(self), "labels": said}
         return json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str) + "\n"
 
 
@@ -118,14 +121,19 @@ def _from_raw(raw: Mapping[str, Any], path: Path) -> Calibration:
     known = {f.name for f in fields(Calibration)}
     try:
         made = Calibration(**{key: value for key, value in raw.items() if key in known})
-        labels = {str(i): (bool(human), bool(judge)) for i, (human, judge) in made.labels.items()}
-    except (TypeError, ValueError, AttributeError) as exc:
+        labels = {str(item): _pair(said) for item, said in raw.get("labels", {}).items()}
+    except (TypeError, ValueError, KeyError, AttributeError) as exc:
         raise CalibrationError(f"{path}: not a calibration file: {exc}") from None
     if not isinstance(raw["gate"], bool) or not isinstance(raw["judge"], dict):
         raise CalibrationError(f"{path}: not a calibration file: gate must be true or false, judge a mapping")
     return Calibration(
         str(made.metric), made.gate, str(made.reason), made.judge, float(made.threshold), made.statistics, labels
     )
+
+
+def _pair(said: str) -> tuple[bool, bool]:
+    people, judge = said.split()
+    return _YES[people], _YES[judge]
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:

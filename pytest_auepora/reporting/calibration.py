@@ -38,7 +38,7 @@ def study_text(study: Study, *, width: int = 100, ascii_only: bool = False) -> s
 
 def _wrapped(line: str, width: int, ascii_only: bool) -> list[str]:
     if line.startswith(" "):
-        return [printable(line, ascii_only=ascii_only)]  # a row of a table
+        return [line]  # a row of the table, which holds no text of others
     first, *rest = wrap(printable(line, ascii_only=ascii_only), width, ascii_only=ascii_only)
     return [first, *(f"  {part}" for part in rest)]
 
@@ -63,7 +63,7 @@ def _biases(biases: list[Bias]) -> list[str]:
         return []
     out = ["", "What the judge goes by besides:"]
     for bias in biases:
-        mark = "!" if bias.suspicious else " "
+        mark = "!" if bias.suspicious else "-"
         sign = "" if bias.figure.source == "Wilson" else "+"
         out += [f"{mark} {bias.name}: {_shown(bias.figure, sign)}: {bias.meaning}"]
     return [*out, ""]

@@ -48,6 +48,7 @@ def test_scores_that_are_there_are_not_asked_for_again(shell: Shell) -> None:
     said = shell("calibrate", "labels.jsonl", "--metric", "llm_faithfulness")
     assert said.code == 0
     assert said.out.startswith("llm_faithfulness: may gate: people agree with the judge\n160 labels, ")
+    assert "\n  kappa              0." in said.out
     assert "(bootstrap)" in said.out
     assert "written to __calibrations__/llm_faithfulness.json" in said.err
     assert "no model is named" in said.err
@@ -139,7 +140,7 @@ def test_answers_and_scores_of_a_run_that_was_kept(shell: Shell, judge: Any) -> 
         assert len(server.bodies) == asked
     made = json.loads(said.out)
     assert made["metric"] == "llm_answer_quality"
-    assert made["labels"] == {"1": [True, True], "2": [True, True]}
+    assert made["labels"] == {"1": "yes yes", "2": "yes yes"}
     assert made["judge"]["params"]["judge"]["model"] == "judge-1"
     write(shell.path / "labels.jsonl", [{"case": "warranty", "label": 1, "answer_hash": "0" * 16}])
     said = shell("calibrate", "labels.jsonl", "--golden=shop.golden.yaml", "--run=last")
