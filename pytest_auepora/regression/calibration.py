@@ -123,7 +123,7 @@ def _from_raw(raw: Mapping[str, Any], path: Path) -> Calibration:
         made = Calibration(**{key: value for key, value in raw.items() if key in known})
         labels = {str(item): _pair(said) for item, said in raw.get("labels", {}).items()}
     except (TypeError, ValueError, KeyError, AttributeError) as exc:
-        raise CalibrationError(f"{path}: not a calibration file: {exc}") from None
+        raise CalibrationError(f"{path}: not a calibration file: {exc}; run auepora calibrate again") from None
     if not isinstance(raw["gate"], bool) or not isinstance(raw["judge"], dict):
         raise CalibrationError(f"{path}: not a calibration file: gate must be true or false, judge a mapping")
     return Calibration(

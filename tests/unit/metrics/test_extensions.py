@@ -94,7 +94,7 @@ def test_installed_packages_offer_metrics(monkeypatch: pytest.MonkeyPatch) -> No
     registry = Registry()
     add_installed(registry)
     assert registry.get("their_words[most=7]").params() == {}
-    assert registry.get("words_of_hook")
+    assert registry.get("words_of_hook").name == "words_of_hook"
     points[:] = [metadata.EntryPoint("gone", "not_there:x", GROUP)]
     with pytest.raises(MetricError, match=r"entry point gone = not_there:x of auepora\.metrics"):
         add_installed(Registry())
