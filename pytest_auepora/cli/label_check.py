@@ -28,16 +28,17 @@ class FoundLabels:
     @property
     def is_bad(self) -> bool:
         """Whether a label moved and was not repaired."""
-        done = self.repaired.new_ids if self.repaired is not None else {}
-        return any(one.finding.moved and (one.case_id, one.index) not in done for one in self.labels)
+        from ..reporting.labels import left_of
+
+        return bool(left_of(self.repaired, self.labels) or (self.repaired and self.repaired.problem))
 
     def lines(self, path: str) -> list[str]:
         """Return the report as text."""
-        from ..reporting.labels import label_page
+        from ..reporting.labels import label_page, repaired_texts
         from ..reporting.layout import render
 
         page = label_page(self.suite.name, path, self.labels, self.places, self.repaired, width=120)
-        return render(page).splitlines()
+        return [*render(page).splitlines(), *(repaired_texts(self.repaired, self.labels) if self.repaired else ())]
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return plain data, a mapping for each label."""

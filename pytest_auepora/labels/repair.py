@@ -25,7 +25,7 @@ class Repaired:
     """What a rewrite did.
 
     ``new_ids`` are the labels that were exchanged; ``carried`` how many cases of each baseline go on under the
-    new ids; ``problem`` why nothing was written.
+    new ids; ``problem`` what could not be written, and why.
     """
 
     path: Path
@@ -71,31 +71,35 @@ def repair(
     out = Repaired(path, plan(checked))
     if not out.new_ids:
         return out
+    labels = {(one.case_id, one.index): one for many in checked for one in many}
     try:
         with locked(path):
-            _rewrite(path, checked, out, baselines, registry)
+            before, after = _rewrite(path, labels, out.new_ids, registry)
     except (BaselineError, GoldenFileError, OSError) as exc:
-        out.problem, out.new_ids = str(exc), {}
+        out.problem, out.new_ids = f"nothing was rewritten: {exc}", {}
+        return out
+    carry = _same_question(out.new_ids, labels)
+    for baseline in baselines:
+        try:
+            if count := _carry_over(baseline, before, after, carry):
+                out.carried[baseline] = count
+        except BaselineError as exc:
+            out.problem = f"not carried over: {exc}"
     return out
 
 
 def _rewrite(
-    path: Path, checked: Sequence[Labels], out: Repaired, baselines: Iterable[Path], registry: Registry | None
-) -> None:
-    labels = {(one.case_id, one.index): one for many in checked for one in many}
+    path: Path, labels: Mapping[Slot, CheckedLabel], new_ids: Mapping[Slot, str], registry: Registry | None
+) -> tuple[GoldenSuite, GoldenSuite]:
+    """Write the file, and return the suite before and after."""
     file = LabelFile(path)
-    for slot in out.new_ids:
+    for slot in new_ids:
         if file.name(slot) != labels[slot].name:
-            raise GoldenFileError(
-                [Problem(str(path), 0, 0, f"was changed meanwhile: {slot[0]} no longer has its label")]
-            )
+            message = f"was changed meanwhile: {slot[0]} no longer has the label {labels[slot].name}"
+            raise GoldenFileError([Problem(str(path), 0, 0, message)])
     before = load_golden(path, registry)
-    write_atomically(path.resolve(), file.rewritten(out.new_ids).decode())
-    after = load_golden(path, registry)
-    carry = _same_question(out.new_ids, labels)
-    for baseline in baselines:
-        if count := _carry_over(baseline, before, after, carry):
-            out.carried[baseline] = count
+    write_atomically(path.resolve(), file.rewritten(new_ids).decode())
+    return before, load_golden(path, registry)
 
 
 def _same_question(new_ids: Mapping[Slot, str], labels: Mapping[Slot, CheckedLabel]) -> dict[str, dict[str, str]]:

@@ -132,6 +132,8 @@ class Report:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Rewrite the golden files, once everything is known."""
+        from ..reporting.labels import left_of
+
         for path in self.found:
             self.places[path] = self.config.stash[SESSION].labels.places(self.config.rootpath / path)
         if not self.found and session.exitstatus == pytest.ExitCode.OK:
@@ -144,7 +146,8 @@ class Report:
             return
         for path, checked in self.found.items():
             done = self.repaired[path] = self._repair(path, [one.labels for one in checked])
-            if done.problem:
+            # configurations that do not agree leave labels to people that each by itself would have repaired
+            if done.problem or left_of(done, [label for one in checked for label in one.labels]):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _repair(self, path: str, checked: list[list[CheckedLabel]]) -> Repaired:
@@ -154,7 +157,7 @@ class Report:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell, file by file, what became of the labels."""
-        from ..reporting.labels import label_page
+        from ..reporting.labels import label_page, repaired_texts
         from .terminal import is_ascii
 
         if not self.found and not self.note:
@@ -173,5 +176,8 @@ class Report:
                     for cell in line:
                         terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
                     terminalreporter.line("")
+            if (done := self.repaired.get(path)) is not None:
+                for text in repaired_texts(done, [label for one in checked for label in one.labels]):
+                    terminalreporter.line(text)
         if self.note:
             terminalreporter.line(f"auepora: {self.note}", yellow=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.run import CaseResult, MetricInfo
 from ..regression.compare import CaseComparison
-from .diagnosis import Wanted, blamed_metrics, component, cutoff, diagnose, quoted, wanted
+from .diagnosis import Wanted, blamed_metrics, component, cutoff, diagnose, listed, quoted, wanted
 from .layout import Cell, Line, printable, render, text_width, uncommanded
 from .numbers import metric_value, plural, seconds
 from .page import Page
@@ -64,6 +64,7 @@ def failure_lines(
     blamed = blamed_metrics(result, metrics)
     about = {component(metrics[n]) for n in blamed}
     wanted_lines(page, result, wanted(result, comparison), _deepest(blamed, metrics))
+    _moved_labels(page, result)
     if blamed and all(metrics[n].target == "LATENCY" for n in blamed):
         timings = result.outputs.get("timings") or {}
         page.text("timings", ", ".join(f"{name} {seconds(value)}" for name, value in timings.items()))
@@ -91,6 +92,13 @@ def _error(page: Page, error: str) -> None:
     frames = printable(error[-6000:], ascii_only=page.ascii_only, keep_lines=True).splitlines()
     if len(frames) > 1:
         page.lines += [[Cell(f"  {uncommanded(frame)}", ("light",))] for frame in frames[1:][-MOST_FRAMES:]]
+
+
+def _moved_labels(page: Page, result: CaseResult) -> None:
+    """Say what the labels were matched by where their chunks are gone."""
+    for name, told in result.extra.get("labels", {}).get("labels", {}).items():
+        chunks = f": {listed(told['chunks'])}" if told["chunks"] else ""
+        page.text("moved", f"{name} ({told['became']}), matched: {told['match']}{chunks}", most=2)
 
 
 def _problems(page: Page, result: CaseResult) -> None:

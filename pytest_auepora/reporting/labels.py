@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..labels.check import CheckedLabel, tally
@@ -12,7 +12,7 @@ from .layout import Cell, Line
 from .numbers import plural
 from .page import Page
 
-__all__ = ["label_page", "moved_text", "repaired_texts"]
+__all__ = ["label_page", "left_of", "moved_text", "repaired_texts"]
 
 MOST_SHOWN = 4
 
@@ -59,7 +59,7 @@ def label_page(
     width: int = 80,
     ascii_only: bool = False,
 ) -> list[Line]:
-    """Return the report on one golden file: the counts, every label that moved, what was rewritten, what is left."""
+    """Return the report on one golden file in one configuration: the counts, and every label that moved."""
     page = Page(width, ascii_only=ascii_only)
     page.lines.append([Cell(page.safe(title), ("bold",)), Cell(f"  {page.safe(path)}", ("light",))])
     counts = tally(labels)
@@ -75,8 +75,6 @@ def label_page(
         page.free(moved_text(one, f"{path}:{line}:{col}", new_ids.get((one.case_id, one.index), "")), indent=2)
     if unchecked := [one for one in labels if one.finding.note.startswith("not checked")]:
         page.free(f"{plural(len(unchecked), 'label')} {unchecked[0].finding.note}", "yellow")
-    for text in repaired_texts(repaired, len(moved)) if repaired is not None else ():
-        page.free(text)
     return page.lines
 
 
@@ -84,11 +82,16 @@ def _style(moved: Sequence[CheckedLabel]) -> tuple[str, ...]:
     return ("yellow",) if moved else ("green",)
 
 
-def repaired_texts(done: Repaired, moved: int) -> list[str]:
-    """Say what a rewrite did, and how much it left to people."""
-    if done.problem:
-        return [f"nothing was rewritten: {done.problem}"]
-    out = [f"rewritten: {plural(len(done.new_ids), 'label')}"] if done.new_ids else []
+def left_of(done: Repaired | None, labels: Iterable[CheckedLabel]) -> set[tuple[str, int]]:
+    """Return the labels that moved and were not rewritten: case id and place among its labels."""
+    moved = {(one.case_id, one.index) for one in labels if one.finding.moved}
+    return moved - done.new_ids.keys() if done is not None else moved
+
+
+def repaired_texts(done: Repaired, labels: Iterable[CheckedLabel]) -> list[str]:
+    """Say what a rewrite did of *labels*, those of all configurations, and how much it left to people."""
+    out = [done.problem] if done.problem else []
+    out += [f"rewritten: {plural(len(done.new_ids), 'label')}"] if done.new_ids else []
     out += [f"carried over in {Path(path).name}: {plural(n, 'case')}" for path, n in done.carried.items()]
-    left = moved - len(done.new_ids)
+    left = len(left_of(done, labels))
     return [*out, f"left to people: {plural(left, 'label')}"] if left else out

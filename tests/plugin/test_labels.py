@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from pytest_auepora.errors import BaselineError
+from pytest_auepora.labels import repair
+
 from .conftest import Project, gates
 
 PAGES = """
@@ -274,3 +277,35 @@ def test_what_was_found_travels_from_workers(shop: Project) -> None:
     result = shop.run_apart("-n", "2", "--auepora-reanchor")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["rewritten: 2 labels"])
+
+
+def test_configurations_that_disagree_leave_the_label_to_people_and_that_is_no_success(shop: Project) -> None:
+    text = CONFTEST.format(how="old").replace('"session")\ndef aue', '"session", params=["old", "merged"])\ndef aue')
+    text = text.replace("def auepora_corpus_ids():\n    return shop.chunks('old')",
+                        "def auepora_corpus_ids(request):\n    return shop.chunks(request.param)")  # fmt: skip
+    shop.write("conftest.py", text)
+    result = shop.run("--auepora-reanchor", auepora=False)
+    assert result.ret == 1
+    result.assert_outcomes(passed=6)
+    result.stdout.fnmatch_lines(["shop[[]merged] *", "shop[[]old] *", "*3 valid", "left to people: 2 labels"])
+    assert shop.golden.read_text() == GOLDEN
+
+
+def test_a_failing_case_says_what_its_moved_label_was_matched_by(shop: Project) -> None:
+    rechunk(shop, "merged")
+    shop.edit("ranked[:top_k]", "ranked[-1:]", "shop.py")
+    result = shop.run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["moved      delivery#3 (re-anchorable), matched: exact: delivery:3"])
+
+
+def test_a_golden_file_that_cannot_be_written_fails_and_stays(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: object, text: str) -> None:
+        raise BaselineError(f"{path}: cannot be written: Read-only file system")
+
+    rechunk(shop, "merged")
+    monkeypatch.setattr(repair, "write_atomically", refuse)
+    result = shop.run("--auepora-reanchor", auepora=False)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["nothing was rewritten: *cannot be written*", "left to people: 2 labels"])
+    assert shop.golden.read_text() == GOLDEN
