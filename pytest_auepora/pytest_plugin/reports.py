@@ -17,6 +17,7 @@ import pytest
 from ..errors import AueporaError, did_you_mean
 from ..reporting.formats import Target, check_installed, read_target, report_text, wants_past, write_report
 from .judge import measures
+from .variants import compared_of
 
 if TYPE_CHECKING:
     from ..reporting.past import Past
@@ -115,7 +116,10 @@ class Reports:
         try:
             prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)
             pasts = self._pasts() if wants_past(target.kind) else None
-            write_report(target.path, report_text(target.kind, *self._judged(), prefix=prefix, pasts=pasts))
+            judged = self._judged()
+            compared = compared_of(self.config, judged[0])
+            text = report_text(target.kind, *judged, prefix=prefix, pasts=pasts, compared=compared)
+            write_report(target.path, text)
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
             self.problems.append(f"{target.kind}:{shown} was not written: {_told(exc)}")
             if session.exitstatus == pytest.ExitCode.OK:
@@ -139,7 +143,9 @@ class Reports:
 
         try:
             with Path(path).open("ab") as file:
-                file.write(step_summary(*self._judged(), room=SUMMARY_BYTES - file.tell()).encode())
+                judged = self._judged()
+                compared = compared_of(self.config, judged[0])
+                file.write(step_summary(*judged, room=SUMMARY_BYTES - file.tell(), compared=compared).encode())
         except Exception as exc:
             self.problems.append(f"the step summary was not written: {_told(exc)}")
 

@@ -12,8 +12,12 @@ from .keys import SESSION
 
 if TYPE_CHECKING:
     from ..reporting.layout import Line
+    from ..reporting.side_by_side import SideBySide
 
-__all__ = ["in_order", "variant_lines"]
+__all__ = ["compared_of", "in_order", "variant_lines"]
+
+_COMPARED: pytest.StashKey[list[SideBySide]] = pytest.StashKey()
+"""On the config, once everything has been judged."""
 
 
 def in_order(config: pytest.Config, runs: Mapping[tuple[str, str], Run]) -> list[Run]:
@@ -25,16 +29,27 @@ def in_order(config: pytest.Config, runs: Mapping[tuple[str, str], Run]) -> list
     return [runs[key] for key in sorted(runs, key=lambda key: (key[0], key[1] != reference, key[1]))]
 
 
+def compared_of(config: pytest.Config, runs: Sequence[Run]) -> list[SideBySide]:
+    """Return the suites that several configurations ran, side by side; worked out once for all that show it."""
+    if len({run.path for run in runs}) == len(runs):
+        return []
+    if _COMPARED not in config.stash:
+        from ..reporting.side_by_side import side_by_sides
+
+        config.stash[_COMPARED] = side_by_sides(runs, registry=config.stash[SESSION].registry)
+    return config.stash[_COMPARED]
+
+
 def variant_lines(config: pytest.Config, runs: Sequence[Run], *, width: int, ascii_only: bool) -> Iterator[Line]:
     """Yield what the closing summary says of suites that several configurations ran."""
-    if len({run.path for run in runs}) == len(runs):
+    found = compared_of(config, runs)
+    if not found:
         return
     from ..reporting.layout import Cell
-    from ..reporting.side_by_side import side_by_sides
     from ..reporting.side_by_side_text import side_by_side_lines
 
     reference = config.getini("auepora_reference")
-    for compared in side_by_sides(runs, registry=config.stash[SESSION].registry):
+    for compared in found:
         yield []
         yield from side_by_side_lines(compared, width=width, ascii_only=ascii_only)
         names = [column.name for column in compared.columns]

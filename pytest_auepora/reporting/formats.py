@@ -14,6 +14,7 @@ from ..errors import AueporaError, MissingExtraError, did_you_mean
 from ..regression.accept import write_atomically
 from ..regression.verdict import Verdict
 from .past import Past
+from .side_by_side import SideBySide
 
 __all__ = ["FORMATS", "Target", "check_installed", "read_target", "report_text", "wants_past", "write_report"]
 
@@ -32,6 +33,7 @@ _LOCATED = ("gitlab",)
 _PACKAGES = {"html": ("jinja2", "matplotlib")}
 """What a format takes, installed by the extra of the same name."""
 
+_SIDE_BY_SIDE = ("md", "json", "matrix", "html")
 _WITH_PAST = ("html",)
 """Formats whose function also takes what is known of earlier runs."""
 
@@ -88,18 +90,22 @@ def report_text(
     *,
     prefix: str = "",
     pasts: Mapping[str, Past] | None = None,
+    compared: Sequence[SideBySide] | None = None,
 ) -> str:
     """Return the report of *kind*, one of `FORMATS`.
 
     *prefix* leads from the root of the repository to the directory that paths are relative to, for formats that
     point to places in files.  *pasts* has, by the title of a run, what is known of the runs before it, for formats
-    that show it (`wants_past`).
+    that show it (`wants_past`).  *compared* has the suites that several systems ran, for formats that show them side
+    by side; without it they work that out, knowing the metrics of this package alone.
 
     Raises:
         MissingExtraError: the report takes a package that is not installed.
     """
     module, name = FORMATS[kind].split(":")
-    more: dict[str, Any] = {"prefix": prefix} if kind in _LOCATED else {"pasts": pasts} if wants_past(kind) else {}
+    more: dict[str, Any] = {"prefix": prefix} if kind in _LOCATED else {}
+    more |= {"pasts": pasts} if wants_past(kind) else {}
+    more |= {"compared": compared} if kind in _SIDE_BY_SIDE else {}
     made: str = getattr(import_module(f"{__package__}.{module}"), name)(runs, verdicts, **more)
     return made.encode("utf-8", "backslashreplace").decode("utf-8")  # halves of surrogate pairs, as JSON writes them
 

@@ -10,6 +10,7 @@ from ..regression.verdict import Verdict
 from .findings import Finding, findings
 from .layout import printable
 from .markdown import markdown_report
+from .side_by_side import SideBySide
 
 __all__ = [
     "MOST_ANNOTATIONS",
@@ -63,15 +64,21 @@ def _gates_together(found: Sequence[Finding]) -> list[Finding]:
     return [*out, *(f for f in found if not f.of_gate)]
 
 
-def step_summary(runs: Sequence[Run], verdicts: Sequence[Verdict], *, room: int = SUMMARY_BYTES) -> str:
+def step_summary(
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    *,
+    room: int = SUMMARY_BYTES,
+    compared: Sequence[SideBySide] | None = None,
+) -> str:
     """Return the text to append to the file that ``GITHUB_STEP_SUMMARY`` names, in which *room* bytes are left.
 
     At most as long as a comment; empty where there is no room for anything of use.
     """
-    text = "\n" + markdown_report(runs, verdicts)
+    text = "\n" + markdown_report(runs, verdicts, compared=compared)
     if len(text.encode("utf-8", "replace")) > room:
         limit = (room - 1) // 4  # a character has at most four bytes
-        text = "\n" + markdown_report(runs, verdicts, limit=limit) if limit > _LEAST else ""
+        text = "\n" + markdown_report(runs, verdicts, limit=limit, compared=compared) if limit > _LEAST else ""
     return text
 
 

@@ -19,7 +19,7 @@ from ..regression.compare import CaseComparison, Comparison, ScoreChange
 from ..regression.gates import GateOutcome
 from ..regression.repeats import VarianceSplit
 from ..regression.verdict import Verdict
-from .side_by_side import side_by_sides
+from .side_by_side import SideBySide, side_by_sides
 from .side_by_side_data import side_by_side_dict
 from .tally import headline, overall_outcome, tally
 
@@ -31,11 +31,13 @@ FORMAT = 1
 T = TypeVar("T")
 
 
-def json_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
+def json_report(
+    runs: Sequence[Run], verdicts: Sequence[Verdict], *, compared: Sequence[SideBySide] | None = None
+) -> str:
     """Return the report as JSON text in one line; the same runs give the same bytes.
 
     Numbers are unrounded.  What JSON cannot say (infinity, NaN) is null: an open end of a metric's range, a value
-    that was not measured.
+    that was not measured.  *compared* saves working out `side_by_sides`.
     """
     raw: dict[str, Any] = {
         "format": FORMAT,
@@ -43,7 +45,7 @@ def json_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
         "headline": headline(verdicts, runs),
         "suites": [_suite(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)],
     }
-    if compared := side_by_sides(runs):
+    if compared := side_by_sides(runs) if compared is None else compared:
         raw["side_by_side"] = [side_by_side_dict(one) for one in compared]
     try:
         text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain)

@@ -54,13 +54,19 @@ _LEVELS = (
 )
 
 
-def markdown_report(runs: Sequence[Run], verdicts: Sequence[Verdict], *, limit: int = COMMENT_LIMIT) -> str:
-    """Return the report, at most *limit* characters.
+def markdown_report(
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    *,
+    limit: int = COMMENT_LIMIT,
+    compared: Sequence[SideBySide] | None = None,
+) -> str:
+    """Return the report, at most *limit* characters; *compared* saves working out `side_by_sides`.
 
     The headline and the tables of metrics come first.  Failing cases are collapsible and hold the same text as the
     terminal; when there is no room for all, fewer of them do, and the report says so.
     """
-    compared = side_by_sides(runs)
+    compared = side_by_sides(runs) if compared is None else compared
     for detail in _LEVELS:
         text = "\n".join(_report(runs, verdicts, compared, detail)) + "\n"
         if len(text) <= limit:

@@ -171,7 +171,9 @@ def side_by_side(
     said: dict[str, list[str]] = {}
     for name in ("pass_rate", *dict.fromkeys(n for run in runs for n in run.metrics)):
         seen = measured(name, runs, shared, [why.get(name, "") for why in apart], registry or Registry())
-        if any(seen.values):
+        if seen.is_unknown:
+            said.setdefault("the metric is not known here, nor how to aggregate it", []).append(name)
+        elif any(seen.values):
             rows.append(_row(name, seen, alpha))
             if seen.lacking:
                 said.setdefault(f"{plural(seen.lacking, 'case')} not measured by all, left out", []).append(name)

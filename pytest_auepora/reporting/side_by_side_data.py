@@ -73,9 +73,14 @@ def _case(case: CaseRow) -> dict[str, Any]:
     }
 
 
-def matrix_csv(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa: ARG001 - as all reports
+def matrix_csv(
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],  # noqa: ARG001 - as all reports
+    *,
+    compared: Sequence[SideBySide] | None = None,
+) -> str:
     """Return `side_by_side_csv` of the suites that several systems ran; of none the header alone."""
-    return side_by_side_csv(side_by_sides(runs))
+    return side_by_side_csv(side_by_sides(runs) if compared is None else compared)
 
 
 def side_by_side_csv(compared: Sequence[SideBySide]) -> str:

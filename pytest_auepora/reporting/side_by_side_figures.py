@@ -26,6 +26,7 @@ class Measured:
         case_ids: the cases that every system measured, of those that compare.
         reasons: by system, why it does not compare, or an empty string.
         metric: makes an aggregate of measurements that is no mean; None where the mean is meant.
+        is_unknown: it is a metric of a project's own with an aggregate of its own, and the project is not here.
         lacking: cases that only some of the systems that compare have measured.
     """
 
@@ -36,6 +37,7 @@ class Measured:
     clusters: dict[str, str] = field(default_factory=dict)
     metric: Metric | None = None
     lacking: int = 0
+    is_unknown: bool = False
 
     @property
     def direction(self) -> str:
@@ -81,7 +83,11 @@ def measured(
     *reasons* says for each run why the metric does not compare with the first one, if it does not.
     """
     info = next((run.metrics[name] for run in runs if name in run.metrics), None)
-    out = Measured(info, metric=_aggregating(name, info, runs, registry), reasons=list(reasons))
+    metric = _known(name, registry)
+    scores = [s for run in runs for c in run.cases.values() if (s := c.scores.get(name)) is not None]
+    if metric is None and any(s.data is not None for s in scores):
+        return Measured(info, is_unknown=True)
+    out = Measured(info, metric=metric if _aggregates(metric, scores) else None, reasons=list(reasons))
     columns = [_of_run(name, run, shared, out) for run in runs]
     for i, (run, seen) in enumerate(zip(runs, columns, strict=True)):
         if not seen and not out.reasons[i]:
@@ -96,16 +102,19 @@ def measured(
     return out
 
 
-def _aggregating(name: str, info: MetricInfo | None, runs: Sequence[Run], registry: Registry) -> Metric | None:
-    """Return the metric where its aggregate is no mean of the cases' own values."""
-    if info is None:
-        return None
+def _known(name: str, registry: Registry) -> Metric | None:
+    """Return the metric; None for one of a project whose conftest.py is not here, and for ``pass_rate``."""
     try:
-        metric = registry.get(name)
-    except AueporaError:  # of a project's conftest.py that is not here
+        return registry.get(name)
+    except AueporaError:
         return None
-    states = {s.state for run in runs for c in run.cases.values() if (s := c.scores.get(name)) is not None}
-    return metric if type(metric).aggregate is not Metric.aggregate or "aggregate" in states else None
+
+
+def _aggregates(metric: Metric | None, scores: Sequence[Score]) -> bool:
+    """Whether the aggregate of *metric* is something else than the mean of the cases' own values."""
+    if metric is None:
+        return False
+    return type(metric).aggregate is not Metric.aggregate or any(s.state == "aggregate" for s in scores)
 
 
 def _of_run(name: str, run: Run, shared: Sequence[str], out: Measured) -> dict[str, Measurement]:

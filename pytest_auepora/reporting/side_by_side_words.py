@@ -48,7 +48,9 @@ def legend(compared: SideBySide, marks: Marks) -> list[str]:
 
 def key_metric(compared: SideBySide) -> Row | None:
     """Return the metric that stands for a case in a matrix: the first of the suite that cases have values of."""
-    return next((row for row in compared.rows if row.info is not None and row.info.target != "LATENCY"), None)
+    scored = {name for case in compared.cases for seen in case.scores for name, v in seen.items() if v is not None}
+    rows = (row for row in compared.rows if row.info is not None and row.info.target != "LATENCY")
+    return next((row for row in rows if row.name in scored), None)
 
 
 def case_cell(compared: SideBySide, state: str | None, score: float | None, marks: Marks) -> str:

@@ -248,6 +248,39 @@ def test_configurations_stand_side_by_side(project: Project) -> None:
     assert "shop,,refund-window,state,passed,failed\n" in text(project, "m.csv")
 
 
+OWN = """
+
+def pytest_auepora_metrics(registry):
+    from pytest_auepora.core.metrics_base import Measurement, Metric
+    from pytest_auepora.core.types import MetricResult, TargetCategory
+
+    class Letters(Metric):
+        name, target, range = "letters", TargetCategory.DIVERSITY, (0.0, 1e9)
+
+        def measure(self, sample, outputs):
+            return Measurement(None, len(outputs.response.text))
+
+        def aggregate(self, measurements):
+            return MetricResult("letters", self.target, float(sum(m.data for m in measurements)), {})
+
+    registry.add("letters", Letters)
+"""
+
+
+def test_every_report_knows_the_projects_own_metrics(project: Project) -> None:
+    parametrized(project)
+    project.write("conftest.py", text(project, "conftest.py") + OWN)
+    project.edit("metrics: [", "metrics: [letters, ")
+    result = project.run("--auepora-report", "json:a.json", "--auepora-report", "md:a.md")
+    (compared,) = json.loads(text(project, "a.json"))["side_by_side"]
+    (row,) = (row for row in compared["rows"] if row["metric"] == "letters")
+    bad, good = (figure["value"] for figure in row["figures"])
+    assert good - bad == row["figures"][1]["difference"]["value"] == 1.0
+    assert re.search(rf"\| letters \| 5 \| {bad}", text(project, "a.md"))
+    assert re.search(rf"letters +5 +{bad}", str(result.stdout))
+    result.stdout.fnmatch_lines(["1 case that only some of them pass (recall@1 beside)"])
+
+
 def test_a_reference_that_is_no_configuration(project: Project) -> None:
     parametrized(project)
     project.pytester.makeini("[pytest]\nauepora_reference = god")

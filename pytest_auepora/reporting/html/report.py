@@ -9,6 +9,7 @@ from ...core.run import Run
 from ...errors import MissingExtraError
 from ...regression.verdict import Verdict
 from ..past import Past
+from ..side_by_side import SideBySide
 from ..tally import headline
 from .embed import hash_source, shown
 from .page import outcome_words, suite_views
@@ -23,7 +24,12 @@ _STYLES = ("base.css", "parts.css", "cases.css", "print.css")
 _SCRIPTS = ("elements.js", "details.js", "table.js", "page.js")
 
 
-def html_report(runs: Sequence[Run], verdicts: Sequence[Verdict], pasts: Mapping[str, Past] | None = None) -> str:
+def html_report(
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    pasts: Mapping[str, Past] | None = None,
+    compared: Sequence[SideBySide] | None = None,
+) -> str:
     """Return the report as the text of an HTML file; the same runs give the same bytes.
 
     Args:
@@ -31,6 +37,7 @@ def html_report(runs: Sequence[Run], verdicts: Sequence[Verdict], pasts: Mapping
         verdicts: what each run amounts to.
         pasts: title of a run → what is known of the runs before it; without it there is no trend, and answers are held
             against the reference alone.
+        compared: `side_by_sides` of the runs, where that has been worked out.
 
     Raises:
         MissingExtraError: jinja2 or matplotlib is not installed.
@@ -40,7 +47,7 @@ def html_report(runs: Sequence[Run], verdicts: Sequence[Verdict], pasts: Mapping
     script = f'(() => {{\n"use strict";\n{"".join(_source(env, name) for name in _SCRIPTS)}}})();\n'
     outcome, word, mark = outcome_words([verdict.outcome for verdict in verdicts])
     return env.get_template("report.html.j2").render(
-        beside=side_views(runs),
+        beside=side_views(runs, compared),
         suites=suite_views(runs, verdicts, pasts or {}),
         outcome=outcome,
         word=word,

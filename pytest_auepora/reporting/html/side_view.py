@@ -42,15 +42,15 @@ class SideView:
     left: int
 
 
-def side_views(runs: Sequence[Run]) -> list[SideView]:
-    """Return one for each suite that several of *runs* are of."""
+def side_views(runs: Sequence[Run], compared: Sequence[SideBySide] | None = None) -> list[SideView]:
+    """Return one for each suite that several of *runs* are of; *compared* saves working it out."""
     titles = [run.title for run in runs]
     links = {
         run.title: {case_id: f"#case-{i}-{n}" for n, case_id in enumerate(run.cases)}
         for i, run in enumerate(runs)
         if titles.count(run.title) == 1
     }
-    return [_view(compared, links) for compared in side_by_sides(runs)]
+    return [_view(one, links) for one in (side_by_sides(runs) if compared is None else compared)]
 
 
 def _view(compared: SideBySide, links: Mapping[str, Mapping[str, str]]) -> SideView:

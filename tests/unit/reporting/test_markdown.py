@@ -19,8 +19,8 @@ CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], thresholds={"token_f1": 0
 EVIL = "</pre></details><script>alert(1)</script> | a `b` **c** [d](http://e.f) ![g](h) @someone #12 $x$ _y_ <!-- z"
 
 
-def report(run: Run, verdict: Verdict, **options: int) -> str:
-    return markdown_report([run], [verdict], **options)
+def report(run: Run, verdict: Verdict, limit: int = COMMENT_LIMIT) -> str:
+    return markdown_report([run], [verdict], limit=limit)
 
 
 def red() -> tuple[Run, Verdict]:

@@ -4,14 +4,18 @@ import csv
 import io
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
 import pytest
 from markdown_it import MarkdownIt
 
-from pytest_auepora.core.run import Run
+from pytest_auepora.core.metrics_base import Measurement, Metric
+from pytest_auepora.core.run import MetricInfo, Run, Score
+from pytest_auepora.core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from pytest_auepora.errors import NotComparableError
+from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.reporting.json_report import json_report
 from pytest_auepora.reporting.layout import render, text_width
 from pytest_auepora.reporting.markdown import COMMENT_LIMIT, markdown_report
@@ -158,6 +162,36 @@ def test_an_aggregate_over_the_corpus_is_resampled() -> None:
     assert found.low is not None
     assert found.low > 0
     assert marks(compared, "bleu") == ["", "*"]
+
+
+class Total(Metric):
+    """A metric of a project's own: the lengths of all answers together."""
+
+    name = "total"
+    target = TargetCategory.DIVERSITY
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
+        return Measurement(None, len(outputs.response.text))
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        return MetricResult("total", self.target, float(sum(m.data for m in measurements)), {})
+
+
+def test_a_metric_of_the_projects_own() -> None:
+    """It is aggregated in its way where it is known, and told, not guessed at, where it is not."""
+    runs = [system("a", 0.3, 10), system("b", 0.9, 10)]
+    for i, run in enumerate(runs):
+        run.metrics["total"] = MetricInfo.of(Total())
+        for case in run.cases.values():
+            case.scores["total"] = Score("aggregate", data=10 * (i + 1))
+    registry = Registry()
+    registry.add("total", Total)
+    row = side_by_side(runs, registry=registry).row("total")
+    assert row is not None
+    assert [figure.value for figure in row.figures] == [100.0, 200.0]
+    unknown = side_by_side(runs)
+    assert unknown.row("total") is None
+    assert "total: the metric is not known here, nor how to aggregate it" in unknown.notes
 
 
 def test_what_does_not_stand_side_by_side() -> None:
