@@ -11,7 +11,14 @@ from typing import Any
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
 from ..errors import did_you_mean
-from ..regression.calibration import FOLDER, Calibration, calibration_path, load_calibration, save_calibration
+from ..regression.calibration import (
+    FOLDER,
+    Calibration,
+    CalibrationError,
+    calibration_path,
+    load_calibration,
+    save_calibration,
+)
 from .calibrations import add_calibrations, calibrations_folder
 from .exit_codes import FAILED, PASSED, UsageError
 from .registry import add_metrics, load_suite, registry_of
@@ -66,7 +73,7 @@ def run(given: argparse.Namespace) -> int:
     if given.ask or not given.kept:
         ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask)
     path = calibration_path(calibrations_folder(given.calibrations, given.golden or Path(FOLDER)), name)
-    former = load_calibration(path)
+    former = _former(path)
     changed = former is not None and bool(former.mismatch(judge))
     found = study(
         name, labels, threshold=given.threshold, former=former.labels if former is not None and changed else None
@@ -77,6 +84,15 @@ def run(given: argparse.Namespace) -> int:
         save_calibration(path, made)
         print(f"written to {path}", file=sys.stderr)
     return PASSED if made.gate else FAILED
+
+
+def _former(path: Path) -> Calibration | None:
+    """Return the calibration that is about to be replaced; one that cannot be read is replaced all the same."""
+    try:
+        return load_calibration(path)
+    except CalibrationError as exc:
+        print(f"auepora: not compared with the calibration before: {exc}", file=sys.stderr)
+        return None
 
 
 def _metric(given: argparse.Namespace) -> tuple[str, Metric]:

@@ -57,6 +57,17 @@ def test_scores_that_are_there_are_not_asked_for_again(shell: Shell) -> None:
     assert found.gate
 
 
+def test_a_calibration_that_cannot_be_read_is_replaced(shell: Shell) -> None:
+    write(shell.path / "labels.jsonl", rows(scored=0.95))
+    path = shell.path / "__calibrations__" / "llm_faithfulness.json"
+    path.parent.mkdir()
+    path.write_text("<<<<<<< ours", encoding="utf-8")
+    said = shell("calibrate", "labels.jsonl", "--metric", "llm_faithfulness")
+    assert said.code == 0
+    assert "not compared with the calibration before" in said.err
+    assert load_calibration(path) is not None
+
+
 def test_a_judge_is_asked_and_another_one_compared_with_it(shell: Shell, judge: Any) -> None:
     write(shell.path / "labels.jsonl", rows())
 
