@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from .types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 
-__all__ = ["CHUNK_KEYS", "JUDGE_KEYS", "Direction", "Measurement", "Metric", "NotApplicable", "ruler_of"]
+__all__ = ["CHUNK_KEYS", "JUDGE_KEYS", "Direction", "Measurement", "Metric", "NotApplicable", "interval_of", "ruler_of"]
 
 Direction = Literal["higher", "lower"]
 
@@ -62,6 +62,10 @@ class Metric:
         ruler: keys of a run's provenance that belong to the ruler and not to what is measured: where one differs,
             scores do not compare.  None stands for `CHUNK_KEYS` where retrieval is the target, and for none elsewhere;
             a judged metric always has `JUDGE_KEYS` as well.
+        interval: how the verdict finds out how far the aggregate is off: empty where it is the mean of the cases'
+            values; ``bootstrap`` for ratios and quantiles; ``jackknife`` for what is counted over all cases together;
+            ``pairs`` where `by_case` has numbers that cases alone have not.  None is the first where `aggregate` is
+            not overridden, else ``bootstrap``.
         required: attributes of `EvaluationSample` that must not be None.
         formula, source, oracle: for the reference page: the definition in one line, where it comes
             from, and whose numbers the tests hold it to.
@@ -77,6 +81,7 @@ class Metric:
     scored_by: ClassVar[Metric | None] = None
     version: ClassVar[int] = 1
     ruler: ClassVar[tuple[str, ...] | None] = None
+    interval: ClassVar[str | None] = None
     required: ClassVar[tuple[str, ...]] = ()
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -120,6 +125,13 @@ class Metric:
         """Further details of `compute`: how many *samples* are of some kind.  Summed over the parts of a data set."""
         return {}
 
+    def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:  # noqa: ARG002 - for those that override
+        """Return numbers by case id, higher being better, whose mean tells a change as the aggregate would.
+
+        For metrics whose ``interval`` is ``pairs``; nothing for all others.
+        """
+        return {}
+
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
         """Measure every sample and aggregate.
 
@@ -144,3 +156,10 @@ def ruler_of(metric: Metric) -> tuple[str, ...]:
     if own is None:
         own = CHUNK_KEYS if metric.target.name.startswith("RETRIEVAL") else ()
     return (*own, *JUDGE_KEYS) if metric.judged else own
+
+
+def interval_of(metric: Metric) -> str:
+    """Return how an interval of the aggregate of *metric* is found; see `Metric.interval`."""
+    if metric.interval is not None:
+        return metric.interval
+    return "" if type(metric).aggregate is Metric.aggregate else "bootstrap"

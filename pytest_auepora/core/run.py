@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from typing import Any, Literal
 
-from .metrics_base import Measurement, Metric, NotApplicable, ruler_of
+from .metrics_base import Measurement, Metric, NotApplicable, interval_of, ruler_of
 
 __all__ = ["CaseResult", "CaseState", "MetricInfo", "Run", "Score", "ScoreState"]
 
@@ -128,7 +128,7 @@ class MetricInfo:
 
     ``judge`` is what a calibration has to be of for a judge's scores to count: metric, version and params; empty
     where no judge scores.  ``ruler`` names the provenance that must be equal as well, ``owner`` who
-    answers for this metric, if not whoever does for the suite.
+    answers for this metric, if not whoever does for the suite; ``interval`` is that of `Metric`.
     """
 
     name: str
@@ -142,6 +142,7 @@ class MetricInfo:
     judge: dict[str, Any] = field(default_factory=dict)
     ruler: list[str] = field(default_factory=list)
     owner: str = ""
+    interval: str = ""
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
@@ -157,6 +158,7 @@ class MetricInfo:
             metric.baselined,
             _judge_of(metric),
             list(ruler_of(metric)),
+            interval=interval_of(metric),
         )
 
 

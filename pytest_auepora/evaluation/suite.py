@@ -41,11 +41,13 @@ def suite_metrics(suite: GoldenSuite, registry: Registry) -> dict[str, Metric]:
 def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = "", path: str = "") -> Run:
     """Return a run of *suite* in which nothing has been measured yet.
 
-    What is measured only because it costs nothing is shown and can be gated, but is no part of the baseline.
+    What is measured only because it costs nothing is shown and can be gated, but is no part of the baseline; nor are
+    times and costs, unless the golden file gives them a policy of their own.
     """
     infos = {name: MetricInfo.of(metric) for name, metric in metrics.items()}
     for name, info in infos.items():
-        info.baselined = info.baselined and name in suite.metrics
+        asked_for = suite.policy.metrics.get(name, {}).get("policy", "report") != "report"
+        info.baselined = (info.baselined and name in suite.metrics) or asked_for
         info.owner = suite.owners.get(name, "")
         info.ruler += [key for key in suite.policy.ruler_of(name) if key not in info.ruler]
     return Run(

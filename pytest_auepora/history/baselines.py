@@ -26,7 +26,15 @@ def as_baseline(run: Run) -> Baseline:
             }
             varied = {name: case.values(name) for name, value in scores.items() if value is not None}
             out.cases[case.case_id] = BaselineCase(
-                case.content_hash, case.state, scores, dict(case.ranks), case.repeats, varied, match_of(case)
+                case.content_hash,
+                case.state,
+                scores,
+                dict(case.ranks),
+                case.repeats,
+                varied,
+                match_of(case),
+                {n: s.data for n, s in case.scores.items() if n in out.metrics and s.data is not None},
+                case.concurrency,
             )
     return out
 

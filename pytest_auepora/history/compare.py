@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
 
+from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Run
-from ..errors import NotComparableError
+from ..errors import AueporaError, NotComparableError
+from ..metrics.registry import Registry
 from ..regression.advisory import hold_back
 from ..regression.calibration import Standing, standing_of
 from ..regression.case_guard import guard_case
 from ..regression.compare import Comparison, MetricChange
 from ..regression.compare import compare as pair
 from ..regression.gates import GateOutcome
+from ..regression.judging import judge_comparison
 from ..regression.policy import RegressionPolicy
-from ..regression.suite_guard import judge_regression
 from .aggregates import AggregateMetrics, aggregate_of
 from .baselines import as_baseline
 from .codec import rounded
@@ -235,10 +238,19 @@ def _first_line(text: str) -> str:
     return text.splitlines()[0] if text else "no reason is stored"
 
 
+def _metrics(run: Run) -> dict[str, Metric]:
+    """Return the metrics of *run* that this package has; those of a project are known to its own runs only."""
+    registry, out = Registry(), {}
+    for name in run.metrics:
+        with suppress(AueporaError):
+            out[name] = registry.get(name)
+    return out
+
+
 def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy, standing: Standing) -> None:
     out.incomparable = comparison.incomparable
+    out.gates = judge_comparison(b, comparison, policy, _metrics(b), standing.advisory)
     out.metrics = {n: found for n in b.metrics if (found := comparison.metric(n)) is not None}
-    out.gates = judge_regression(b, comparison, policy, standing.advisory)
     hold_back(out.gates, standing)
     for case_id, case in comparison.cases.items():
         told = guard_case(case, b.metrics, policy, result=b.cases[case_id]) if case.paired else []

@@ -135,6 +135,7 @@ class DistinctN(Configured):
     n: int = 2
 
     stem = "distinct_{n}"
+    interval = "jackknife"
     target = TargetCategory.DIVERSITY
     formula = "different n-grams / n-grams, over all answers together"
     source = "Li et al. 2016 (arXiv:1510.03055)"
@@ -228,6 +229,7 @@ class ResponseDiversity(Configured):
     of: str = choice("words", "embedding")
 
     stem = "response_diversity"
+    interval = "jackknife"
     target = TargetCategory.DIVERSITY
     formula = "1 - mean cosine of all pairs of answers"
     source = "Auepora (arXiv:2405.07437), diversity"

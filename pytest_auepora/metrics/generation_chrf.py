@@ -33,6 +33,7 @@ class Chrf(Configured):
     lowercase: bool = False
 
     stem: ClassVar[str] = "chrf"
+    interval: ClassVar[str] = ""  # the mean, with a detail added
     target = TargetCategory.GENERATION_CORRECTNESS
     required: ClassVar[tuple[str, ...]] = ("reference_answer",)
     formula: ClassVar[str] = (

@@ -103,6 +103,7 @@ class Retries(Operational):
     """
 
     stem = "retries"
+    interval = ""  # the mean, with details added
     range = (0.0, math.inf)
     formula = "mean of attempts - 1"
     source = "operational metrics: count and reasons"

@@ -15,7 +15,7 @@ from .options import Configured
 if TYPE_CHECKING:
     from .registry import Registry
 
-__all__ = ["OverPairs", "Pair", "as_metric", "pairs_of", "take_after", "words"]
+__all__ = ["OverPairs", "Pair", "as_metric", "pairs_by_case", "pairs_of", "take_after", "words"]
 
 
 class Pair(NamedTuple):
@@ -99,11 +99,20 @@ def pairs_of(measurements: Sequence[Measurement]) -> tuple[list[Any], list[Any],
     A variant of a variant is paired with the case both stem from.
     """
     notes = [m.data for m in measurements]
+    bases, variants = ([n["seen"] for n in notes if (n["variant_of"] is None) is base] for base in (True, False))
+    return bases, variants, list(pairs_by_case(measurements).values())
+
+
+def pairs_by_case(measurements: Sequence[Measurement]) -> dict[str, Pair]:
+    """Return each variant whose base was measured as well, with it, by the id of the variant."""
+    notes = [m.data for m in measurements]
     parents = {note["case"]: note["variant_of"] for note in notes}
     bases = {note["case"]: note["seen"] for note in notes if note["variant_of"] is None}
-    variants = [note for note in notes if note["variant_of"] is not None]
-    pairs = [Pair(bases[root], note["seen"]) for note in variants if (root := _root(note["case"], parents)) in bases]
-    return [n["seen"] for n in notes if n["variant_of"] is None], [note["seen"] for note in variants], pairs
+    return {
+        note["case"]: Pair(bases[root], note["seen"])
+        for note in notes
+        if note["variant_of"] is not None and (root := _root(note["case"], parents)) in bases
+    }
 
 
 def packed(measured: Measurement) -> list[Any]:

@@ -12,7 +12,7 @@ from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs
 from .annotation_base import Labelled
 from .annotation_labels import LabelSource
 from .options import choice
-from .pairs import OverPairs, Pair, as_metric, measured_by, pairs_of, take_after, unpacked, words
+from .pairs import OverPairs, Pair, as_metric, measured_by, pairs_by_case, pairs_of, take_after, unpacked, words
 from .refusal import REFUSAL_PATTERNS, Behaviour, expected_behaviour, is_refusal
 
 __all__ = [
@@ -112,6 +112,7 @@ class NoiseRobustness(OverPairs):
     scenarios: Sequence[str] = ("paraphrase", "typo", "casing", "punctuation", "noise")
 
     stem = "noise_robustness"
+    interval = "pairs"
     lone: ClassVar[str] = "base"
     range = (0.0, math.inf)
     target = TargetCategory.NOISE_ROBUSTNESS
@@ -137,6 +138,12 @@ class NoiseRobustness(OverPairs):
         """Measure one case with the base metric; it counts in the aggregate only."""
         seen = measured_by(self.metric, sample, outputs)
         return seen if isinstance(seen, NotApplicable) else self.noted(sample, seen, self.scenarios)
+
+    def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
+        """How far each disturbed case falls behind its base; what the ratio rests on, where a mean can be tested."""
+        sign = 1 if self.metric.direction == "higher" else -1
+        pairs = {i: (pair.base[0], pair.variant[0]) for i, pair in pairs_by_case(measurements).items()}
+        return {i: sign * (noisy - clean) for i, (clean, noisy) in pairs.items() if None not in (clean, noisy)}
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``base_score``, ``noisy_score``, ``drop``, ``num_base``, ``num_noisy``, ``num_unpaired``."""
@@ -172,6 +179,7 @@ class CounterfactualConsistency(OverPairs):
     scenarios: Sequence[str] = ("counterfactual",)
 
     stem = "counterfactual_consistency"
+    interval = ""  # it is computed from whole answers, which no baseline holds
     lone: ClassVar[str] = "base"
     target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     formula = "mean similarity of the answers of base and variant; 1 - similarity where a change is expected"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.metrics_base import Measurement, Metric, NotApplicable
+from ..core.metrics_base import Measurement, Metric, NotApplicable, interval_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
 from ..errors import MetricError
 from .pairs import as_metric, take_after
@@ -43,6 +43,7 @@ class SlicedMetric(Metric):
         self.name = name or shown
         self._shown = shown
         self.target = self.base.target
+        vars(self)["interval"] = interval_of(self.base)
         take_after(self, self.base, "direction", "range", "deterministic", "baselined", "version", "required")
 
     def required_fields(self) -> list[str]:
@@ -65,6 +66,10 @@ class SlicedMetric(Metric):
         chosen = [(s, o) for s, o, keep in zip(samples, outputs, inside, strict=True) if keep]
         seen = iter(self.base.measure_many([s for s, _ in chosen], [o for _, o in chosen]))
         return [next(seen) if keep else NotApplicable("outside the slice") for keep in inside]
+
+    def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
+        """As the base metric."""
+        return self.base.by_case(measurements)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Aggregate as the base metric does, under this metric's name."""

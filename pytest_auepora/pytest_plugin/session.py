@@ -91,6 +91,7 @@ class AueporaSession:
         self.root = config.rootpath
         self.intents = self._intents()
         self.prune: bool = config.getoption("auepora_prune")
+        self.processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self.anchoring: bool = config.getoption("auepora_anchor")
         self.timeout = self._number("auepora_timeout", float)
         self.concurrency: int | None = self._number("auepora_concurrency", int)
@@ -346,9 +347,12 @@ class AueporaSession:
         """Score the finished *calls* of one case, each by itself."""
         metrics, where = self.metrics(suite), self.where(suite, case)
         observe = self.answers.observe
-        return [
+        measured = [
             measure_case(case, system, c, metrics, where=where, convert=self.convert, observe=observe) for c in calls
         ]
+        for result in measured:
+            result.concurrency *= self.processes  # the system has to serve them all at once
+        return measured
 
     def widened(self, suite: GoldenSuite, first: CaseResult, singles: Sequence[CaseResult]) -> CaseResult:
         """Merge all repeats of a case that was judged by the *first* of them."""

@@ -123,7 +123,8 @@ def _settle_metrics(new: Baseline, keys: dict[str, dict[str, object]], *, whole:
         merged = dict(keys)
         for case in new.cases.values():
             case.scores = {n: v for n, v in case.scores.items() if n in merged}
-    used = {n for c in new.cases.values() for n in c.scores}
+            case.data = {n: v for n, v in case.data.items() if n in merged}
+    used = {n for c in new.cases.values() for n in (*c.scores, *c.data)}
     new.metrics = {n: k for n, k in merged.items() if n in used}
 
 

@@ -6,17 +6,18 @@ only, and judged by limits of its own.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..errors import BaselineError
 from .baseline import Baseline, load_baseline
 from .compare import compare
 from .gates import GateOutcome
+from .judging import judge_comparison
 from .policy import RegressionPolicy
-from .suite_guard import judge_regression
 
 __all__ = ["Anchor", "anchor_notes", "anchor_path", "judge_anchor", "load_anchor"]
 
@@ -43,7 +44,7 @@ def load_anchor(baseline: Path, suite: str, variant: str = "") -> Anchor:
 
 
 def judge_anchor(
-    run: Run, anchor: Anchor, policy: RegressionPolicy, advisory: Collection[str] = ()
+    run: Run, anchor: Anchor, policy: RegressionPolicy, metrics: Mapping[str, Metric], advisory: Collection[str] = ()
 ) -> list[GateOutcome]:
     """Return one outcome per metric that compares with the anchor; one failure if it cannot be read.
 
@@ -53,7 +54,7 @@ def judge_anchor(
         return [GateOutcome("anchor", "baseline", "failed", anchor.problem, owner=run.owner)]
     if anchor.baseline is None:
         return []
-    gates = judge_regression(run, compare(run, anchor.baseline), policy.against_anchor(), advisory)
+    gates = judge_comparison(run, compare(run, anchor.baseline), policy.against_anchor(), metrics, advisory)
     for gate in gates:
         name = gate.title.removeprefix("regression: ")
         gate.title, gate.kind = f"anchor: {name}", "anchor"

@@ -36,6 +36,9 @@ GIT_COMMIT = "git_commit"
 RESOLUTION = 5.1e-5
 """Differences up to this are the rounding of the file (half of its fourth decimal), not a change."""
 
+MOST_DATA = 20_000
+"""Characters kept of what one metric aggregates in one case; a baseline is to be read by people."""
+
 _VARIED = re.compile(r'"varied": \{[^{}]*\}')  # no text of the file holds an unescaped quote
 _LIST = re.compile(r"\[([-+.\w\s,]*)\]")
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7})(\s|$)", re.MULTILINE)
@@ -46,8 +49,9 @@ class BaselineCase:
     """What was accepted for one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
 
     ``repeats`` is how often the case was asked; ``varied`` has the single values of the metrics whose values were
-    not all the same.
-    ``match`` says how the labels were matched, see `labels.fallback`; written only where that is not ``exact``.
+    not all the same.  ``match`` says how the labels were matched, see `labels.fallback`; written only where that is not
+    ``exact``.  ``data`` is what metrics aggregate that need more than values, ``concurrency`` how many calls were in
+    flight.
     """
 
     hash: str
@@ -57,6 +61,8 @@ class BaselineCase:
     repeats: int = 1
     varied: dict[str, list[float | None]] = field(default_factory=dict)
     match: str = "exact"
+    data: dict[str, Any] = field(default_factory=dict)
+    concurrency: int = 1
 
     def values(self, metric: str) -> list[float | None]:
         """Return the single values of *metric*, one per repeat; none where it was not measured."""
@@ -74,19 +80,51 @@ class BaselineCase:
         }
         singles = {name: [_rounded(v) for v in result.values(name)] for name in scores}
         varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
+        data = {name: kept for name, info in metrics.items() if (kept := _data(result, info)) is not None}
+        timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
         return cls(
-            result.content_hash, result.state, scores, dict(result.ranks), result.repeats, varied, match_of(result)
-        )
+            result.content_hash, result.state, scores, dict(result.ranks), result.repeats, varied, match_of(result),
+            data, result.concurrency if timed else 1,
+        )  # fmt: skip
 
     def raw(self) -> dict[str, Any]:
         """Return the block of the file: what repeats add is left out where there are none."""
         out: dict[str, Any] = {"hash": self.hash, "state": self.state, "scores": self.scores, "ranks": self.ranks}
-        out |= {"repeats": self.repeats, "varied": self.varied} if self.repeats > 1 else {}
-        return out if self.match == "exact" else {**out, "match": self.match}
+        if self.repeats > 1:
+            out |= {"repeats": self.repeats, "varied": self.varied}
+        if self.match != "exact":
+            out["match"] = self.match
+        if self.data:
+            out["data"] = {name: _compact(data) for name, data in self.data.items()}
+        if self.concurrency > 1:
+            out["concurrency"] = self.concurrency
+        return out
 
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4) + 0.0
+
+
+def _data(result: CaseResult, info: MetricInfo) -> Any:
+    """Return what the metric aggregates in this case, as it is after JSON; None where a value is all, or too much."""
+    score = result.scores.get(info.name)
+    if score is None or score.state not in ("number", "aggregate") or not (info.baselined and info.interval):
+        return None
+    text = _compact(score.data)
+    return json.loads(text) if len(text) <= MOST_DATA else None
+
+
+def _compact(data: Any) -> str:
+    """Return *data* on one line, six decimals."""
+    return json.dumps(_shorter(data), sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _shorter(data: Any) -> Any:
+    if isinstance(data, float):
+        return round(data, 6) + 0.0
+    if isinstance(data, (list, tuple)):
+        return [_shorter(part) for part in data]
+    return {str(k): _shorter(v) for k, v in data.items()} if isinstance(data, Mapping) else data
 
 
 @dataclass(slots=True)
@@ -211,6 +249,8 @@ def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
                     repeats=int(case.get("repeats", 1)),
                     varied={str(n): list(v) for n, v in dict(case.get("varied", {})).items()},
                     match=str(case.get("match", "exact")),
+                    data={str(n): json.loads(v) for n, v in dict(case.get("data", {})).items()},
+                    concurrency=int(case.get("concurrency", 1)),
                 )
                 for name, case in dict(raw["cases"]).items()
             },

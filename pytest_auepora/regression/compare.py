@@ -83,13 +83,15 @@ class Comparison:
     """A run against a baseline.
 
     ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the
-    same content where there is one.  ``incomparable`` are metrics with what changed about them.
+    same content where there is one.  ``incomparable`` are metrics with what changed about them.  ``aggregates`` are
+    the changes of metrics whose aggregate is no mean; see `measurements`.
     """
 
     cases: dict[str, CaseComparison] = field(default_factory=dict)
     vanished: dict[str, str | None] = field(default_factory=dict)
     incomparable: dict[str, str] = field(default_factory=dict)
     lost_metrics: tuple[str, ...] = ()
+    aggregates: dict[str, MetricChange] = field(default_factory=dict)
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
     def count(self) -> Counter[str]:
@@ -98,6 +100,10 @@ class Comparison:
 
     def metric(self, name: str) -> MetricChange | None:
         """The change of one metric over the cases that compare; None where none does."""
+        return self.aggregates.get(name) or self.metric_of_cases(name)
+
+    def metric_of_cases(self, name: str) -> MetricChange | None:
+        """The mean change of the values that single cases have; None where none compares."""
         pairs = self.changes_of(name)
         return change_over(pairs) if pairs else None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..core.run import CaseResult, Run
 from .compare import Comparison, MetricChange, ScoreChange, change_over
+from .measurements import is_apart
 from .policy import RegressionPolicy, Slice
 from .thresholds import sliced
 
@@ -70,14 +71,14 @@ def _slices(run: Run, wanted: Sequence[Slice]) -> Iterator[dict[str, str]]:
 def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[Part]:
     """Return every part of every baselined metric that compares: the whole first, then its slices.
 
-    A slice that holds all cases, or none, says nothing of its own and is left out.
+    Metrics that stand apart are left out, as is a slice that holds all cases, or none, and says nothing of its own.
     """
     out: list[Part] = []
     inside = [
         (part, {i for i, case in run.cases.items() if in_slice(case, part)}) for part in _slices(run, policy.slices)
     ]
     for name, info in run.metrics.items():
-        changes = comparison.changes_of(name) if info.baselined else {}
+        changes = comparison.changes_of(name) if info.baselined and not is_apart(info) else {}
         if not changes:
             continue
         out.append(Part(name, changes, _clusters(run, changes)))

@@ -75,10 +75,10 @@ def confirm(
     Returns:
         The second outcomes, or else the first; a failure that only one stage shows is inconclusive.
     """
-    suspicious = {gate.title for gate in first if plan.looks_bad(gate)}
+    cleared = {gate.title for gate in first if not plan.looks_bad(gate)}
     out = []
     for gate in first if second is None else second:
-        if gate.kind == "regression" and gate.state == "failed" and (second is None or gate.title not in suspicious):
+        if gate.kind == "regression" and gate.state == "failed" and (second is None or gate.title in cleared):
             why = (
                 f"more repeats are needed to confirm it (--auepora-repeat {plan.total})"
                 if second is None

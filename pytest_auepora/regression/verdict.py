@@ -16,11 +16,14 @@ from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
 from .advisory import advisory_notes, broken_outcomes, hold_back
 from .anchor import Anchor, anchor_notes, judge_anchor
+from .apart import judge_apart
 from .baseline import Baseline
 from .calibration import standing_of
 from .compare import Comparison, compare
 from .coverage import coverage_outcomes, nothing_compares
 from .gates import GateOutcome, judge_gate
+from .judging import in_order
+from .measurements import settle
 from .moved_labels import label_notes, label_outcomes
 from .policy import RegressionPolicy
 from .repeat_plan import ONCE, RepeatPlan
@@ -108,16 +111,20 @@ def judge(
         out.aggregates[name] = aggregate(metric, [c.scores[name] for c in scored if name in c.scores])
     if baseline is not None:
         out.comparison = compare(run, baseline)
+        if accepting:
+            settle(run, out.comparison, metrics)
     out.gates += [judge_gate(run, gate, metrics) for gate in with_error_gate(gates)]
     out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning)
     out.gates += label_outcomes(run)
     if out.comparison is not None and baseline is not None and not accepting:
-        out.gates += judge_in_stages(run, out.comparison, baseline, policy, plan=plan, advisory=standing.advisory)
+        apart = judge_apart(run, out.comparison, policy, metrics)
+        family = judge_in_stages(run, out.comparison, baseline, policy, plan=plan, advisory=standing.advisory)
+        out.gates += in_order(run, apart + family)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
     elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith("broken")):
         out.gates.append(GateOutcome("baseline", "baseline", "failed", baseline_note or "there is no baseline"))
     if anchor is not None:
-        out.gates += judge_anchor(run, anchor, policy, standing.advisory)
+        out.gates += judge_anchor(run, anchor, policy, metrics, standing.advisory)
         out.notes += anchor_notes(run, anchor) if run.is_full else []
     hold_back(out.gates, standing)
     out.gates += broken_outcomes(run, standing)

@@ -15,7 +15,7 @@ from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
 from ..errors import AueporaError
 from ..regression.baseline import BaselineCase
-from ..regression.compare import CaseComparison, Comparison, ScoreChange
+from ..regression.compare import CaseComparison, Comparison, MetricChange, ScoreChange
 from ..regression.gates import GateOutcome
 from ..regression.repeats import VarianceSplit
 from ..regression.verdict import Verdict
@@ -127,6 +127,8 @@ def _comparison(raw: Mapping[str, Any]) -> Comparison:
     out = _made(Comparison, raw)
     out.cases = {case_id: _case(case) for case_id, case in raw.get("cases", {}).items()}
     out.lost_metrics = tuple(raw.get("lost_metrics", ()))
+    changes = raw.get("aggregates", {}).items()
+    out.aggregates = {n: _made(MetricChange, {**c, "dropped": tuple(c.get("dropped", ()))}) for n, c in changes}
     out.provenance = {key: (before, after) for key, (before, after) in raw.get("provenance", {}).items()}
     return out
 

@@ -116,10 +116,11 @@ def _metric() -> dict[str, Any]:
             "deterministic": {"type": "boolean"},
             "baselined": {"type": "boolean"},
             "ruler": {**_TEXTS, "description": "provenance that has to be equal for scores to compare"},
+            "interval": {**_TEXT, "description": "how an interval of its aggregate is found; empty for means"},
             "owner": {**_TEXT, "description": "who answers for it, if not the owner of the suite"},
             "judge": {**_ANY_OBJECT, "description": "what a calibration has to be of; empty where no judge scores"},
         },
-        optional=("judge", "owner", "ruler"),
+        optional=("interval", "judge", "owner", "ruler"),
     )  # fmt: skip
 
 
@@ -228,6 +229,8 @@ def _comparison() -> dict[str, Any]:
     change = _object({"before": _NUMBER, "after": _NUMBER, "gain": _NUMBER, "errored": {"type": "boolean"}})
     before = _object({"hash": _TEXT, "state": _TEXT, "scores": _by_name(_NUMBER), "ranks": _ANY_OBJECT})
     before["properties"] |= {"repeats": _COUNT, "varied": _by_name({"type": "array", "items": _NUMBER})}
+    before["properties"] |= {"data": _ANY_OBJECT, "concurrency": _COUNT}
+    whole = _object({"n": _COUNT, "before": _NUMBER, "after": _NUMBER, "gain": _NUMBER, "dropped": _TEXTS})
     case = _object(
         {
             "case_id": _TEXT,
@@ -243,8 +246,10 @@ def _comparison() -> dict[str, Any]:
             "vanished": _by_name({"type": ["string", "null"]}),
             "incomparable": {**_by_name(_TEXT), "description": "metrics, with what changed about them"},
             "lost_metrics": _TEXTS,
+            "aggregates": {**_by_name(whole), "description": "changes of metrics whose aggregate is no mean"},
             "provenance": _by_name({"type": "array", "minItems": 2, "maxItems": 2}),
-        }
+        },
+        optional=("aggregates",),
     )
 
 
