@@ -64,6 +64,9 @@ def pytest_auepora_redact(result: CaseResult, config: pytest.Config) -> None:
 
     Its texts are ``query``, ``outputs["answer"]``, ``outputs["retrieved"][i]["text"]``, ``expected`` and
     ``error``.  Scores are computed before, from the real texts.
+
+    Called once more for every recorded answer, with a copy of its result and its texts in full: what is changed
+    there is not recorded (see "Judge old answers again").
     """
 
 
