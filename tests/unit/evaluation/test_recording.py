@@ -1,0 +1,208 @@
+"""Answers as they are kept: everything a metric reads comes back, and what does not is missed, not made up."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.core.calls import CallResult
+from pytest_auepora.core.metrics_base import Measurement, Metric
+from pytest_auepora.core.run import CaseResult, MetricInfo
+from pytest_auepora.core.types import (
+    Document,
+    EvaluationSample,
+    Response,
+    RetrievedDocument,
+    SystemOutputs,
+    TargetCategory,
+)
+from pytest_auepora.errors import HistoryError, NotRecordedError
+from pytest_auepora.evaluation.case import measure_case
+from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, Recorded, record
+from pytest_auepora.io.golden import GoldenCase
+from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.regression.baseline import metric_key
+
+CASE = GoldenCase(
+    EvaluationSample("one", "How long?", [Document("a")], reference_answer=Response("thirty days")),
+    content_hash="abc", top_k=5,
+)  # fmt: skip
+SYSTEM = as_system(lambda query: query)
+
+
+def outputs(**changes: Any) -> SystemOutputs:
+    hit = RetrievedDocument(Document("a", "within thirty days " * 30, {"page": 3, "entities": ["x"]}), 0.1 + 0.2, 1)
+    other = RetrievedDocument(Document("b", "\ud800 \x00", {}), -1e-300, 2)
+    given = SystemOutputs(
+        [hit, other], Response("thirty", {"days": 30}, {"citations": ["a"], "refused": False}),
+        {"retrieval": 0.25, "end_to_end": 1 / 3}, {"status": 200, "trace": {"deep": [1, None, "x"]}},
+    )  # fmt: skip
+    return replace(given, **changes)
+
+
+def metrics(*names: str) -> dict[str, Metric]:
+    return {name: Registry().get(name) for name in names}
+
+
+def keys(used: dict[str, Metric]) -> dict[str, dict[str, Any]]:
+    return {name: metric_key(MetricInfo.of(metric)) for name, metric in used.items()}
+
+
+def recorded(given: SystemOutputs, used: dict[str, Metric], **how: Any) -> tuple[CaseResult, Recorded]:
+    """Measure *given* and record it."""
+    texts: list[str] = []
+
+    def observe(case: GoldenCase, result: CaseResult, answer: Any, measured: Any) -> None:
+        texts.append(record(case, result, answer, measured, **how))
+
+    result = measure_case(CASE, SYSTEM, CallResult(given, seconds=0.5, concurrency=4), used, observe=observe)
+    return result, Recorded(texts[0], keys(used))
+
+
+def again(kept: Recorded, used: dict[str, Metric]) -> CaseResult:
+    return measure_case(CASE, SYSTEM, CallResult(kept), used)
+
+
+USED = metrics("recall@1", "token_f1", "k_precision", "mean_latency", "citation_coverage")
+
+
+def test_everything_comes_back() -> None:
+    given = outputs()
+    result, kept = recorded(given, USED)
+    assert kept.text.startswith(WHOLE)
+    back = kept.parts().restore()
+    assert back == given
+    assert again(kept, USED) == result
+    new = metrics("rougeL", "coverage_entities")
+    assert again(kept, new).scores == measure_case(CASE, SYSTEM, CallResult(given, seconds=0.5), new).scores
+
+
+def test_an_error_stays_what_it_was() -> None:
+    texts: list[str] = []
+    call = CallResult(error=ConnectionError("no route"), seconds=2.0)
+    result = measure_case(CASE, SYSTEM, call, USED, observe=lambda *told: texts.append(record(*told)))
+    assert texts[0].startswith(ERRORED)
+    assert again(Recorded(texts[0]), USED) == result
+
+
+def test_what_json_cannot_carry_is_missed_by_name() -> None:
+    extra = {"when": date(2031, 1, 1), "n": np.float64(0.5), "ids": np.array([1, 2]), "pair": (1, 2), "odd": {1: 2}}
+    _, kept = recorded(outputs(extra=extra), USED)
+    assert kept.text.startswith(PARTIAL)
+    back = kept.parts().restore().extra
+    assert (back["n"], back["ids"], back["pair"], back.get("none")) == (0.5, [1, 2], [1, 2], None)
+    for key, what in (("when", "a date"), ("odd", "a mapping whose keys are no texts")):
+        with pytest.raises(NotRecordedError, match=rf"extra\['{key}'\] was not recorded: {what}"):
+            back.get(key)
+    with pytest.raises(NotRecordedError):
+        list(back)
+
+
+def test_the_largest_texts_go_first_and_are_missed_where_they_are_read() -> None:
+    result, kept = recorded(outputs(), USED, cap=600)
+    assert kept.text.startswith(CUT)
+    assert again(kept, USED) == result  # measured then, by the same metrics
+    scores = again(Recorded(kept.text), USED).scores  # by others
+    assert scores["recall@1"].value == 1.0
+    assert scores["token_f1"].value == result.scores["token_f1"].value
+    assert "the text of 'a' was not recorded" in scores["k_precision"].reason
+    assert scores["k_precision"].state == "error"
+
+
+@pytest.mark.parametrize("cap", [1, 100, 400, 5000])
+def test_no_cap_is_too_small(cap: int) -> None:
+    _, kept = recorded(outputs(), USED, cap=cap)
+    assert again(kept, USED).scores.keys() == USED.keys()
+
+
+def test_what_a_redaction_is_not_shown_is_not_kept() -> None:
+    def redact(result: CaseResult) -> None:
+        result.outputs["answer"] = "…"
+
+    result, kept = recorded(outputs(), USED, redact=redact)
+    said = json.dumps(kept.raw)
+    assert "trace" not in said
+    assert '"page"' not in said
+    assert '"days": 30' not in said
+    back = kept.parts().restore()
+    assert back.response.metadata["citations"] == ["a"]  # which it is shown, and let be
+    assert back.retrieved[0].doc.text == outputs().retrieved[0].doc.text
+    for read in (
+        lambda: back.response.text,
+        lambda: back.extra.get("status"),
+        lambda: back.response.structured["days"],  # type: ignore[index]
+        lambda: back.retrieved[0].doc.metadata.get("page"),
+    ):
+        with pytest.raises(NotRecordedError, match="pytest_auepora_redact"):
+            read()
+    assert again(kept, USED).scores == result.scores
+    assert again(kept, USED).outputs["answer"] == "…"
+
+
+@pytest.mark.parametrize("how", ["removed", "renamed", "emptied"])
+def test_a_ranking_that_was_changed_is_not_there(how: str) -> None:
+    def redact(result: CaseResult) -> None:
+        if how == "removed":
+            result.outputs["retrieved"].pop()
+        elif how == "renamed":
+            result.outputs["retrieved"][0]["id"] = "…"
+        else:
+            result.outputs.clear()
+
+    _, kept = recorded(outputs(), USED, redact=redact)
+    with pytest.raises(NotRecordedError, match="what was retrieved was changed"):
+        list(kept.parts().restore().retrieved)
+    assert "cannot be measured again" in again(kept, metrics("recall@3")).scores["recall@3"].reason
+
+
+class Moody(Metric):
+    """A number that nobody gets twice."""
+
+    name = "moody"
+    target = TargetCategory.GENERATION_CORRECTNESS
+    deterministic = False
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
+        self.asked += 1
+        return Measurement(1 / self.asked)
+
+
+def test_a_metric_that_is_not_deterministic_keeps_its_score_while_it_is_the_same() -> None:
+    moody = Moody()
+    result, kept = recorded(outputs(), {"moody": moody})
+    assert again(kept, {"moody": moody}).scores == result.scores
+    assert moody.asked == 1
+    moody.version = 2  # type: ignore[misc]
+    assert again(kept, {"moody": moody}).scores["moody"].value == 0.5
+
+
+def test_it_answers_the_same_question_only() -> None:
+    _, kept = recorded(outputs(), USED)
+    assert kept.differs(CASE) == ""
+    assert "has changed" in kept.differs(replace(CASE, content_hash="def"))
+    assert "5 documents were asked for then, 7 now" in kept.differs(replace(CASE, top_k=7))
+
+
+def test_labels_that_had_moved_are_matched_as_they_were() -> None:
+    gold = [Document("old", "", {"match": "moved", "ids": ["a"]})]
+    settled = replace(CASE, sample=replace(CASE.sample, relevant_docs=gold), moved={"match": "span", "labels": {}})
+    texts: list[str] = []
+    result = measure_case(
+        settled, SYSTEM, CallResult(outputs()), USED, observe=lambda *told: texts.append(record(*told))
+    )
+    kept = again(Recorded(texts[0], keys(USED)), USED)  # asked with the case of the golden file
+    assert (kept.scores, kept.ranks, kept.expected) == (result.scores, result.ranks, result.expected)
+
+
+def test_a_damaged_recording_is_told() -> None:
+    with pytest.raises(HistoryError, match="damaged"):
+        _ = Recorded("=no such thing").raw

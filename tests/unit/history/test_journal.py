@@ -1,0 +1,136 @@
+"""What a killed run leaves behind, and who may take it up."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.errors import HistoryError, UnknownRunError
+from pytest_auepora.history.journal import Journal, folder_of, recover, unfinished
+from pytest_auepora.history.recorded import choose, load_recorded
+from pytest_auepora.history.store import HistoryStore
+
+from ..reporting.builders import Case, run_of, verdict_of
+
+ROOT = Path(__file__).resolve().parents[3]
+STARTED = datetime(2031, 5, 6, 7, 8, 9, tzinfo=timezone.utc)
+
+DYING = """
+import os, sys
+from pathlib import Path
+from tests.unit.history.test_journal import write
+journal = write(Path(sys.argv[1]), 2)
+journal._file.write('{"of": ["shop.golden.yaml", ""], "resu')
+journal._file.flush()
+os._exit(9)
+"""
+
+
+def a_run() -> Run:
+    return run_of([Case(f"case-{i}") for i in range(3)], suite="shop")
+
+
+def write(folder: Path, cases: int) -> Journal:
+    """Begin a run and get as far as so many cases."""
+    run = a_run()
+    results, run.cases = run.cases, {}
+    journal = Journal(folder, STARTED)
+    journal.begin(run, "abc123")
+    assert journal.knows(run.path, run.variant)
+    for i in range(cases):
+        result = results[f"case-{i}"]
+        journal.add(run.path, run.variant, CaseResult(result.case_id, state="error"), [], {})  # before a rerun
+        journal.add(run.path, run.variant, result, [f"=text {i}"], {"model": "m-1"})
+    return journal
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> HistoryStore:
+    return HistoryStore(tmp_path / "history.sqlite")
+
+
+def die(folder: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", DYING, str(folder)], cwd=ROOT, check=False)
+    assert done.returncode == 9
+
+
+def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Path) -> None:
+    die(tmp_path)
+    (run_id,) = recover(store, tmp_path)
+    run = store.load(run_id)
+    assert run.cases == {i: c for i, c in a_run().cases.items() if i != "case-2"}
+    assert run.provenance == {"model": "m-1", "git_commit": "abc123"}
+    assert store.recordings(run_id) == {"case-0": ["=text 0"], "case-1": ["=text 1"]}
+    (line,) = store.runs()
+    assert (line.started, line.git_commit, line.complete) == ("2031-05-06T07:08:09+00:00", "abc123", False)
+    assert line.outcome == "not judged"
+    assert "after 2 of 3 cases" in store.verdict(run_id)["notes"][0]
+    assert recover(store, tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is held cannot be opened there")
+def test_a_run_that_goes_on_is_left_alone(store: HistoryStore, tmp_path: Path) -> None:
+    journal = write(tmp_path, 2)
+    assert unfinished(tmp_path) == [journal.path]
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys\nfrom pathlib import Path\n"
+         "from pytest_auepora.history.journal import recover\nfrom pytest_auepora.history.store import HistoryStore\n"
+         "folder = Path(sys.argv[1])\nprint(recover(HistoryStore(folder / 'history.sqlite'), folder))", str(tmp_path)],
+        cwd=ROOT, check=True, capture_output=True, encoding="utf-8",
+    )  # fmt: skip
+    assert done.stdout == "[]\n"
+    journal.close()
+    assert unfinished(tmp_path) == []
+
+
+def test_what_cannot_be_stored_stays(tmp_path: Path) -> None:
+    die(tmp_path)
+    (tmp_path / "history.sqlite").write_text("my notes " * 200)
+    with pytest.raises(HistoryError):
+        recover(HistoryStore(tmp_path / "history.sqlite"), tmp_path)
+    assert len(unfinished(tmp_path)) == 1
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o500)
+    write(folder, 2).close()
+
+
+def test_a_file_in_the_way_is_no_failure(tmp_path: Path) -> None:
+    (tmp_path / "folder").write_text("")
+    write(tmp_path / "folder", 2).close()
+
+
+def test_it_lies_beside_the_history(tmp_path: Path) -> None:
+    assert folder_of(tmp_path / "kept" / "runs.sqlite", tmp_path) == tmp_path / "kept"
+    assert folder_of("postgresql://host/base", tmp_path) == tmp_path / ".auepora"
+
+
+def test_which_run_answers(store: HistoryStore) -> None:
+    def add(suite: str, variant: str = "", *, recorded: bool = True, replayed: str = "") -> str:
+        run = run_of([Case("one")], suite=suite, variant=variant)
+        if replayed:
+            run.origin = {"kind": "replayed", "run": replayed, "taken": 1}
+        return store.add(run, verdict_of(run), recordings={"one": ["=x", "=y"]} if recorded else None)
+
+    first, other, second = add("a"), add("a", "bm25"), add("a")
+    add("a", recorded=False)
+    again = add("a", recorded=False, replayed=first)
+    assert choose(store, "last") == {("a", ""): second, ("a", "bm25"): other}
+    assert choose(store, "last~1") == {("a", ""): first}
+    assert choose(store, again) == choose(store, first) == {("a", ""): first}
+    assert load_recorded(store, first).recordings == {"one": ["=x", "=y"]}
+    for name in ("last~2", "nonsense", store.runs()[1].run_id):
+        with pytest.raises(UnknownRunError):
+            choose(store, name)
+    store.delete(first)
+    with pytest.raises(UnknownRunError):
+        choose(store, again)
