@@ -29,7 +29,7 @@ EVIL = '<img src=x onerror=alert(1)></script><script>alert(2)</script><!-- \u202
 
 def small() -> Made:
     run, verdict = red()
-    run.cases["steady"].extra["flaky"] = True
+    verdict.flaky["steady"] = "passes in 3 of 5 repeats"
     run.cases["wrong-answer"].scores["helpful"] = Score(
         "number", 0.2, details={"rationale": {"tone": "Much too vague."}}
     )
@@ -215,7 +215,7 @@ def test_tabs_choose_the_picture(page: Page) -> None:
     panels = page.locator("figure.panel")
     assert panels.locator("visible=true").count() > 0
     assert [panel.is_visible() for panel in panels.all()].count(True) == 1
-    tabs.first.focus()
+    tabs.first.click()
     page.keyboard.press("ArrowRight")
     assert tabs.nth(1).get_attribute("aria-selected") == "true"
     assert panels.nth(1).is_visible()

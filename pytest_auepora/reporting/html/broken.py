@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...core.run import CaseResult, Run
 from ...regression.verdict import Verdict
 from ..diagnosis import diagnose, listed
-from ..metric_rows import metric_rows
-from ..numbers import bound_of, metric_change, metric_value, percent, plural
+from ..numbers import plural
 from ..tally import FAILING, Kind, cases_of
 
 __all__ = ["MOST_CASES", "BadCase", "Broken", "Part", "what_broke"]
@@ -27,11 +25,6 @@ class Part:
     n: int
     share: float
 
-    @property
-    def text(self) -> str:
-        """``26 of 29 failing cases`` is for the page; this is the share alone: ``89.7 %``."""
-        return percent(self.share, 0)
-
 
 @dataclass(frozen=True, slots=True)
 class BadCase:
@@ -45,18 +38,18 @@ class BadCase:
 
 @dataclass(slots=True)
 class Broken:
-    """The short answer.  ``metrics`` are sentences on metrics, ``gates`` the messages of gates without a metric."""
+    """The short answer.  ``gates`` are the messages of failed gates that are about no metric."""
 
     summary: str = ""
     parts: list[Part] = field(default_factory=list)
-    metrics: list[str] = field(default_factory=list)
     gates: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     cases: list[BadCase] = field(default_factory=list)
     n_cases: int = 0
+    n_gates: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.n_cases or self.metrics or self.gates)
+        return bool(self.n_cases or self.n_gates)
 
 
 def what_broke(run: Run, verdict: Verdict) -> Broken:
@@ -75,8 +68,8 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
                 out.cases.append(BadCase(places[case.case_id], case.case_id, kind, str(why or case.state)))
     out.n_cases = parts.total()
     out.parts = [Part(name, n, n / out.n_cases) for name, n in parts.most_common()]
-    out.metrics = list(_metrics(run, verdict))
-    out.gates = [g.message for g in verdict.gates if g.state == "failed" and g.kind not in _OF_METRICS]
+    failed = [g for g in verdict.gates if g.state == "failed"]
+    out.n_gates, out.gates = len(failed), [g.message for g in failed if g.kind not in _OF_METRICS]
     if verdict.comparison is not None:
         out.changed = [f"{k}: {_value(a)} → {_value(b)}" for k, (a, b) in verdict.comparison.provenance.items()]
     out.summary = _summary(out)
@@ -107,25 +100,6 @@ def _named(part: str) -> str:
     return {"error": "the call: it raised", "timeout": "the call: it timed out", "output": "the answer's shape"}.get(
         part, f"the {part} metric" if part == "metric" else part
     )
-
-
-def _metrics(run: Run, verdict: Verdict) -> Iterator[str]:
-    """Say, metric by metric, which threshold does not hold and how far it fell."""
-    rows = {row.name: row for row in metric_rows(run, verdict)}
-    failed = [g for g in verdict.gates if g.state == "failed" and g.kind in _OF_METRICS]
-    for title in dict.fromkeys(g.title.removeprefix("regression: ") for g in failed):
-        row = rows.get(title)
-        info = run.metrics.get(row.info.name) if row is not None and row.info is not None else None
-        said: list[str] = []
-        for gate in failed:
-            if gate.title == title:
-                bound = bound_of(gate.bound)
-                unit = " s" if info is not None and info.target == "LATENCY" else ""
-                value = metric_value(gate.value, info, bound) if gate.value is not None else "nothing measured"
-                said.append(f"{value}, wanted {gate.bound}{unit}")
-            elif gate.title == f"regression: {title}" and row is not None and row.change is not None:
-                said.append(f"{row.change_text or metric_change(row.change.gain, info)} against the baseline")
-        yield f"{title} {'; '.join(said)}"
 
 
 def _value(value: object) -> str:

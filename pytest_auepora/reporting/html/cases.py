@@ -11,7 +11,6 @@ from typing import Any
 
 from ...core.run import CaseResult, MetricInfo, Run, Score
 from ...regression.compare import CaseComparison, ScoreChange
-from ...regression.repeats import classify_flaky
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
 from ..diagnosis import cutoff, details_text, diagnose, wanted
@@ -56,11 +55,14 @@ def case_rows(
         before = earlier.get(case_id)
         if before is not None and (before.content_hash != case.content_hash or not before.outputs):
             before = None
-        yield _row(case, compared.get(case_id), run, columns, before)
+        row = _row(case, compared.get(case_id), run, columns, verdict.flaky.get(case_id, ""))
+        if before is not None:
+            row["before"] = _before(before)
+        yield row
 
 
 def _row(
-    case: CaseResult, compared: CaseComparison | None, run: Run, columns: Sequence[str], before: CaseResult | None
+    case: CaseResult, compared: CaseComparison | None, run: Run, columns: Sequence[str], flaky: str
 ) -> dict[str, Any]:
     kind = kind_of(case, compared)
     why = diagnose(case, compared, run.metrics)
@@ -68,7 +70,7 @@ def _row(
     row = {
         "id": shown(case.case_id),
         "kind": kind,
-        "is": list(_filters(case, compared, kind)),
+        "is": list(_filters(case, compared, kind, flaky)),
         "query": shown(case.query, keep_lines=True),
         "worst": compared.worst or compared.best if paired and compared is not None else None,
         "change": _worst_change(compared, run) if paired else [],
@@ -79,6 +81,7 @@ def _row(
         "where": shown(case.where),
         "owner": shown(run.owner),
         "problems": [shown(p) for p in case.problems],
+        "advice": [shown(p) for p in case.extra.get("advisory", ())],
         "error": shown(case.error, keep_lines=True),
         "answer": shown(case.outputs.get("answer") or "", keep_lines=True) if "answer" in case.outputs else None,
         "expected": _expected(case),
@@ -88,14 +91,12 @@ def _row(
         "cuts": _cuts(case, run),
         "scores": [_score(n, s, compared, run.metrics.get(n), case) for n, s in case.scores.items()],
         "judged": list(_rationales(case)),
-        "facts": list(_facts(case)),
+        "facts": list(_facts(case, flaky)),
     }
-    if before is not None:
-        row["before"] = _before(before)
     return {k: v for k, v in row.items() if v not in (None, "", [], {})}
 
 
-def _filters(case: CaseResult, compared: CaseComparison | None, kind: str) -> Iterator[str]:
+def _filters(case: CaseResult, compared: CaseComparison | None, kind: str, flaky: str) -> Iterator[str]:
     """Yield the words by which the table can be narrowed down to this case."""
     paired = compared is not None and compared.paired
     if paired and compared is not None:
@@ -106,19 +107,8 @@ def _filters(case: CaseResult, compared: CaseComparison | None, kind: str) -> It
             yield "improved"
     if kind in FAILING:
         yield "failed"
-    if _is_flaky(case):
+    if flaky or "quarantine" in case.extra:
         yield "flaky"
-
-
-def _is_flaky(case: CaseResult) -> bool:
-    """Whether the case is excused as unsteady, called so by the baseline, or varied between its own repeats."""
-    if case.extra.get("flaky") or "quarantine" in case.extra:
-        return True
-    repeats = case.extra.get("repeats")
-    if not isinstance(repeats, Mapping):
-        return False
-    scores = {n: [v for v in vs if isinstance(v, (int, float))] for n, vs in repeats.items() if _is_share(n)}
-    return classify_flaky((), scores).flaky
 
 
 def _is_share(metric: str) -> bool:
@@ -233,13 +223,15 @@ def _rationales(case: CaseResult) -> Iterator[list[str]]:
                     yield [shown(name), shown(part), shown(text, keep_lines=True)]
 
 
-def _facts(case: CaseResult) -> Iterator[list[str]]:
+def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
     """Yield further things to know: times, retries, repeats, being excused."""
     timings = case.outputs.get("timings") or {}
     if timings:
         yield ["time", ", ".join(f"{shown(k).replace('_', ' ')} {seconds(v)}" for k, v in timings.items())]
     elif case.seconds:
         yield ["time", seconds(case.seconds)]
+    if flaky:
+        yield ["flaky", shown(flaky)]
     if "quarantine" in case.extra:
         yield ["quarantined", f"until {shown(case.extra['quarantine'])}"]
     if case.extra.get("must_pass"):

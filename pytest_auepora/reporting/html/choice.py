@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.run import MetricInfo, Run
 from ...regression.verdict import Verdict
 
-__all__ = ["chosen_metrics"]
+__all__ = ["chosen_metrics", "rank_of"]
 
 
 def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False) -> list[str]:
@@ -15,8 +15,7 @@ def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False
     where *times* are wanted or a gate is on them.
     """
     names = [n for n, info in run.metrics.items() if _has_values(run, n) and _wanted(info, verdict, times)]
-    ranked = sorted(names, key=lambda n: _rank(n, run, verdict))
-    kept = set(ranked[:most])
+    kept = set(sorted(names, key=lambda n: rank_of(n, run, verdict))[:most])
     return [n for n in names if n in kept]
 
 
@@ -32,7 +31,8 @@ def _wanted(info: MetricInfo, verdict: Verdict, times: bool) -> bool:
     return any(g.metric == info.name and g.state == "failed" for g in verdict.gates)
 
 
-def _rank(name: str, run: Run, verdict: Verdict) -> tuple[int, float]:
+def rank_of(name: str, run: Run, verdict: Verdict) -> tuple[int, float]:
+    """Return what metrics are ordered by, the most important first."""
     asked = [g for g in verdict.gates if g.metric == name and (g.kind == "threshold" or g.state != "passed")]
     change = verdict.comparison.metric(name) if verdict.comparison is not None else None
     failed = sum(g.state == "failed" for g in asked)

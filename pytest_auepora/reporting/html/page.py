@@ -11,6 +11,7 @@ from ...regression.verdict import Verdict
 from ..diagnosis import listed
 from ..marks import UNICODE
 from ..metric_rows import MetricRow, latency_line, metric_rows, missing_notes
+from ..noise import flaky_line, noise_lines, repeats_line
 from ..numbers import number, plural
 from ..past import Past, PastRun
 from ..tally import headline, long_note
@@ -148,6 +149,7 @@ def _line(row: MetricRow) -> MetricLine:
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
     told = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *verdict.notes, long_note(verdict)]
+    told += [flaky_line(verdict), repeats_line(run), *noise_lines(verdict)]
     if (comparison := verdict.comparison) is not None and comparison.vanished:
         gone = [f"{old} (now {new}?)" if new else old for old, new in comparison.vanished.items()]
         told.append(f"in the baseline, no longer in the golden file: {listed(gone, 10)}")
@@ -155,10 +157,10 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
 
 
 def _messages(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """Yield state and message of every gate that did not pass."""
-    for state in ("failed", "inconclusive"):
+    """Yield state and message of every gate that did not pass; why a partial run is not judged is in its headline."""
+    for state in ("failed", "inconclusive", "advisory", "not judged"):
         for gate in verdict.gates:
-            if gate.state == state:
+            if gate.state == state and (state != "not judged" or gate.kind == "baseline"):
                 told = gate.message if gate.title in gate.message else f"{gate.title}: {gate.message}"
                 beside = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
                 beside += [f"owner {gate.owner}"] if gate.owner else []

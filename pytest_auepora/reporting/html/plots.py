@@ -10,14 +10,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...core.run import MetricInfo, Run
 from ...errors import MissingExtraError
 from ...regression.verdict import Verdict
 from ..numbers import plural
-from .choice import chosen_metrics
+from .choice import chosen_metrics, rank_of
 from .svg import INKS, svg_text
 
 if TYPE_CHECKING:
@@ -35,12 +35,16 @@ _SPREAD = 0.1
 
 @dataclass(frozen=True, slots=True)
 class MetricPlots:
-    """The pictures of one metric as SVG, and what they show in words; ``scatter`` is empty without a baseline."""
+    """The pictures of one metric as SVG, and what they show in words; ``scatter`` is empty without a baseline.
+
+    The one that ``leads`` is shown first.
+    """
 
     name: str
     distribution: str
     scatter: str = ""
     words: str = ""
+    leads: bool = False
 
 
 def metric_plots(run: Run, verdict: Verdict, prefix: str, most: int = MOST_PLOTS) -> list[MetricPlots]:
@@ -49,9 +53,10 @@ def metric_plots(run: Run, verdict: Verdict, prefix: str, most: int = MOST_PLOTS
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
+    names = chosen_metrics(run, verdict, most, times=True)
+    first = min(names, key=lambda n: rank_of(n, run, verdict), default="")
     return [
-        _plots_of(run, verdict, name, f"{prefix}m{i}")
-        for i, name in enumerate(chosen_metrics(run, verdict, most, times=True))
+        replace(_plots_of(run, verdict, name, f"{prefix}m{i}"), leads=name == first) for i, name in enumerate(names)
     ]
 
 

@@ -20,6 +20,7 @@ const details = (one, above) => {
 const lead = (one) => [
   one.why ? make("p", { class: "diagnosis" }, one.why) : null,
   one.problems ? make("ul", { class: "problems" }, one.problems.map((p) => make("li", null, mark(false, "failed: "), " ", p))) : null,
+  one.advice ? make("ul", { class: "muted" }, one.advice.map((p) => make("li", null, `advisory, does not count: ${p}`))) : null,
 ];
 
 /* Ranked documents, each relevant one with its rank in the baseline, then those that were not returned. */

@@ -51,7 +51,7 @@ for (const list of document.querySelectorAll("[role=tablist]")) {
     });
   }
   list.hidden = false;
-  choose(tabs[0], false);
+  choose(tabs.find((tab) => tab.getAttribute("aria-selected") === "true") || tabs[0], false);
 }
 
 /* A dot tells its case when pointed at, and opens it. */

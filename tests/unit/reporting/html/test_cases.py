@@ -66,15 +66,25 @@ def test_what_a_judge_says_is_taken_along() -> None:
     assert row["judged"] == [["helpful", "tone", "too short"], ["right", "", "says\nnothing"]]
 
 
-def test_a_flaky_case_is_one_that_varies_or_is_excused() -> None:
+def test_a_flaky_case_is_one_that_the_verdict_calls_so_or_that_is_excused() -> None:
     run = run_of([Case("a"), Case("b"), Case("c")])
-    run.cases["a"].extra["repeats"] = {"recall@5": [0.0, 1.0, 1.0], "mean_latency": [0.1, 9.0]}
-    run.cases["b"].extra["repeats"] = {"recall@5": [1.0, 1.0], "mean_latency": [0.1, 9.0]}
+    run.cases["a"].extra["repeats"] = {"recall@5": [0.0, 1.0, None, 1.0], "mean_latency": [0.1, 9.0]}
     run.cases["c"].extra["quarantine"] = "2026-01-01"
-    found = {row["id"]: row for row in case_rows(run, verdict_of(run), [])}
+    verdict = verdict_of(run)
+    verdict.flaky["a"] = "passes in 2 of 3 repeats"
+    found = {row["id"]: row for row in case_rows(run, verdict, [])}
     assert [name for name, row in found.items() if "flaky" in row.get("is", [])] == ["a", "c"]
     assert ["repeats of recall@5", "0.000, 1.000, 1.000"] in found["a"]["facts"]
+    assert ["flaky", "passes in 2 of 3 repeats"] in found["a"]["facts"]
     assert ["quarantined", "until 2026-01-01"] in found["c"]["facts"]
+
+
+def test_what_an_advisory_judge_would_have_failed_is_told_apart() -> None:
+    run = run_of([Case("a")])
+    run.cases["a"].extra["advisory"] = ["helpful 0.20, wanted >= 0.5"]
+    (row,) = case_rows(run, verdict_of(run), [])
+    assert row["advice"] == ["helpful 0.20, wanted >= 0.5"]
+    assert "problems" not in row
 
 
 def test_a_long_ranking_is_cut_but_for_what_is_relevant() -> None:
