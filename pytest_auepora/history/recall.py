@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.run import Run
+from ..errors import HistoryError
 from ..labels.passages import Passage, Recall
 from .store import HistoryStore
 
@@ -29,7 +30,10 @@ def history_recall(store: HistoryStore, suite: str, content_hashes: Mapping[str,
     def recall(case_id: str, chunk_id: str) -> Sequence[Passage]:
         nonlocal known
         if known is None:
-            known = _read(store, suite, content_hashes)
+            try:
+                known = _read(store, suite, content_hashes)
+            except HistoryError:  # whatever else is known of a label has to do
+                known = {}
         return known.get((case_id, chunk_id), ())
 
     return recall

@@ -130,13 +130,13 @@ def _by_text(label_id: str, corpus: Corpus, text: str, passage: Passage) -> Find
     runs = {} if holding else index.runs(text)
     if label_id in holding or covered_share(runs.get(label_id, []), len(text)) >= SPAN_COVER:
         return Finding("valid")
-    holding, foreign = _of_document(holding, corpus, passage.source)
+    holding, foreign = _of_document(label_id, holding, corpus, passage.source)
     if same := [i for i in holding if index.text(i) == text]:
         same = _at_place(same, corpus, passage)
         return _whole("re-anchorable", same, sure=len(same) == 1 and not foreign)
     if holding:
         return _whole("merged", holding, sure=len(holding) == 1 and not foreign and len(text) >= MIN_RUN)
-    ids, _ = _of_document(list(runs), corpus, passage.source)
+    ids, _ = _of_document(label_id, list(runs), corpus, passage.source)
     shares = {i: covered_share(runs[i], len(text)) for i in ids}
     return _parts(shares, covered_share([run for i in ids for run in runs[i]], len(text)))
 
@@ -147,12 +147,17 @@ def _whole(kind: Kind, ids: Sequence[str], *, sure: bool) -> Finding:
     return Finding(kind, candidates, ids[0] if sure else "", note=note)
 
 
-def _of_document(ids: Sequence[str], corpus: Corpus, source: str) -> tuple[list[str], bool]:
-    """Keep the chunks of the same document; where there are none, those of others, which prove nothing."""
+def _of_document(label_id: str, ids: Sequence[str], corpus: Corpus, source: str) -> tuple[list[str], bool]:
+    """Keep the chunks of the same document; where there are none, those of others, which prove nothing.
+
+    While the label's own id is there, copies of its old text in other documents are no sign of a move.
+    """
     if not source:
         return list(ids), False
     own = [i for i in ids if corpus.chunks[i].source in ("", source)]
-    return (own, False) if own else (list(ids), bool(ids))
+    if own or label_id in corpus:
+        return own, False
+    return list(ids), bool(ids)
 
 
 def _at_place(ids: list[str], corpus: Corpus, passage: Passage) -> list[str]:

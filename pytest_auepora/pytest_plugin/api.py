@@ -157,7 +157,7 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
         caller.call((request.node, i), session.ask(system, case, i), timeout=case.timeout)
         for i in range(session.answers.times(suite, case, system))
     ]
-    settled = session.labels.settle(suite, case, corpus_fixture(request), variant, provenance)
+    settled = session.settle(suite, case, corpus_fixture(request), variant, provenance)
     result = session.measure(suite, settled, system, calls)
     comparison = session.judge(suite, case, result, variant, provenance)
     recordings = session.answers.take(case.id)

@@ -20,7 +20,6 @@ import pytest
 
 from ..errors import GoldenFileError
 from ..io.golden import GoldenCase, GoldenSuite
-from .checking import check_labels, check_labels_async
 from .compat import fixture_definitions, has_pytest_asyncio, may_have_siblings, sibling
 from .items import run_case, run_case_async
 from .keys import CASE, CORPUS, SESSION, SUITE
@@ -132,11 +131,12 @@ def template(path: Path, fixtures: tuple[str, ...], checking: bool, is_async: bo
     prefix, wait = ("async ", "await ") if is_async else ("", "")
     given = ", ".join(["request", *(fixtures[:1] if not checking else ())])
     source = f"{prefix}def case({', '.join(['request', *fixtures])}): {wait}run({given})"
-    run: Any = (check_labels_async if is_async else check_labels) if checking else None
-    scope: dict[str, Any] = {
-        "run": run or (run_case_async if is_async else run_case),
-        "__file__": str(path),
-    }
+    run: Any = run_case_async if is_async else run_case
+    if checking:
+        from .checking import check_labels, check_labels_async
+
+        run = check_labels_async if is_async else check_labels
+    scope: dict[str, Any] = {"run": run, "__file__": str(path)}
     exec(compile(source, str(path), "exec"), scope)
     made: types.FunctionType = scope["case"]
     return made

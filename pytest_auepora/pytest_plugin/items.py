@@ -96,7 +96,7 @@ def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[C
         if isinstance(call.error, pytest.skip.Exception):
             _keep(item, skipped_result(case, str(call.error), session.where(suite, case)), provenance)
             raise call.error
-    case = session.labels.settle(suite, case, corpus, variant_of(item), provenance)
+    case = session.settle(suite, case, corpus, variant_of(item), provenance)
     plan = session.plan(suite)
     singles = session.measure_each(suite, case, system, calls)
     judged_by = singles[: plan.first] if plan.two_stage else singles

@@ -119,7 +119,10 @@ class Labels:
         """
         if self.session.answers.asks_nothing:
             return case
-        corpus = self.corpus(suite, given)
+        try:
+            corpus = self.corpus(suite, given)
+        except CorpusError as exc:
+            pytest.fail(str(exc), pytrace=False)
         gold = case.sample.relevant_docs
         if corpus is None or not gold:
             return case

@@ -181,6 +181,14 @@ class AueporaSession:
 
         return Labels(self)
 
+    def settle(
+        self, suite: GoldenSuite, case: GoldenCase, corpus: Any, variant: str, provenance: Mapping[str, Any]
+    ) -> GoldenCase:
+        """Return *case* with labels that moved in the project's *corpus* (None: its hook is asked) matched anew."""
+        if corpus is None and not self.config.hook.pytest_auepora_corpus.get_hookimpls():
+            return case
+        return self.labels.settle(suite, case, corpus, variant, provenance)
+
     def relative(self, path: Path) -> str:
         """Return *path* as node ids write it."""
         if (found := self._relative.get(path)) is None:

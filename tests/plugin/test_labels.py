@@ -232,6 +232,9 @@ def test_what_is_no_corpus_fails_the_check_with_words(shop: Project, value: str,
     result = shop.run("--auepora-check", auepora=False)
     assert result.ret == 1
     assert says in str(result.stdout)
+    scored = shop.run("-x")
+    assert scored.ret == (0 if value == "None" else 1)
+    assert (says in str(scored.stdout), "Traceback" in str(scored.stdout)) == (value != "None", False)
 
 
 def test_other_tests_are_left_out_and_nothing_to_check_is_no_success(project: Project) -> None:

@@ -40,6 +40,11 @@ def test_an_edited_case_a_cut_text_and_a_label_known_to_have_moved_tell_nothing(
     assert recalled(tmp_path / "none") == []
 
 
+def test_a_history_that_cannot_be_read_knows_nothing(tmp_path: Path) -> None:
+    (tmp_path / "history.sqlite").write_bytes(b"no database at all" * 100)
+    assert list(history_recall(HistoryStore(tmp_path / "history.sqlite"), "s", {"c": "h"})("c", "p#1")) == []
+
+
 def moved(ids: list[str], hits: list[str]) -> Run:
     label = {"id": "p#1", "grade": 1, "match": "moved", "ids": ids, "doc": "p"}
     outputs = {"answer": "a", "retrieved": [{"id": i, "doc": "p", "grade": 0, "text": ""} for i in hits]}

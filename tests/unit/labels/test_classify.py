@@ -53,6 +53,12 @@ def test_text_that_was_edited_under_an_id_that_stayed_is_no_move() -> None:
     assert (found.kind, found.note) == ("valid", "its text has changed")
 
 
+def test_a_copy_in_another_document_is_no_move_while_the_id_is_there() -> None:
+    chunks = [Document("old", TWO, {"document_id": "x"}), Document("a", ONE, {"document_id": "y"})]
+    found = classify(Document("old"), corpus_of(chunks), [Passage(ONE, "x")])
+    assert (found.kind, found.note) == ("valid", "its text has changed")
+
+
 def test_text_inside_one_larger_chunk_is_merged_and_provable() -> None:
     found = became(ONE, {"a": THREE, "b": f"{ONE}\n\n{TWO}"})
     assert (found.kind, found.new_id) == ("merged", "b")
