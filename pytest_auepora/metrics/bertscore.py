@@ -116,6 +116,10 @@ class BertEncoder:
         self._size = 0
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process the model is loaded anew."""
+        return type(self), (self.model_type, self.num_layers, self.device)
+
     def vectors(self, texts: Iterable[str], *, keep: Iterable[str] = ()) -> dict[str, TokenVectors]:
         """Return the token vectors of each text, and remember those in *keep*."""
         with self._lock:

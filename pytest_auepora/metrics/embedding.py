@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,10 @@ class Embedder:
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._lock = threading.Lock()
         self._caller = Caller()  # awaits what an async function gives, always in the same loop
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process the function is loaded anew."""
+        return partial(type(self), batch_size=self._batch_size), (self._load,)
 
     def vectors(self, texts: Iterable[str]) -> dict[str, Vector]:
         """Return the vector of each text, of length 1 (or 0 where the function gave zeros)."""

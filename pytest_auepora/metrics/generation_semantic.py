@@ -107,6 +107,10 @@ class BertScoreMetric(_Semantic):
         return Measurement(min(max(value, 0.0), 1.0), details=best._asdict())
 
 
+def _given(fn: EmbedFn) -> EmbedFn:
+    return fn
+
+
 @dataclass(eq=False, repr=False)
 class EmbeddingSimilarity(_Semantic):
     """Cosine of the embeddings of answer and reference, best over the references.
@@ -142,7 +146,7 @@ class EmbeddingSimilarity(_Semantic):
             self.model = getattr(self.embed_fn, "__qualname__", type(self.embed_fn).__qualname__)
         super().__post_init__()
         fn = self.embed_fn
-        load = partial(load_model, self.model) if fn is None else lambda: fn
+        load = partial(load_model, self.model) if fn is None else partial(_given, fn)
         self._embedder = Embedder(load, batch_size=self.batch_size)
 
     def params(self) -> dict[str, Any]:

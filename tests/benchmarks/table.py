@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from . import library_rows, process_rows
+from . import library_rows, model_rows, process_rows
 from .measuring import Row
 
 __all__ = ["main"]
@@ -42,6 +42,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
     """Yield what makes each row; a row whose peer is not installed says so and is left out."""
     yield from process_rows.rows(folder, quick=quick)
     yield from library_rows.rows(quick=quick)
+    yield from model_rows.rows(quick=quick)
 
 
 def main() -> int:

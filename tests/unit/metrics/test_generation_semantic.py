@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import pickle
 import sys
 from pathlib import Path
 from typing import Any, cast
@@ -20,6 +21,10 @@ from pytest_auepora.metrics.generation_semantic import BertScoreMetric, Embeddin
 from pytest_auepora.metrics.registry import Registry
 
 from .samples import case, gave, reason, value
+
+
+def embed_letters(texts: list[str]) -> list[list[float]]:
+    return [[float(t.count(c)) for c in "abc"] for t in texts]
 
 
 class Letters:
@@ -56,6 +61,16 @@ def test_every_text_is_embedded_once_and_in_batches() -> None:
     result = metric.compute(samples, outputs)
     assert result.details["num_samples"] == 3
     assert result.value == pytest.approx((2 * math.sqrt(0.5) + 0) / 3)
+
+
+def test_metrics_of_models_travel_without_the_model() -> None:
+    metric = EmbeddingSimilarity(embed_letters, batch_size=3)
+    expected = metric.measure(case("aab"), gave("ab"))
+    again = pickle.loads(pickle.dumps(metric))
+    assert again.measure(case("aab"), gave("ab")) == expected
+    assert (again.name, again.params(), again._embedder._batch_size) == (metric.name, metric.params(), 3)
+    scorer = pickle.loads(pickle.dumps(BertScoreMetric("some/model", 5, device="cpu")))
+    assert (scorer._encoder.model_type, scorer._encoder.num_layers, scorer._encoder.device) == ("some/model", 5, "cpu")
 
 
 def test_an_async_function_is_awaited_always_in_one_loop() -> None:
