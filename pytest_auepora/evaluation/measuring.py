@@ -10,6 +10,7 @@ from ..adapters.systems import System
 from ..core.batches import in_batches
 from ..core.calls import Caller
 from ..core.metrics_base import Metric
+from ..core.progress import Progress
 from ..core.run import CaseResult, Run
 from ..io.golden import GoldenCase, GoldenSuite
 from ..regression.baseline import Baseline
@@ -43,6 +44,7 @@ class Measuring:
     timed: bool
     advisory: Collection[str]
     observe: Observe | None = None
+    progress: bool | None = False
 
     def measure(self) -> None:
         """Make all calls, and score and judge every case."""
@@ -51,11 +53,13 @@ class Measuring:
         answered: dict[str, list[CaseResult]] = {}
         todo = [c for c in self.suite.cases if c.skip is None]
         judged = case_judge(run, self.suite, self.baseline, self.advisory)
-        for case, singles in self._measured(todo, range(plan.first)):
-            result = judged(case, merge_repeats(singles, run.metrics))
-            run.add([result])
-            if plan.two_stage and result.state != "error":
-                answered[case.id] = singles
+        with Progress("cases", len(todo), show=self.progress) as bar:
+            for case, singles in self._measured(todo, range(plan.first)):
+                result = judged(case, merge_repeats(singles, run.metrics))
+                run.add([result])
+                bar.done()
+                if plan.two_stage and result.state != "error":
+                    answered[case.id] = singles
         if wants_more(run, self.baseline, self.suite.policy, plan, self.advisory):
             again = [c for c in todo if c.id in answered]
             for case, singles in self._measured(again, range(plan.first, plan.total)):

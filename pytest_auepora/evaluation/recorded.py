@@ -24,6 +24,8 @@ from ..errors import AueporaError
 from ..io.golden import GoldenSuite
 from ..io.recorded import Recorded, read_recorded
 from ..metrics.registry import Registry
+from ..regression.anchor import load_anchor
+from ..regression.baseline import baseline_path
 from ..regression.calibration import standing_of
 from .case import Called, blank_result, measure_cases, skipped_result
 from .measuring import case_judge
@@ -44,7 +46,7 @@ class RecordedError(AueporaError):
 
 def score_recorded(
     suite: GoldenSuite,
-    outputs: Path,
+    outputs: str | os.PathLike[str],
     *,
     registry: Registry | None = None,
     executor: Executor | None = None,
@@ -77,15 +79,18 @@ def score_recorded(
     """
     metrics = suite_metrics(suite, registry or Registry())
     run = blank_run(suite, metrics, variant)
-    found, note = find_baseline(suite, variant, Path(baseline) if baseline is not None else None)
+    override = Path(baseline) if baseline is not None else None
+    found, note = find_baseline(suite, variant, override)
+    anchor = load_anchor(baseline_path(suite.path, suite.name, variant, override), suite.name, variant)
     folder = calibrations_of(suite, calibrations)
     judged = case_judge(run, suite, found, standing_of(run.metrics, suite.policy, folder).advisory)
     skipped = [skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None]
     keep = _Shelf(run, large=len(suite.cases) > LARGE)
     with Progress("cases", len(suite.cases) - len(skipped), show=progress) as bar:
+        batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
         done = run_batches(
-            _Scoring(metrics, run.path), in_batches(_wanted(outputs, suite), BATCH_SIZE), executor=executor, jobs=jobs,
-            in_flight=in_flight, name_of=lambda one: one.case.id,
+            _Scoring(metrics, run.path), batches, executor=executor, jobs=jobs, in_flight=in_flight,
+            name_of=lambda one: one.case.id,
         )  # fmt: skip
         for batch, made in done:
             results = _lost(batch, made, metrics, run.path) if isinstance(made, Lost) else made
@@ -94,7 +99,7 @@ def score_recorded(
             bar.done(len(batch))
     run.add(skipped)
     run.cases = {case.id: run.cases[case.id] for case in suite.cases if case.id in run.cases}
-    return Evaluation(run, suite, metrics, found, note, calibrations=folder)
+    return Evaluation(run, suite, metrics, found, note, calibrations=folder, anchor=anchor)
 
 
 def _wanted(outputs: Path, suite: GoldenSuite) -> Iterator[Recorded]:

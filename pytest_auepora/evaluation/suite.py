@@ -186,6 +186,7 @@ def evaluate(
     timed: bool = True,
     calibrations: str | os.PathLike[str] | None = None,
     observe: Observe | None = None,
+    progress: bool | None = False,
 ) -> Evaluation:
     """Run *rag* on every case of a golden file and score it.
 
@@ -205,6 +206,7 @@ def evaluate(
         timed: whether the time of a call is the system's; not where *rag* looks recorded answers up.
         calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
         observe: told of every measured call.
+        progress: whether a bar is shown on standard error; None: where somebody looks at it.
 
     Raises:
         GoldenFileError: the golden file is wrong.
@@ -230,7 +232,7 @@ def evaluate(
     try:
         Measuring(
             run, suite, system, metrics, found, plan, caller=own, convert=convert, seed=seed, timed=timed,
-            advisory=advisory, observe=observe,
+            advisory=advisory, observe=observe, progress=progress,
         ).measure()  # fmt: skip
     finally:
         if caller is None:

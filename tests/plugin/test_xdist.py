@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -56,3 +58,21 @@ def test_a_broken_golden_file_is_told_once_and_does_not_crash_the_session(projec
     assert result.ret != 0
     assert "did you mean 'recall@1'" in text
     assert "INTERNALERROR" not in text
+
+
+def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Project, tmp_path: Path) -> None:
+    """As over ssh: each host has a copy of the project, and the first process alone judges and writes."""
+    project.accept()
+    serial = project.baseline.read_bytes()
+    project.baseline.unlink()
+    root = project.pytester.path
+    hosts = [tmp_path / "one", tmp_path / "two"]
+    for host in hosts:
+        host.mkdir()
+    given = [f"--tx=popen//chdir={host}//python={sys.executable}" for host in hosts]
+    quiet = "ignore:The --rsyncdir:DeprecationWarning"
+    result = project.run_apart("-W", quiet, "--auepora-update", "-d", *given, f"--rsyncdir={root}", str(root))
+    assert result.ret == 0
+    assert project.baseline.read_bytes() == serial
+    assert all((host / root.name / "shop.golden.yaml").exists() for host in hosts)
+    assert not any(list(host.rglob("__baselines__")) for host in hosts)
