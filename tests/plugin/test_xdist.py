@@ -75,4 +75,4 @@ def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Project
     assert result.ret == 0
     assert project.baseline.read_bytes() == serial
     assert all((host / root.name / "shop.golden.yaml").exists() for host in hosts)
-    assert not any(list(host.rglob("__baselines__")) for host in hosts)
+    assert not any(list(host.rglob("shop.json")) for host in hosts)
