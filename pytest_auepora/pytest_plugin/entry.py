@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from .api import Auepora, ScoredCase
 
 _UPDATE = "--auepora-update"
+_SUGGEST = "--auepora-suggest"
 _REPLAY, _RESUME = "--auepora-replay", "--auepora-resume"
 _INTENTS = ("all", "new", "improved")
-SWITCHES = ("auepora", "auepora_update", "auepora_anchor", "auepora_replay", "auepora_resume", "auepora_report")
+SWITCHES = (
+    "auepora", "auepora_update", "auepora_anchor", "auepora_replay", "auepora_resume", "auepora_report",
+    "auepora_suggest",
+)  # fmt: skip
 """Options that each ask for golden cases."""
 _RUN = re.compile(r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?")  # else it is a path
 
@@ -37,6 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--auepora-baseline", metavar="PATH", help="directory or .json file to use instead of __baselines__/")
     add("--auepora-concurrency", type=int, metavar="N", help="calls in flight (default: 1, async systems 8)")
     add("--auepora-repeat", metavar="N", help="ask each case N times; 3-5: three times, five if anything looks bad")
+    add(
+        _SUGGEST, nargs="?", const="-", metavar="FILE",
+        help="ask each case 5 times and suggest repeats, thresholds and tolerances as YAML (implies --auepora)",
+    )  # fmt: skip
     add("--auepora-seed", type=int, metavar="N", help="seed random, numpy and torch before each call; one at a time")
     add("--auepora-timeout", type=float, metavar="SECONDS", help="give up on a single call after this long")
     add(
@@ -90,6 +98,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(args: list[str]) -> None:
     """Let ``--auepora-update tests/`` mean what it says: the path is not one of the option's words."""
     for i, arg in enumerate(args):
+        if arg == _SUGGEST:
+            args[i] = f"{_SUGGEST}=-"
         if arg not in (_UPDATE, _REPLAY, _RESUME):
             continue
         word = args[i + 1] if args[i + 1 : i + 2] else "-"

@@ -71,6 +71,10 @@ def configure(config: pytest.Config) -> None:
 
         judge = Judge(config)
         config.pluginmanager.register(judge, "auepora-judge")
+        if (target := session.suggest) is not None:
+            from .suggesting import Suggesting
+
+            config.pluginmanager.register(Suggesting(config, target), "auepora-suggesting")
         config.pluginmanager.register(make_reports(config, judge), "auepora-reports")
         if (recorder := make_recorder(config)) is not None:
             recorder.recover()
@@ -96,6 +100,7 @@ class AueporaSession:
         self.timeout = self._number("auepora_timeout", float)
         self.concurrency: int | None = self._number("auepora_concurrency", int)
         self.repeat = self._repeat()
+        self.suggest: str | None = config.getoption("auepora_suggest")
         self.staged: frozenset[Path] = frozenset()
         self.seed: int | None = self._number("auepora_seed", int, zero=True)
         self.checking = bool(config.getoption("auepora_check") or config.getoption("auepora_reanchor"))
@@ -338,6 +343,8 @@ class AueporaSession:
     def plan(self, suite: GoldenSuite) -> RepeatPlan:
         """Return how often the cases of *suite* are asked; with two stages only where that can fail a run."""
         plan = self.repeat or suite.repeat
+        if self.suggest:
+            return RepeatPlan.times(max(plan.total, 2) if self.repeat else RepeatPlan().baseline)
         return RepeatPlan.times(plan.baseline) if self.accepting else plan
 
     def repeats(self, suite: GoldenSuite) -> int:
