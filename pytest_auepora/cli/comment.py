@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import AueporaError
 from ..reporting.formats import report_text
+from ..reporting.json_report import from_outside
 from ..reporting.markdown import MARKER
 from .exit_codes import PASSED, UsageError
 from .github_api import API, GitHub
@@ -52,7 +53,8 @@ def run(given: argparse.Namespace) -> int:
     """Write the comment, and print where it is."""
     marker = _marker(given.key)
     runs, verdicts = read_report(given.report)
-    body = report_text("md", runs, verdicts).replace(MARKER, marker, 1)
+    with from_outside():
+        body = report_text("md", runs, verdicts).replace(MARKER, marker, 1)
     if given.dry_run:
         print(body, end="")
         return PASSED

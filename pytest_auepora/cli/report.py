@@ -12,7 +12,7 @@ from ..core.run import Run
 from ..history.codec import dumps
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_past
-from ..reporting.json_report import FORMAT, read_json_report
+from ..reporting.json_report import FORMAT, from_outside, read_json_report
 from ..reporting.past import Past, past_of
 from .exit_codes import PASSED
 from .output import put
@@ -34,10 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Print the report; a run that failed then is no failure now."""
     runs, verdicts = read_report(given.name) if given.name.endswith(".json") else _kept(given)
-    if given.format == "text":
-        text = summary_text(runs, verdicts)
-    else:
-        text = report_text(given.format, runs, verdicts, pasts=_pasts(given, runs))
+    with from_outside():
+        if given.format == "text":
+            text = summary_text(runs, verdicts)
+        else:
+            text = report_text(given.format, runs, verdicts, pasts=_pasts(given, runs))
     put(text, given.out)
     return PASSED
 

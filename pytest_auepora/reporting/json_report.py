@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -23,7 +24,7 @@ from .side_by_side import SideBySide, side_by_sides
 from .side_by_side_data import side_by_side_dict
 from .tally import headline, overall_outcome, tally
 
-__all__ = ["FORMAT", "json_report", "read_json_report"]
+__all__ = ["FORMAT", "from_outside", "json_report", "read_json_report"]
 
 FORMAT = 1
 """Raised when a reader of the former format would misread the new one; keys may be added without."""
@@ -70,8 +71,23 @@ def read_json_report(text: str) -> tuple[list[Run], list[Verdict]]:
         return [_run(s["run"]) for s in suites], [_verdict(s["verdict"]) for s in suites]
     except json.JSONDecodeError as exc:
         raise AueporaError(f"not an auepora report: {exc}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as exc:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as exc:
         raise AueporaError(f"not an auepora report: {type(exc).__name__}: {exc}") from None
+
+
+@contextmanager
+def from_outside() -> Iterator[None]:
+    """Around the use of a report that anybody may have written.
+
+    Raises:
+        AueporaError: instead of whatever values that no report holds make go wrong.
+    """
+    try:
+        yield
+    except AueporaError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as exc:
+        raise AueporaError(f"the report holds what none does: {type(exc).__name__}: {exc}") from exc
 
 
 def _suite(run: Run, verdict: Verdict) -> dict[str, Any]:

@@ -117,11 +117,12 @@ def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
     yield f"| metric | value | n |{' baseline | change |' if compared else ''} gate |"
     yield f"| --- | ---: | ---: |{' ---: | ---: |' if compared else ''} --- |"
     for row in rows:
-        change = row.change_text
+        change = escape(row.change_text)
         if row.regression is not None and row.regression.state in ("failed", "inconclusive"):
             change = f"**{change}** {state_mark(row.regression.state, UNICODE)}"
-        middle = f" {row.baseline_text} | {change} |" if compared else ""
-        yield f"| {escape(row.name)} | {row.value_text} | {row.n_text} |{middle} {escape(row.gate_text(UNICODE))} |"
+        middle = f" {escape(row.baseline_text)} | {change} |" if compared else ""
+        start = " | ".join(map(escape, (row.name, row.value_text, row.n_text)))
+        yield f"| {start} |{middle} {escape(row.gate_text(UNICODE))} |"
 
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:

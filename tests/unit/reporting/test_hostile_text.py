@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
 from pytest_auepora.core.run import Run
+from pytest_auepora.errors import AueporaError
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.github import annotation_lines
 from pytest_auepora.reporting.gitlab import code_quality
-from pytest_auepora.reporting.json_report import json_report, read_json_report
+from pytest_auepora.reporting.json_report import from_outside, json_report, read_json_report
 from pytest_auepora.reporting.layout import render
 from pytest_auepora.reporting.markdown import COMMENT_LIMIT, MARKER, markdown_report
 from pytest_auepora.reporting.side_by_side import side_by_side
@@ -142,3 +146,38 @@ def test_a_thousand_cases_that_errored_alike_are_one_thing() -> None:
     assert len(text) <= COMMENT_LIMIT
     assert "1000 cases" in text
     assert text.count("<pre>") == 1
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if inside is None:
+        yield path
+        return
+    for key, part in inside:
+        yield from leaves(part, (*path, key))
+
+
+def test_a_forged_report_is_refused_or_shown_as_text() -> None:
+    """The job that comments reads a file that the code of a pull request has written: any value may be anything."""
+    run, verdict = hostile("x")
+    raw = json.loads(json_report([run], [verdict]))
+    evil = "<img src=x> @team `x` [a](http://b) \n# h"
+    refused = shown = 0
+    alike = {tuple(key for key in path if isinstance(key, str))[-3:]: path for path in leaves(raw)}
+    for path in alike.values():
+        *way, last = path
+        forged = json.loads(json.dumps(raw))
+        place = forged
+        for key in way:
+            place = place[key]
+        place[last] = evil
+        try:
+            with from_outside():
+                text = markdown_report(*read_json_report(json.dumps(forged)))
+        except AueporaError:
+            refused += 1
+            continue
+        shown += 1
+        assert page_of(text).tags <= OWN_TAGS, path
+        assert not re.search(r"(?<![\w/])@team", text), path
+    assert min(refused, shown) > 20
