@@ -29,6 +29,7 @@ UNBOUNDED_EFFECT, UNBOUNDED_MARGIN = 0.10, 0.25
 class _Question:
     """One metric that stands apart, and by what limits."""
 
+    name: str
     metric: Metric
     info: MetricInfo
     pairs: Pairs
@@ -65,7 +66,10 @@ def judge_apart(
     Below ten clusters a change of more than ``min_effect`` fails, from there on one that is more than chance.
     """
     settled = settle(run, comparison, metrics)
-    asked = [_question(run, metrics[n], pairs, comparison.aggregates[n], policy) for n, pairs in settled.items()]
+    asked = [
+        _question(run, name, metrics[name], pairs, policy, change=comparison.aggregates[name])
+        for name, pairs in settled.items()
+    ]
     by_chance = [q for q in asked if _effective(q, policy) == "statistical"]
     out = []
     for question in asked:
@@ -81,31 +85,33 @@ def judge_apart(
     return out
 
 
-def limits(info: MetricInfo, policy: RegressionPolicy) -> tuple[float, float]:
+def limits(name: str, info: MetricInfo, policy: RegressionPolicy) -> tuple[float, float]:
     """Return ``min_effect`` and ``margin`` of a metric that stands apart; times and costs have wider ones."""
-    own = policy.for_metric(info.name)
-    said = policy.metrics.get(info.name, {})
+    own = policy.for_metric(name)
+    said = policy.metrics.get(name, {})
     if info.target not in APART or info.range[1] <= 1.0:
         return own.min_effect, own.margin
     return said.get("min_effect", UNBOUNDED_EFFECT), said.get("margin", UNBOUNDED_MARGIN)
 
 
-def _question(run: Run, metric: Metric, pairs: Pairs, change: MetricChange, policy: RegressionPolicy) -> _Question:
-    info = run.metrics[metric.name]
+def _question(
+    run: Run, name: str, metric: Metric, pairs: Pairs, policy: RegressionPolicy, /, *, change: MetricChange
+) -> _Question:
+    info = run.metrics[name]
     clusters = {i: run.cases[i].cluster or i for i in pairs}
     effect: Effect = "ratio" if info.target in APART and change.before > 0 else "difference"
-    return _Question(metric, info, pairs, change, clusters, effect, *limits(info, policy))
+    return _Question(name, metric, info, pairs, change, clusters, effect, *limits(name, info, policy))
 
 
 def _effective(question: _Question, policy: RegressionPolicy) -> str:
-    said = policy.for_metric(question.info.name).policy
+    said = policy.for_metric(question.name).policy
     if said != "auto":
         return said
     return "tolerance" if question.n_clusters < CLUSTERS_FOR_STATISTICS else "statistical"
 
 
 def _outcome(run: Run, comparison: Comparison, question: _Question) -> GateOutcome:
-    name, change = question.info.name, question.change
+    name, change = question.name, question.change
     worst = comparison.metric_of_cases(name)
     return GateOutcome(
         f"regression: {name}", "regression", "passed", "", name, change.after, n=change.n, total=len(run.cases),
@@ -141,7 +147,7 @@ def _told(question: _Question) -> str:
     change = question.change
     over = f"{change.n} case{'s' * (change.n != 1)}"
     clusters = "" if question.n_clusters == change.n else f" in {question.n_clusters} clusters"
-    return f"{question.info.name} {change.before:.4f} \u2192 {change.after:.4f} over {over}{clusters}"
+    return f"{question.name} {change.before:.4f} \u2192 {change.after:.4f} over {over}{clusters}"
 
 
 def _between(seen: EffectInterval) -> str:

@@ -80,7 +80,7 @@ class BaselineCase:
         }
         singles = {name: [_rounded(v) for v in result.values(name)] for name in scores}
         varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
-        data = {name: kept for name, info in metrics.items() if (kept := _data(result, info)) is not None}
+        data = {name: kept for name, info in metrics.items() if (kept := _data(result, name, info)) is not None}
         timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
         return cls(
             result.content_hash, result.state, scores, dict(result.ranks), result.repeats, varied, match_of(result),
@@ -105,9 +105,9 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4) + 0.0
 
 
-def _data(result: CaseResult, info: MetricInfo) -> Any:
+def _data(result: CaseResult, name: str, info: MetricInfo) -> Any:
     """Return what the metric aggregates in this case, as it is after JSON; None where a value is all, or too much."""
-    score = result.scores.get(info.name)
+    score = result.scores.get(name)
     if score is None or score.state not in ("number", "aggregate") or not (info.baselined and info.interval):
         return None
     text = _compact(score.data)

@@ -81,7 +81,7 @@ def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> d
             if is_apart(info):
                 out[name] = pairs
             else:
-                _behind(comparison, metric, pairs)
+                _behind(comparison, name, metric, pairs)
         elif not pairs and name not in comparison.incomparable and _was_measured(run, comparison, name):
             comparison.incomparable[name] = "the baseline does not hold what it is computed from"
     return out
@@ -96,13 +96,13 @@ def _change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricChange | No
     return MetricChange(len(pairs), before, after, 0.0 if abs(gain) <= RESOLUTION else gain)
 
 
-def _behind(comparison: Comparison, metric: Metric, pairs: Pairs) -> None:
+def _behind(comparison: Comparison, name: str, metric: Metric, pairs: Pairs) -> None:
     before = metric.by_case([then for then, _ in pairs.values()])
     after = metric.by_case([now for _, now in pairs.values()])
     for case_id in sorted({*before, *after} & {*before} & {*after}):
         gain = after[case_id] - before[case_id]
         change = ScoreChange(before[case_id], after[case_id], 0.0 if abs(gain) <= RESOLUTION else gain)
-        comparison.cases[case_id].changes[metric.name] = change
+        comparison.cases[case_id].changes[name] = change
 
 
 def _was_measured(run: Run, comparison: Comparison, name: str) -> bool:

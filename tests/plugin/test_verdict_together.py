@@ -1,0 +1,65 @@
+"""Everything that makes a verdict at once: each keeps its own reason, and the worst decides."""
+
+from __future__ import annotations
+
+from .conftest import Project, gates
+
+TIMED = """
+@pytest.fixture(scope="session")
+def rag():
+    slow = pathlib.Path("slow").exists()
+
+    def ask(query, top_k):
+        text, found = answer(query)
+        return {"answer": text, "retrieved": found, "timings": {"end_to_end": 2.0 if slow else 1.0}}
+
+    return ask
+"""
+POLICY = """\
+regression:
+  metrics: {mean_latency: {policy: tolerance}}
+owners: {mean_latency: tools}
+"""
+
+
+def timed(project: Project) -> None:
+    project.write("conftest.py", "import pathlib\nimport pytest\nfrom shop import answer\n" + TIMED)
+    project.edit("thresholds:\n", POLICY + "thresholds:\n")
+
+
+def test_latency_is_compared_where_the_golden_file_asks_and_at_the_same_concurrency(project: Project) -> None:
+    timed(project)
+    project.accept()
+    assert '"mean_latency": 1.0' in project.baseline.read_text()
+    project.write("slow", "")
+    result = project.run()
+    assert gates(result) == ["regression: mean_latency"]
+    said = " ".join(str(result.stdout).split())
+    assert "rise of 100 %, more than the tolerated 10 %" in said
+    assert "owner: tools" in said
+    other = project.run("--auepora-concurrency", "4")
+    assert "(concurrency 1 → 4)" in str(other.stdout)
+    assert gates(other) == []
+
+
+def test_without_asking_no_time_is_in_a_baseline(project: Project) -> None:
+    project.accept()
+    assert "latency" not in project.baseline.read_text()
+
+
+def test_guards_thresholds_must_pass_and_quarantine_together(project: Project) -> None:
+    project.edit("    query: When do parcels", "    quarantine: 2000-01-01\n    query: When do parcels")
+    project.edit("    query: How many months", "    must_pass: true\n    query: How many months")
+    project.edit("    query: Are returns", "    quarantine: 2999-01-01\n    query: Are returns")
+    project.accept()
+    project.edit('    "returns"', '    "moved"', "shop.py")
+    project.edit('    "shipping"', '    "gone"', "shop.py")
+    result = project.run()
+    said = " ".join(str(result.stdout).split())
+    assert "in quarantine, not held to the baseline: free-returns (until 2999-01-01)" in said
+    assert "quarantine is over, held to the baseline again: warehouse (until 2000-01-01)" in said
+    failed = gates(result)
+    assert {"recall@3", "regression: recall@1", "regression: mrr"} <= set(failed)
+    assert "recall@1 fell from 1.00 to 0.00 since the baseline, limit 0.5" in said
+    assert "free-returns" not in [line.split("::")[-1] for line in result.outlines if line.startswith("FAILED")]
+    assert result.ret == 1
