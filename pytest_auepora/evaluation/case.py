@@ -18,7 +18,7 @@ from ..core.types import Document, EvaluationSample, SystemOutputs
 from ..io.golden import GoldenCase
 from ..metrics.gold import span_of
 from ..metrics.relevance import expected_behaviour, ranks_of_relevant
-from .recording import Recorded
+from .recording import RecordedAnswer
 from .remeasure import remeasured
 from .replay import Answering
 from .shown import shown_outputs, snippet, source_key
@@ -38,7 +38,7 @@ __all__ = [
 Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 """Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
 
-Observe = Callable[[GoldenCase, CaseResult, "SystemOutputs | Recorded | None", Mapping[str, Metric]], None]
+Observe = Callable[[GoldenCase, CaseResult, "SystemOutputs | RecordedAnswer | None", Mapping[str, Metric]], None]
 """Told of every measured call: the case, its result, the answer it stands on (None: there is none), the metrics."""
 
 
@@ -68,7 +68,7 @@ def measure_case(
 
     An exception of the call, or an answer of a shape nobody can read, gives a result in state ``error``
     with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
-    Where the value of the call is `Recorded`, the answer recorded there is what is measured.
+    Where the value of the call is `RecordedAnswer`, the answer recorded there is what is measured.
     """
     (result,) = measure_cases(
         [Called(case, call, where)], system, metrics, convert=convert, timed=timed, observe=observe
@@ -102,7 +102,7 @@ def measure_cases(
     for one, answer in zip(called, given, strict=True):
         if isinstance(answer, SystemOutputs):
             out.append(_measured(one.case, one.call, answer, next(scores), one.where))
-        elif isinstance(answer, Recorded):
+        elif isinstance(answer, RecordedAnswer):
             out.append(_measured_again(one.case, answer, metrics, one.where))
         else:
             out.append(errored_result(one.case, answer, metrics, where=one.where, call=one.call))
@@ -119,7 +119,9 @@ def _scores(
     return score_cases(metrics.values(), [sample for sample, _ in good], [outputs for _, outputs in good])
 
 
-def _measured_again(case: GoldenCase, recorded: Recorded, metrics: Mapping[str, Metric], where: str) -> CaseResult:
+def _measured_again(
+    case: GoldenCase, recorded: RecordedAnswer, metrics: Mapping[str, Metric], where: str
+) -> CaseResult:
     case = recorded.settled(case)
     result = remeasured(case, recorded, metrics, blank_result(case, where=where))
     if case.moved is not None:
@@ -129,11 +131,11 @@ def _measured_again(case: GoldenCase, recorded: Recorded, metrics: Mapping[str, 
 
 def _answered(
     case: GoldenCase, system: System, call: CallResult, convert: Convert | None, *, timed: bool
-) -> SystemOutputs | Recorded | BaseException:
+) -> SystemOutputs | RecordedAnswer | BaseException:
     """Return what *call* gave, as outputs, or why there are none."""
     if call.error is not None:
         return call.error
-    if isinstance(call.value, Recorded):
+    if isinstance(call.value, RecordedAnswer):
         return call.value
     try:
         outputs = convert(call.value, case.sample) if convert is not None else None

@@ -23,7 +23,7 @@ from .parts import Parts
 from .redaction import UNSEEN, conceal
 from .shown import cropped, shown_outputs
 
-__all__ = ["CAP", "CUT", "ERRORED", "PARTIAL", "WHOLE", "Recorded", "Redact", "record"]
+__all__ = ["CAP", "CUT", "ERRORED", "PARTIAL", "WHOLE", "RecordedAnswer", "Redact", "record"]
 
 CAP = 1_000_000
 """Characters of one answer with its documents that are kept, unless something else is asked for."""
@@ -108,7 +108,7 @@ def _cut(parts: Parts, excess: int, cap: int) -> None:
 
 
 @dataclass(slots=True, eq=False)
-class Recorded:
+class RecordedAnswer:
     """An answer that was given in an earlier run; where a system's answer is expected, it stands for it.
 
     Attributes:
@@ -123,7 +123,7 @@ class Recorded:
     _raw: dict[str, Any] | None = None
 
     @classmethod
-    def failed(cls, error: str) -> Recorded:
+    def failed(cls, error: str) -> RecordedAnswer:
         """Return what stands where there should be an answer and is none."""
         return cls(ERRORED, _raw={"error": error, "seconds": 0.0, "concurrency": 1})
 

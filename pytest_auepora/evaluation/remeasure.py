@@ -12,13 +12,15 @@ from ..errors import NotRecordedError
 from ..io.golden import GoldenCase
 from ..metrics.relevance import ranks_of_relevant
 from ..regression.baseline import metric_key
-from .recording import Recorded
+from .recording import RecordedAnswer
 from .shown import shown_outputs
 
 __all__ = ["remeasured"]
 
 
-def remeasured(case: GoldenCase, recorded: Recorded, metrics: Mapping[str, Metric], blank: CaseResult) -> CaseResult:
+def remeasured(
+    case: GoldenCase, recorded: RecordedAnswer, metrics: Mapping[str, Metric], blank: CaseResult
+) -> CaseResult:
     """Fill *blank*, the result of a case of which only the golden file is known, from a recorded answer.
 
     Times are those of the recorded call.  A score of a metric that is not deterministic, or that reads what was not
@@ -43,7 +45,7 @@ def remeasured(case: GoldenCase, recorded: Recorded, metrics: Mapping[str, Metri
     return result
 
 
-def _same(name: str, recorded: Recorded, metrics: Mapping[str, Metric]) -> bool:
+def _same(name: str, recorded: RecordedAnswer, metrics: Mapping[str, Metric]) -> bool:
     return name in metrics and recorded.keys.get(name) == metric_key(MetricInfo.of(metrics[name]))
 
 

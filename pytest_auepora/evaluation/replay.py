@@ -11,7 +11,7 @@ from ..core.run import Run
 from ..errors import NotRecordedError
 from ..io.golden import GoldenCase
 from ..regression.baseline import metric_key
-from .recording import Recorded
+from .recording import RecordedAnswer
 
 __all__ = ["Answering", "RecordedRun", "is_recorded", "replayed", "resumed"]
 
@@ -36,7 +36,7 @@ class RecordedRun:
         """Return how often the system was asked about *case*."""
         return len(self.recordings.get(case.id, ()))
 
-    def answer(self, case: GoldenCase, repeat: int) -> Recorded:
+    def answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         """Return what the system said at one repeat, counted from 0.
 
         Raises:
@@ -45,7 +45,7 @@ class RecordedRun:
         texts = self.recordings.get(case.id, ())
         if repeat >= len(texts):
             raise NotRecordedError(self._missing(case, repeat))
-        recorded = Recorded(texts[repeat], self.keys, self.run_id)
+        recorded = RecordedAnswer(texts[repeat], self.keys, self.run_id)
         if reason := recorded.differs(case):
             raise NotRecordedError(f"run {self.run_id} does not answer this case: {reason}")
         return recorded
@@ -97,23 +97,23 @@ class Answering(System):
         """Return how often the run asked about *case*; at least 1."""
         return max(1, self.source.times(case)) if self.source is not None else 1
 
-    def _good(self, case: GoldenCase, repeat: int) -> Recorded | None:
+    def _good(self, case: GoldenCase, repeat: int) -> RecordedAnswer | None:
         try:
             recorded = self.source.answer(case, repeat) if self.source is not None else None
         except NotRecordedError:
             return None
         return recorded if recorded is not None and recorded.is_answer else None
 
-    def _told(self, case: GoldenCase, repeat: int) -> Recorded:
+    def _told(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         if self.source is None:
-            return Recorded.failed(f"NotRecordedError: {self.missing}")
+            return RecordedAnswer.failed(f"NotRecordedError: {self.missing}")
         result = self.source.run.cases.get(case.id)
         if self.skip is not None and result is not None and result.state == "skipped":
             self.skip(result.error)
         try:
             return self.source.answer(case, repeat)
         except NotRecordedError as exc:
-            return Recorded.failed(f"NotRecordedError: {exc}")
+            return RecordedAnswer.failed(f"NotRecordedError: {exc}")
 
 
 def is_recorded(system: System, case: GoldenCase) -> bool:

@@ -81,10 +81,9 @@ class PartialMapping(dict[str, Any]):
         return super().__contains__(key)
 
     def __getitem__(self, key: str) -> Any:
-        return super().__getitem__(key) if key in self else self.__missing__(key)
-
-    def __missing__(self, key: str) -> Any:
-        raise KeyError(key)
+        if key not in self:
+            raise KeyError(key)
+        return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
         return super().__getitem__(key) if key in self else default

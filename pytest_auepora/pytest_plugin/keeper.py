@@ -9,7 +9,7 @@ import pytest
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult
 from ..core.types import SystemOutputs
-from ..evaluation.recording import CAP, Recorded, record
+from ..evaluation.recording import CAP, RecordedAnswer, record
 from ..io.golden import GoldenCase
 from .session import AueporaSession
 
@@ -47,11 +47,11 @@ class Keeper:
         self,
         case: GoldenCase,
         result: CaseResult,
-        answer: SystemOutputs | Recorded | None,
+        answer: SystemOutputs | RecordedAnswer | None,
         metrics: Mapping[str, Metric],
     ) -> None:
         """Record one measured answer; one that is recorded already stays as it is."""
-        if isinstance(answer, Recorded):
+        if isinstance(answer, RecordedAnswer):
             text = answer.text
         else:
             session = self._session

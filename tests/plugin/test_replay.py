@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.evaluation.recording import Recorded
+from pytest_auepora.evaluation.recording import RecordedAnswer
 from pytest_auepora.history.store import HistoryStore
 
 from .conftest import Project, gates
@@ -292,7 +292,7 @@ def pytest_auepora_redact(result):
     counted.edit("metrics: [", "metrics: [assertion_pass, ")
     counted.run()
     for texts in store(counted).recordings("last").values():
-        assert "30 days" not in json.dumps(Recorded(texts[0]).raw)
+        assert "30 days" not in json.dumps(RecordedAnswer(texts[0]).raw)
     lock_out(counted)
     counted.run("--auepora-replay")
     replayed, then = (store(counted).load(f"last{back}") for back in ("", "~1"))

@@ -24,7 +24,7 @@ from pytest_auepora.core.types import (
 )
 from pytest_auepora.errors import HistoryError, NotRecordedError
 from pytest_auepora.evaluation.case import measure_case
-from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, Recorded, record
+from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, RecordedAnswer, record
 from pytest_auepora.io.golden import GoldenCase
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.baseline import metric_key
@@ -54,7 +54,7 @@ def keys(used: dict[str, Metric]) -> dict[str, dict[str, Any]]:
     return {name: metric_key(MetricInfo.of(metric)) for name, metric in used.items()}
 
 
-def recorded(given: SystemOutputs, used: dict[str, Metric], **how: Any) -> tuple[CaseResult, Recorded]:
+def recorded(given: SystemOutputs, used: dict[str, Metric], **how: Any) -> tuple[CaseResult, RecordedAnswer]:
     """Measure *given* and record it."""
     texts: list[str] = []
 
@@ -62,10 +62,10 @@ def recorded(given: SystemOutputs, used: dict[str, Metric], **how: Any) -> tuple
         texts.append(record(case, result, answer, measured, **how))
 
     result = measure_case(CASE, SYSTEM, CallResult(given, seconds=0.5, concurrency=4), used, observe=observe)
-    return result, Recorded(texts[0], keys(used))
+    return result, RecordedAnswer(texts[0], keys(used))
 
 
-def again(kept: Recorded, used: dict[str, Metric]) -> CaseResult:
+def again(kept: RecordedAnswer, used: dict[str, Metric]) -> CaseResult:
     return measure_case(CASE, SYSTEM, CallResult(kept), used)
 
 
@@ -88,7 +88,7 @@ def test_an_error_stays_what_it_was() -> None:
     call = CallResult(error=ConnectionError("no route"), seconds=2.0)
     result = measure_case(CASE, SYSTEM, call, USED, observe=lambda *told: texts.append(record(*told)))
     assert texts[0].startswith(ERRORED)
-    assert again(Recorded(texts[0]), USED) == result
+    assert again(RecordedAnswer(texts[0]), USED) == result
 
 
 def test_what_json_cannot_carry_is_missed_by_name() -> None:
@@ -108,7 +108,7 @@ def test_the_largest_texts_go_first_and_are_missed_where_they_are_read() -> None
     result, kept = recorded(outputs(), USED, cap=600)
     assert kept.text.startswith(CUT)
     assert again(kept, USED) == result  # measured then, by the same metrics
-    scores = again(Recorded(kept.text), USED).scores  # by others
+    scores = again(RecordedAnswer(kept.text), USED).scores  # by others
     assert scores["recall@1"].value == 1.0
     assert scores["token_f1"].value == result.scores["token_f1"].value
     assert "the text of 'a' was not recorded" in scores["k_precision"].reason
@@ -199,10 +199,10 @@ def test_labels_that_had_moved_are_matched_as_they_were() -> None:
     result = measure_case(
         settled, SYSTEM, CallResult(outputs()), USED, observe=lambda *told: texts.append(record(*told))
     )
-    kept = again(Recorded(texts[0], keys(USED)), USED)  # asked with the case of the golden file
+    kept = again(RecordedAnswer(texts[0], keys(USED)), USED)  # asked with the case of the golden file
     assert (kept.scores, kept.ranks, kept.expected) == (result.scores, result.ranks, result.expected)
 
 
 def test_a_damaged_recording_is_told() -> None:
     with pytest.raises(HistoryError, match="damaged"):
-        _ = Recorded("=no such thing").raw
+        _ = RecordedAnswer("=no such thing").raw
