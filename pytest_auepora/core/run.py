@@ -161,6 +161,12 @@ class MetricInfo:
             interval=interval_of(metric),
         )
 
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> MetricInfo:
+        """Read plain data; keys of newer versions are ignored."""
+        known = {f.name for f in fields(cls)}
+        return cls(**{**{k: v for k, v in raw.items() if k in known}, "range": tuple(raw["range"])})
+
 
 def _judge_of(metric: Metric) -> dict[str, Any]:
     if not metric.judged:
@@ -227,8 +233,6 @@ class Run:
         known = {f.name for f in fields(cls)}
         data = {k: v for k, v in raw.items() if k in known}
         data["cases"] = {k: CaseResult.from_dict(v) for k, v in raw.get("cases", {}).items()}
-        data["metrics"] = {
-            k: MetricInfo(**{**v, "range": tuple(v["range"])}) for k, v in raw.get("metrics", {}).items()
-        }
+        data["metrics"] = {k: MetricInfo.from_dict(v) for k, v in raw.get("metrics", {}).items()}
         data["expected_ids"] = tuple(raw.get("expected_ids", ()))
         return cls(**data)

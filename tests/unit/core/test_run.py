@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -95,6 +96,9 @@ def test_results_survive_json(found: dict[str, Score], query: str) -> None:
 
 def test_results_of_a_newer_version_are_read() -> None:
     assert CaseResult.from_dict({"case_id": "a", "some_new_key": 1}).case_id == "a"
+    info = MetricInfo("m", 1, {}, "LATENCY", "lower", (0.0, 1.0), True, True)
+    read = Run.from_dict({"suite": "s", "metrics": {"m": {**asdict(info), "some_new_key": 1}}})
+    assert read.metrics["m"] == info
 
 
 def test_a_failed_call_is_an_error_where_the_metric_applies_and_na_where_it_never_did() -> None:
