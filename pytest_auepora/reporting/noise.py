@@ -27,13 +27,16 @@ def repeats_line(run: Run) -> str:
 
 def flaky_line(verdict: Verdict, most: int = _MOST_FLAKY) -> str:
     """Return ``2 flaky cases: late-return (passes in 2 of 5 repeats), …``; empty without any."""
-    told = [f"{case_id} ({why})" for case_id, why in verdict.flaky.items()]
+    told = [f"{case_id} ({why.split(' and ')[0]})" for case_id, why in verdict.flaky.items()]
     more = [f"and {len(told) - most} more"] if len(told) > most else []
     return f"{plural(len(told), 'flaky case')}: {', '.join([*told[:most], *more])}" if told else ""
 
 
 def noise_lines(verdict: Verdict, most: int = _MOST_METRICS) -> list[str]:
     """Return one line for each metric that varied between repeats, those with most to gain from more of them first."""
-    found = sorted(verdict.noise.items(), key=lambda item: -(item[1].most_shrink or 0.0))
-    more = [f"and of {plural(len(found) - most, 'other metric')} that varied"] if len(found) > most else []
-    return [f"{name}: {split}" for name, split in found[:most]] + more
+    alike: dict[str, list[str]] = {}
+    for name, split in sorted(verdict.noise.items(), key=lambda item: -(item[1].most_shrink or 0.0)):
+        alike.setdefault(str(split), []).append(name)
+    told = [f"{', '.join(names)}: {split}" for split, names in alike.items()]
+    left = sum(len(names) for names in list(alike.values())[most:])
+    return told[:most] + ([f"{plural(left, 'other metric')} varied as well"] if left else [])

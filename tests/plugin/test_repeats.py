@@ -111,9 +111,9 @@ def test_repeats_are_kept_and_flaky_cases_named_everywhere(project: Project) -> 
     result = project.run("--auepora-repeat", "2")
     text = " ".join(str(result.stdout).split())
     assert result.ret == 0
-    assert "1 flaky case: warehouse (passes in 3 of 5 repeats and recall@1 varies by 0.55" in text
+    assert "1 flaky case: warehouse (passes in 3 of 5 repeats)" in text
     assert "each case asked 2 times" in text
-    assert "mrr: variance between cases" in text
+    assert "mrr: variance between cases" in text, text
     stored = HistoryStore(project.path / ".auepora" / "history.sqlite").verdict("last")
     assert list(stored["flaky"]) == ["warehouse"]
     assert "mrr" in stored["noise"]
