@@ -117,8 +117,7 @@ class RegressionPolicy:
         metrics = {
             name: {
                 **({k: v for k, v in own.items() if k != "policy"} if said == "report" else own),
-                "min_effect": max(own.get("min_effect", 0.0), wide.min_effect),
-                "margin": max(own.get("margin", 0.0), wide.margin),
+                **{key: max(own[key], getattr(wide, key)) for key in ("min_effect", "margin") if key in own},
             }
             for name, own in self.metrics.items()
         }

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.run import Run
+from pytest_auepora.core.run import MetricInfo, Run
 from pytest_auepora.errors import ThresholdError
 from pytest_auepora.regression.accept import accept, merge
 from pytest_auepora.regression.anchor import Anchor, anchor_path, load_anchor
+from pytest_auepora.regression.apart import limits
 from pytest_auepora.regression.baseline import baseline_path
 from pytest_auepora.regression.policy import AnchorPolicy, RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
@@ -58,6 +59,8 @@ def test_limits_of_a_metric_are_never_narrower_than_those_of_the_anchor() -> Non
     assert (mrr.min_effect, mrr.margin, mrr.policy) == (0.03, 0.5, "tolerance")
     assert found.for_metric("hit@1").policy == "report"
     assert found.slices == ()
+    timed = RegressionPolicy(metrics={"p95_latency": {"policy": "auto"}}).against_anchor()
+    assert limits("p95_latency", MetricInfo.of(metrics("p95_latency")["p95_latency"]), timed) == (0.1, 0.25)
     silent = RegressionPolicy(metrics=own, anchor=AnchorPolicy(policy="report")).against_anchor()
     assert silent.for_metric("mrr").policy == "report"
 
