@@ -123,7 +123,9 @@ def _tolerances(
     between_runs = SPREAD * math.hypot(metric.of_mean(plan.baseline), metric.of_mean(plan.first))
     if own.policy == "tolerance" or (own.policy == "auto" and few):
         out["min_effect"] = _up(between_runs)
-    out["case_max_drop"] = min(_up(SPREAD * math.sqrt(2) * metric.within), info.range[1] - info.range[0])
+    apart = math.sqrt(2) * metric.within  # of two answers to one case
+    if apart > own.case_max_drop:  # below that, counting the repeats that pass is remedy enough
+        out["case_max_drop"] = min(_up(SPREAD * apart), info.range[1] - info.range[0])
     return {key: value for key, value in out.items() if value > getattr(own, key)}
 
 

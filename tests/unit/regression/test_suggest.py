@@ -72,7 +72,8 @@ def test_tolerances_leave_room_for_the_noise() -> None:
     many = learn(noisy(40, 0.05), POLICY).metrics
     assert 0.02 < few["min_effect"] < 0.1
     assert many == {}, "the statistical policy knows the noise"
-    assert learn(noisy(60, 0.18), POLICY).metrics["mrr"]["case_max_drop"] == pytest.approx(0.77, abs=0.05)
+    assert learn(noisy(60, 0.18), POLICY).metrics == {}, "the case guard counts repeats"
+    assert learn(noisy(90, 0.4), POLICY).metrics["mrr"] == {"case_max_drop": 1.0}
 
 
 def test_errors_and_what_no_baseline_keeps_are_left_out() -> None:
