@@ -82,10 +82,12 @@ class Journal:
             raise OSError("cannot be locked")
         return file
 
-    def close(self) -> None:
-        """Remove it: the runs are stored, or cannot be."""
+    def close(self, *, keep: bool = False) -> None:
+        """Remove it, as the runs are stored or cannot be; or *keep* it for the next run to take up."""
         if self._file is not None:
             self._file.close()
+        if keep:
+            return
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
 

@@ -69,6 +69,7 @@ class Recorder:
         self._began = perf_counter()
         self._ids: dict[str, str] = {}
         self._recordings: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._unjudged: set[tuple[str, str]] = set()
         self._folder = folder_of(place, config.rootpath)
         self._journal = Journal(self._folder, self.started)
 
@@ -98,6 +99,7 @@ class Recorder:
             session = self.config.stash[SESSION]
             run = session.run(session.suite(self.config.rootpath / path), variant, parcel.provenance)
             self._journal.begin(run, session.commit)
+            self._unjudged.add((path, variant))
         self._journal.add(path, variant, result, parcel.recordings, parcel.provenance)
 
     @pytest.hookimpl(trylast=True)
@@ -105,6 +107,7 @@ class Recorder:
         """Store the run as it stands after every other implementation."""
         from ..history.store import HistoryStore
 
+        self._unjudged.discard((run.path, run.variant))
         recordings = self._recordings.pop((run.path, run.variant), {})
         if cut := [case_id for case_id, texts in recordings.items() if any(t.startswith(CUT) for t in texts)]:
             verdict.notes.append(
@@ -132,5 +135,5 @@ class Recorder:
         return out
 
     def pytest_sessionfinish(self) -> None:
-        """The runs are stored, or cannot be."""
-        self._journal.close()
+        """The runs are stored, or cannot be; unless something else broke before they were judged."""
+        self._journal.close(keep=bool(self._unjudged))

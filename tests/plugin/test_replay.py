@@ -180,6 +180,16 @@ def test_a_killed_run_is_stored_by_the_next_and_can_be_resumed(counted: Project)
     assert not list((counted.path / ".auepora").glob("unfinished-*"))
 
 
+def test_a_run_that_could_not_be_judged_is_stored_by_the_next(counted: Project) -> None:
+    path = counted.path / "conftest.py"
+    path.write_text(path.read_text() + "\n\ndef pytest_auepora_run_finished():\n    1 / 0\n")
+    assert counted.run().ret == pytest.ExitCode.INTERNAL_ERROR
+    counted.edit("\n\ndef pytest_auepora_run_finished():\n    1 / 0\n", "", "conftest.py")
+    calls(counted)
+    assert counted.run("--auepora-resume").ret == 0
+    assert calls(counted) == 0
+
+
 @pytest.mark.parametrize("extra", [(), ("--auepora-repeat", "3")])
 def test_every_repeat_is_recorded_by_itself(counted: Project, extra: tuple[str, ...]) -> None:
     counted.edit(
