@@ -40,7 +40,7 @@ def load_anchor(baseline: Path, suite: str, variant: str = "") -> Anchor:
     try:
         return Anchor(load_baseline(anchor_path(baseline), suite, variant))
     except BaselineError as exc:
-        return Anchor(problem=str(exc))
+        return Anchor(problem=str(exc).replace("--auepora-update", "--auepora-anchor"))
 
 
 def judge_anchor(

@@ -33,7 +33,7 @@ def judge_regression(
     for part in parts:
         if not part.slice or not is_too_small(part, policy):
             by_policy[_effective(part, policy)].append(part)
-    out = {part.title: _tolerance(run, part, policy) for part in by_policy["tolerance"]}
+    out = {part.title: _tolerance(run, comparison, part, policy) for part in by_policy["tolerance"]}
     for family in (
         [p for p in by_policy["statistical"] if p.metric not in advisory],
         [p for p in by_policy["statistical"] if p.metric in advisory],
@@ -50,18 +50,20 @@ def _effective(part: Part, policy: RegressionPolicy) -> str:
     return "tolerance" if part.clusters < CLUSTERS_FOR_STATISTICS else "statistical"
 
 
-def _outcome(run: Run, part: Part) -> GateOutcome:
+def _outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
+    """Begin an outcome; of a metric that is tested by pairs it shows the aggregate."""
     change = part.change
+    shown = change if part.slice else comparison.aggregates.get(part.metric, change)
     return GateOutcome(
-        f"regression: {part.title}", "regression", "passed", "", part.metric, change.after, n=change.n,
-        total=len(run.cases), owner=run.owner_of(part.metric), culprits=change.dropped[:5], before=change.before,
+        f"regression: {part.title}", "regression", "passed", "", part.metric, shown.after, n=change.n,
+        total=len(run.cases), owner=run.owner_of(part.metric), culprits=change.dropped[:5], before=shown.before,
     )  # fmt: skip
 
 
-def _tolerance(run: Run, part: Part, policy: RegressionPolicy) -> GateOutcome:
+def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionPolicy) -> GateOutcome:
     change = part.change
     own = policy.for_metric(part.metric)
-    out = _outcome(run, part)
+    out = _outcome(run, comparison, part)
     out.bound = f"drop <= {own.min_effect:g}"
     told = f"{part.title} {change.before:.4f} → {change.after:.4f} over {change.n} case{'s' * (change.n != 1)}"
     if -change.gain > own.min_effect + 1e-9:
@@ -91,7 +93,7 @@ def _statistical(
     verdict = judge_family(family, clusters, alpha=policy.alpha, members=members)
     out: dict[str, GateOutcome] = {}
     for part, found in zip(parts, verdict.metrics, strict=True):
-        gate = _outcome(run, part)
+        gate = _outcome(run, comparison, part)
         gate.bound, gate.p = f"p > {policy.alpha:g}", found.p_raw
         told = found.reason
         if found.outcome == "inconclusive" and not part.slice:

@@ -193,6 +193,7 @@ def test_noise_robustness_is_tested_by_pairs_and_shown_as_a_ratio() -> None:
     found = gate(noisy(0.6), noisy(0.0))
     assert found.state == "failed"
     assert "20 cases" in found.message  # the variants
+    assert [found.before, found.value] == pytest.approx([1.0, 0.4], abs=0.3)
     change = verdict(noisy(0.6), noisy(0.0)).comparison
     assert change is not None
     ratio = change.metric("noise_robustness[recall@1]")
