@@ -161,4 +161,4 @@ def _withhold(run: Run, verdict: Verdict) -> None:
     reason = f"{seen} of {total} cases ran, so this was not judged"
     for gate in verdict.gates:
         if gate.kind not in ("baseline", "calibration"):
-            gate.state, gate.message = "not judged", reason
+            gate.state, gate.message, gate.would_be = "not judged", reason, ""

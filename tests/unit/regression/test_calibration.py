@@ -86,6 +86,14 @@ def test_without_a_calibration_a_gate_says_what_it_would_do_and_fails_nothing(tm
     assert (read.gates[0].state, read.gates[0].would_be) == ("advisory", "failed")
 
 
+def test_of_a_partial_run_a_judge_would_fail_nothing(tmp_path: Path) -> None:
+    run = run_of(0.2)
+    run.expected_ids = ("a", "b")
+    verdict = verdict_of(run, tmp_path)
+    assert (verdict.gates[0].state, verdict.gates[0].would_be) == ("not judged", "")
+    assert not any("would fail" in note for note in verdict.notes)
+
+
 def test_a_gate_that_holds_is_advisory_as_well_and_no_finding(tmp_path: Path) -> None:
     run = run_of(0.9, 0.9)
     verdict = verdict_of(run, tmp_path)
