@@ -61,14 +61,14 @@ class Answers:
     def times(self, suite: GoldenSuite, case: GoldenCase, system: System) -> int:
         """Return how often *case* is asked; where nothing is, as often as it was, unless that is said."""
         session = self._session
-        if session.repeat is None and isinstance(system, Answering) and system.base is None:
+        if session.options.repeat is None and isinstance(system, Answering) and system.base is None:
             return system.times(case)
         return session.repeats(suite)
 
     def plan(self, suite: GoldenSuite, system: System) -> RepeatPlan:
         """Return how often the cases of *suite* are asked, by whoever can come back to them."""
         plan = self._session.plan(suite)
-        if self._session.repeat is None and isinstance(system, Answering) and system.base is None:
+        if self._session.options.repeat is None and isinstance(system, Answering) and system.base is None:
             most = max((system.times(case) for case in suite.cases), default=1)
             return RepeatPlan(most, min(plan.first, most), most) if plan.two_stage else RepeatPlan.times(most)
         return plan

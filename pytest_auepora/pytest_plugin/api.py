@@ -49,8 +49,8 @@ class Auepora:
         system, provenance = _system(request, suite, variant, rag)
         settled = session.labels.settled(suite, corpus_fixture(request), variant, provenance)
         done = evaluate(
-            settled, system, registry=session.registry, convert=session.convert, baseline=session.override,
-            variant=variant, provenance=provenance, caller=session.caller(system), seed=session.seed,
+            settled, system, registry=session.registry, convert=session.convert, baseline=session.options.override,
+            variant=variant, provenance=provenance, caller=session.callers.of(system), seed=session.options.seed,
             repeat=session.answers.plan(suite, system),
             calibrations=session.calibrations(suite), observe=session.answers.observe,
         )  # fmt: skip
@@ -63,7 +63,7 @@ class Auepora:
             Parcel(done.run.path, variant, r, provenance, session.answers.take(i)) for i, r in done.run.cases.items()
         ]
         _keep(request, parcels)
-        done.accepting = session.accepting
+        done.accepting = session.options.accepting
         return done
 
 
@@ -152,7 +152,7 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
     session = session_of(request.config)
     variant = _variant(request, case.id)
     system, provenance = _system(request, suite, variant)
-    caller = session.caller(system)
+    caller = session.callers.of(system)
     calls = [
         caller.call((request.node, i), session.ask(system, case, i), timeout=case.timeout)
         for i in range(session.answers.times(suite, case, system))

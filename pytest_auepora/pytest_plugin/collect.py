@@ -52,10 +52,10 @@ class GoldenFile(pytest.Module):
         for tag in suite.tags:
             self.add_marker(tag)
         fixtures, mark = self._fixtures(suite)
-        base = template(suite.path, fixtures, session.checking, mark is not None)
+        base = template(suite.path, fixtures, session.options.checking, mark is not None)
         first: list[Any] = []
         for case in suite.cases:
-            function = make_function(case, suite=suite, base=base, mark=mark, marked=not session.checking)
+            function = make_function(case, suite=suite, base=base, mark=mark, marked=not session.options.checking)
             setattr(module, case.id, function)
             made = [sibling(item, case.id, function) for item in first] or self._make_items(case.id, function)
             for item in made:
@@ -78,7 +78,7 @@ class GoldenFile(pytest.Module):
         The system, unless labels alone are checked, and the corpus where the project says what that is.  A replay
         needs neither: the name of the system stays, as it tells the configurations.
         """
-        checking = self.config.stash[SESSION].checking
+        checking = self.config.stash[SESSION].options.checking
         if self.config.stash[SESSION].answers.asks_nothing:
             return (suite.fixture,), None
         wanted = (CORPUS,) if checking else (suite.fixture, CORPUS)

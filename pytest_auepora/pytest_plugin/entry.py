@@ -124,7 +124,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         configure(config)
     elif any(map(config.getoption, SWITCHES)) or config.getini("auepora"):
-        from .session import configure
+        from .registration import configure
 
         configure(config)
 

@@ -33,7 +33,7 @@ def run_case(request: pytest.FixtureRequest, rag: Any) -> None:
     item: pytest.Item = request.node
     session, case = item.config.stash[SESSION], item.stash[CASE]
     system = _answering(item, rag)
-    caller = session.caller(system)
+    caller = session.callers.of(system)
     if case.benchmark is not None and not is_recorded(system, case):
         ask = session.ask(system, case)
         calls = [timed_call(request, caller, ask, case.benchmark, case.timeout)]
@@ -53,7 +53,7 @@ async def run_case_async(request: pytest.FixtureRequest, rag: Any) -> None:
     if item.stash[CASE].benchmark is not None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
     system = _answering(item, rag)
-    caller = session.caller(system)
+    caller = session.callers.of(system)
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
     done = take(item, session, rag, calls)
     more = session.stages.asks(system, done)
@@ -223,10 +223,10 @@ class Collecting:
         """Stop early calls before the system they use is torn down."""
         queue = self.config.stash[SESSION].queue
         if queue is not None and queue.leaves(item, nextitem):
-            self.config.stash[SESSION].drop_calls()
+            self.config.stash[SESSION].callers.drop()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Cancel calls before pytest tears session fixtures down, also after ``-x`` and Ctrl-C."""
-        self.config.stash[SESSION].close()
+        self.config.stash[SESSION].callers.close()
         self._splitter.uninstall()

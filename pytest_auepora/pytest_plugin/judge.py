@@ -103,19 +103,19 @@ class Judge:
         if session.commit and not session.answers.asks_nothing:
             run.provenance = {**run.provenance, GIT_COMMIT: session.commit}
         baseline, note = session.baseline(suite, run.variant)
-        accepting = session.accepting and self.complete
+        accepting = session.options.accepting and self.complete
         plan = session.plan(suite)
         run = settled(run, baseline, suite.policy, plan, session.advisory(suite))
         verdict = judge(
             run, suite.gates, suite.policy, session.metrics(suite),
-            baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.prune,
+            baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.options.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
             calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant), plan=plan,
         )  # fmt: skip
         judged = Judged(run, suite, verdict)
-        if session.updating:
+        if session.options.updating:
             self._accept(judged)
-        if session.anchoring:
+        if session.options.anchoring:
             self._drop_anchor(judged)
         return judged
 
@@ -126,7 +126,7 @@ class Judge:
             return
         try:
             path = session.baseline_path(judged.suite, run.variant)
-            judged.accepted = accept(path, run, session.intents, prune=session.prune)
+            judged.accepted = accept(path, run, session.options.intents, prune=session.options.prune)
         except BaselineError as exc:
             judged.verdict.gates.append(GateOutcome("baseline", "baseline", "failed", str(exc), owner=run.owner))
 

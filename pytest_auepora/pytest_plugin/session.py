@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System, as_system
-from ..core.calls import Caller, CallResult, Fn
+from ..core.calls import CallResult, Fn
 from ..core.metrics_base import Metric
-from ..core.retry import RetryPolicy
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import BaselineError
@@ -23,7 +22,6 @@ from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_
 from ..io.golden import GoldenCase, GoldenSuite, load_golden
 from ..metrics.extensions import add_installed
 from ..metrics.registry import Registry
-from ..regression.accept import INTENTS
 from ..regression.anchor import Anchor, load_anchor
 from ..regression.baseline import Baseline, baseline_path
 from ..regression.calibration import standing_of
@@ -32,17 +30,16 @@ from ..regression.comparability import incomparable_metrics
 from ..regression.compare import CaseComparison, compare_case
 from ..regression.repeat_plan import RepeatPlan
 from .answers import Answers
+from .calling import Callers
 from .keys import SESSION
 from .lookahead import Queue
+from .options import Options
 
 if TYPE_CHECKING:
     from .labels import Labels
     from .stages import Stages
 
-__all__ = ["AueporaSession", "configure", "session_of"]
-
-ASYNC_CONCURRENCY = 8
-"""Calls in flight for async systems unless the user says otherwise: their clients are made for it."""
+__all__ = ["AueporaSession", "session_of"]
 
 
 def session_of(config: pytest.Config) -> AueporaSession:
@@ -52,60 +49,16 @@ def session_of(config: pytest.Config) -> AueporaSession:
     return config.stash[SESSION]
 
 
-def configure(config: pytest.Config) -> None:
-    """Register what ``--auepora`` switches on."""
-    from .items import Collecting
-    from .judge import Judge
-
-    session = session_of(config)
-    config.pluginmanager.register(Collecting(config), "auepora-collecting")
-    if config.getini("auepora_junit_properties"):
-        from .junit import JUnitProperties
-
-        config.pluginmanager.register(JUnitProperties(), "auepora-junit")
-    if not hasattr(config, "workerinput"):
-        from . import quick_summary
-        from .recorder import make_recorder
-        from .reports import make_reports
-        from .terminal import Terminal
-
-        judge = Judge(config)
-        config.pluginmanager.register(judge, "auepora-judge")
-        if (target := session.suggest) is not None:
-            from .suggesting import Suggesting
-
-            config.pluginmanager.register(Suggesting(config, target), "auepora-suggesting")
-        config.pluginmanager.register(make_reports(config, judge), "auepora-reports")
-        if (recorder := make_recorder(config)) is not None:
-            recorder.recover()
-            config.pluginmanager.register(recorder, "auepora-recorder")
-        if (replay := session.answers.replay) is not None:
-            from .replay import Replaying
-
-            config.pluginmanager.register(Replaying(replay), "auepora-replaying")
-        config.pluginmanager.register(Terminal(config, judge), "auepora-terminal")
-        quick_summary.register(config)
-
-
 class AueporaSession:
     """Loads each thing once, and answers for the options."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.root = config.rootpath
-        self.intents = self._intents()
-        self.prune: bool = config.getoption("auepora_prune")
+        self.options = Options(config)
+        self.callers = Callers(config, self.options)
         self.processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
-        self.anchoring: bool = config.getoption("auepora_anchor")
-        self.timeout = self._number("auepora_timeout", float)
-        self.concurrency: int | None = self._number("auepora_concurrency", int)
-        self.repeat = self._repeat()
-        self.suggest: str | None = config.getoption("auepora_suggest")
         self.staged: frozenset[Path] = frozenset()
-        self.seed: int | None = self._number("auepora_seed", int, zero=True)
-        self.checking = bool(config.getoption("auepora_check") or config.getoption("auepora_reanchor"))
-        override = config.getoption("auepora_baseline")
-        self.override = config.invocation_params.dir / override if override else None
         self.queue: Queue | None = None
         self._relative: dict[Path, str] = {}
         self._suites: dict[Path, GoldenSuite] = {}
@@ -116,46 +69,7 @@ class AueporaSession:
         self._incomparable: dict[tuple[Path, str], Mapping[str, str]] = {}
         self._systems: dict[int, tuple[Any, System]] = {}
         self._provenance: dict[tuple[Path, int], tuple[System, dict[str, Any]]] = {}
-        self._callers: dict[bool, Caller] = {}
         self.answers = Answers(self)
-
-    def _intents(self) -> frozenset[str]:
-        words = frozenset(filter(None, (self.config.getoption("auepora_update") or "").split(",")))
-        if unknown := words - set(INTENTS):
-            raise pytest.UsageError(
-                f"--auepora-update: unknown word {', '.join(sorted(unknown))}; there is {', '.join(INTENTS)}"
-            )
-        return words
-
-    def _number(self, name: str, kind: type[int] | type[float], *, zero: bool = False) -> Any:
-        given = self.config.getoption(name)
-        if given is None and (text := self.config.getini(name)):
-            try:
-                given = kind(text)
-            except ValueError:
-                raise pytest.UsageError(f"{name} = {text}: expected a number") from None
-        if given is not None and (given < 0 or not (given or zero)):
-            wanted = "0 or more" if zero else "more than 0"
-            raise pytest.UsageError(f"--{name.replace('_', '-')} {given}: expected {wanted}")
-        return given
-
-    def _repeat(self) -> RepeatPlan | None:
-        if not (text := self.config.getoption("auepora_repeat") or self.config.getini("auepora_repeat")):
-            return None
-        try:
-            return RepeatPlan.read(text)
-        except ValueError as exc:
-            raise pytest.UsageError(f"--auepora-repeat: {exc}") from None
-
-    @property
-    def accepting(self) -> bool:
-        """Whether every result of this run is about to become the baseline."""
-        return "all" in self.intents
-
-    @property
-    def updating(self) -> bool:
-        """Whether any baseline file may be written."""
-        return bool(self.intents) or self.prune
 
     @cached_property
     def stages(self) -> Stages:
@@ -229,14 +143,14 @@ class AueporaSession:
         key = suite.path, variant
         if key not in self._baselines:
             try:
-                self._baselines[key] = find_baseline(suite, variant, self.override)
+                self._baselines[key] = find_baseline(suite, variant, self.options.override)
             except BaselineError as exc:
                 self._baselines[key] = None, f"broken: {exc}"
         return self._baselines[key]
 
     def baseline_path(self, suite: GoldenSuite, variant: str) -> Path:
         """Return where the baseline of *suite* is written."""
-        return baseline_path(suite.path, suite.name, variant, self.override)
+        return baseline_path(suite.path, suite.name, variant, self.options.override)
 
     def calibrations(self, suite: GoldenSuite) -> Path:
         """Return the folder that says which judges of *suite* may fail the run."""
@@ -252,7 +166,7 @@ class AueporaSession:
 
     def anchor(self, suite: GoldenSuite, variant: str) -> Anchor | None:
         """Return the older baseline that is judged as well; None where this run is about to replace it."""
-        return None if self.anchoring else load_anchor(self.baseline_path(suite, variant), suite.name, variant)
+        return None if self.options.anchoring else load_anchor(self.baseline_path(suite, variant), suite.name, variant)
 
     def run(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Run:
         """Return an empty run of *suite*."""
@@ -287,46 +201,17 @@ class AueporaSession:
         known = self._provenance.get(key)
         if known is None or known[0] is not system:
             out = dict(system.provenance)
-            if self.seed is not None:
-                out["seed"] = self.seed
+            if self.options.seed is not None:
+                out["seed"] = self.options.seed
             said = self.config.hook.pytest_auepora_provenance(config=self.config, suite=suite.name, path=suite.path)
             for part in reversed(said):
                 out.update(part or {})
             known = self._provenance[key] = system, out
         return known[1]
 
-    def caller(self, system: System) -> Caller:
-        """Return what makes the calls of *system*."""
-        if (caller := self._callers.get(system.is_async)) is None:
-            worker = hasattr(self.config, "workerinput")
-            wanted = self.concurrency or (ASYNC_CONCURRENCY if system.is_async else 1)
-            # a worker's items are everybody's list, not its own share, so it cannot look ahead; calls that run side
-            # by side draw from the same global generators in whatever order they get there
-            concurrency = 1 if worker or self.seed is not None else wanted
-            stops_early = self.config.getoption("maxfail", 0)
-            names = self.config.getini("auepora_retry")
-            caller = self._callers[system.is_async] = Caller(
-                concurrency,
-                lookahead=concurrency if stops_early and concurrency > 1 else None,
-                timeout=self.timeout,
-                retry=RetryPolicy(tuple(names)) if names else None,
-            )
-        return caller
-
     def ask(self, system: System, case: GoldenCase, repeat: int = 0) -> Fn:
         """Return the call that puts *case* to *system* for the time *repeat*, counted from 0."""
-        return ask_case(system, case, repeat, seed=self.seed)
-
-    def drop_calls(self) -> None:
-        """Forget calls started early: the systems they use are about to go."""
-        for caller in self._callers.values():
-            caller.drop()
-
-    def close(self) -> None:
-        """Cancel what still runs."""
-        for caller in self._callers.values():
-            caller.close()
-        self._callers.clear()
+        return ask_case(system, case, repeat, seed=self.options.seed)
 
     def convert(self, output: Any, sample: EvaluationSample) -> SystemOutputs | None:
         """Ask the project's own conversion first."""
@@ -341,11 +226,8 @@ class AueporaSession:
         return f"{self.relative(suite.path)}:{case.line}"
 
     def plan(self, suite: GoldenSuite) -> RepeatPlan:
-        """Return how often the cases of *suite* are asked; with two stages only where that can fail a run."""
-        plan = self.repeat or suite.repeat
-        if self.suggest:
-            return RepeatPlan.times(max(plan.total, 2) if self.repeat else RepeatPlan().baseline)
-        return RepeatPlan.times(plan.baseline) if self.accepting else plan
+        """Return how often the cases of *suite* are asked."""
+        return self.options.plan(suite.repeat)
 
     def repeats(self, suite: GoldenSuite) -> int:
         """Return how often each case of *suite* is asked by its own test: all there may be, unless more can follow."""
@@ -384,7 +266,7 @@ class AueporaSession:
         if baseline is not None:
             incomparable = self.incomparable(suite, variant, provenance)
             comparison = compare_case(result, baseline.cases.get(case.id), self.infos(suite), incomparable)
-        held_to = None if self.accepting else comparison
+        held_to = None if self.options.accepting else comparison
         judge_case(result, case.thresholds, self.infos(suite), held_to, suite.policy, advisory=self.advisory(suite))
         self.redact(result)
         return comparison

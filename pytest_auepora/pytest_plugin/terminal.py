@@ -53,11 +53,11 @@ class Terminal:
         session = self.config.stash[SESSION]
         return header_lines(
             files=self.config.getini("auepora_files"),
-            concurrency=session.concurrency,
-            timeout=session.timeout,
-            seed=session.seed,
-            accepting=", ".join([*sorted(session.intents), *(["pruning"] if session.prune else [])]),
-            baseline=str(session.override or ""),
+            concurrency=session.options.concurrency,
+            timeout=session.options.timeout,
+            seed=session.options.seed,
+            accepting=", ".join([*sorted(session.options.intents), *(["pruning"] if session.options.prune else [])]),
+            baseline=str(session.options.override or ""),
         )
 
     @pytest.hookimpl(tryfirst=True)

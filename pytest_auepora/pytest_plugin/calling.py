@@ -1,0 +1,56 @@
+"""What makes the calls of one pytest process: one caller for functions, one for coroutines."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..adapters.systems import System
+from ..core.calls import Caller
+from ..core.retry import RetryPolicy
+from .options import Options
+
+__all__ = ["ASYNC_CONCURRENCY", "Callers"]
+
+ASYNC_CONCURRENCY = 8
+"""Calls in flight for async systems unless the user says otherwise: their clients are made for it."""
+
+
+class Callers:
+    """Made when first needed, closed at the end."""
+
+    def __init__(self, config: pytest.Config, options: Options) -> None:
+        self._config = config
+        self._options = options
+        self._callers: dict[bool, Caller] = {}
+
+    def of(self, system: System) -> Caller:
+        """Return what makes the calls of *system*."""
+        if (caller := self._callers.get(system.is_async)) is None:
+            concurrency = self._concurrency(system)
+            stops_early = self._config.getoption("maxfail", 0)
+            names = self._config.getini("auepora_retry")
+            caller = self._callers[system.is_async] = Caller(
+                concurrency,
+                lookahead=concurrency if stops_early and concurrency > 1 else None,
+                timeout=self._options.timeout,
+                retry=RetryPolicy(tuple(names)) if names else None,
+            )
+        return caller
+
+    def _concurrency(self, system: System) -> int:
+        if hasattr(self._config, "workerinput"):
+            return 1  # a worker's items are everybody's list, not its own share, so it cannot look ahead
+        if self._options.seed is not None:
+            return 1  # calls side by side draw from the same global generators in whatever order they get there
+        return self._options.concurrency or (ASYNC_CONCURRENCY if system.is_async else 1)
+
+    def drop(self) -> None:
+        """Forget calls started early: the systems they use are about to go."""
+        for caller in self._callers.values():
+            caller.drop()
+
+    def close(self) -> None:
+        """Cancel what still runs."""
+        for caller in self._callers.values():
+            caller.close()
+        self._callers.clear()

@@ -1,0 +1,80 @@
+"""What the command line and the ini file ask for, read once and checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..regression.accept import INTENTS
+from ..regression.repeat_plan import RepeatPlan
+
+__all__ = ["Options"]
+
+
+class Options:
+    """The settings of one pytest process.
+
+    Raises:
+        pytest.UsageError: a value that cannot be read.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.intents = self._intents()
+        self.prune: bool = config.getoption("auepora_prune")
+        self.anchoring: bool = config.getoption("auepora_anchor")
+        self.timeout: float | None = self._number("auepora_timeout", float)
+        self.concurrency: int | None = self._number("auepora_concurrency", int)
+        self.repeat = self._repeat()
+        self.suggest: str | None = config.getoption("auepora_suggest")
+        self.seed: int | None = self._number("auepora_seed", int, zero=True)
+        self.checking = bool(config.getoption("auepora_check") or config.getoption("auepora_reanchor"))
+        override = config.getoption("auepora_baseline")
+        self.override: Path | None = config.invocation_params.dir / override if override else None
+
+    @property
+    def accepting(self) -> bool:
+        """Whether every result of this run is about to become the baseline."""
+        return "all" in self.intents
+
+    @property
+    def updating(self) -> bool:
+        """Whether any baseline file may be written."""
+        return bool(self.intents) or self.prune
+
+    def plan(self, suite: RepeatPlan) -> RepeatPlan:
+        """Return how often cases are asked where their golden file says *suite*; two stages only to fail a run."""
+        plan = self.repeat or suite
+        if self.suggest:
+            return RepeatPlan.times(max(plan.total, 2) if self.repeat else RepeatPlan().baseline)
+        return RepeatPlan.times(plan.baseline) if self.accepting else plan
+
+    def _intents(self) -> frozenset[str]:
+        words = frozenset(filter(None, (self.config.getoption("auepora_update") or "").split(",")))
+        if unknown := words - set(INTENTS):
+            raise pytest.UsageError(
+                f"--auepora-update: unknown word {', '.join(sorted(unknown))}; there is {', '.join(INTENTS)}"
+            )
+        return words
+
+    def _number(self, name: str, kind: type[int] | type[float], *, zero: bool = False) -> Any:
+        given = self.config.getoption(name)
+        if given is None and (text := self.config.getini(name)):
+            try:
+                given = kind(text)
+            except ValueError:
+                raise pytest.UsageError(f"{name} = {text}: expected a number") from None
+        if given is not None and (given < 0 or not (given or zero)):
+            wanted = "0 or more" if zero else "more than 0"
+            raise pytest.UsageError(f"--{name.replace('_', '-')} {given}: expected {wanted}")
+        return given
+
+    def _repeat(self) -> RepeatPlan | None:
+        if not (text := self.config.getoption("auepora_repeat") or self.config.getini("auepora_repeat")):
+            return None
+        try:
+            return RepeatPlan.read(text)
+        except ValueError as exc:
+            raise pytest.UsageError(f"--auepora-repeat: {exc}") from None
