@@ -11,7 +11,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ..core.metrics_base import Metric
@@ -173,6 +173,9 @@ class RecordedAnswer:
         return ""
 
 
+_SCORE = tuple(f.name for f in fields(Score))
+
+
 def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), default=_plain)
 
@@ -182,7 +185,7 @@ def _plain(value: Any) -> Any:
 
 
 def _plain_scores(scores: Mapping[str, Score]) -> dict[str, Any]:
-    return {name: asdict(score) for name, score in scores.items()}
+    return {name: {part: getattr(score, part) for part in _SCORE} for name, score in scores.items()}
 
 
 def _packed(mark: str, text: str) -> str:

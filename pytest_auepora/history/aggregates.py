@@ -148,19 +148,36 @@ class _Measured:
 
     def __init__(self, infos: Mapping[str, MetricInfo], cases: list[CaseResult]) -> None:
         self._infos, self._cases = infos, cases
-        self._restored: list[Any] | None = None
+        self._restored: dict[str, Any] = {}
 
     def mean(self, name: str) -> float | None:
         metric, info = _metric(name), self._infos.get(name)
         if info is not None and metric_key(info) == metric_key(MetricInfo.of(metric)):
             scores = (c.scores.get(name) for c in self._cases)
             return _mean(s.value for s in scores if s is not None and s.value is not None)
-        return _mean(v for held in self._held() if (v := _anew(metric, held)) is not None)
+        concerned = _CONCERNS.get(name)
+        cases = self._cases if concerned is None else [c for c in self._cases if concerned(c)]
+        values = (v for c in cases if (v := self._anew(metric, c)) is not None)
+        if name == "citation_coverage" and not any(map(_may_cite, cases)):
+            return next(values, None)  # nothing cites anything: every answer that counts has the same 0
+        return _mean(values)
 
-    def _held(self) -> list[Any]:
-        if self._restored is None:
-            self._restored = [held for c in self._cases if (held := restored(c)) is not None]
-        return self._restored
+    def _anew(self, metric: Metric, case: CaseResult) -> float | None:
+        if case.case_id not in self._restored:
+            self._restored[case.case_id] = restored(case)
+        held = self._restored[case.case_id]
+        return None if held is None else _anew(metric, held)
+
+
+_CONCERNS: Mapping[str, Callable[[CaseResult], bool]] = {
+    "assertion_pass": lambda case: "must_contain" in case.expected or "forbidden" in case.expected,
+    "refusal_correctness": lambda case: case.expected.get("expect", "refuse") == "refuse",
+}
+"""Which cases a metric is about, as far as that can be seen before a case is restored, which takes time."""
+
+
+def _may_cite(case: CaseResult) -> bool:
+    return "citations" in case.outputs or "[" in str(case.outputs.get("answer", ""))
 
 
 def _anew(metric: Metric, held: Any) -> float | None:
