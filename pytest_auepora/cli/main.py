@@ -61,6 +61,10 @@ def _say(error: BaseException, code: int) -> int:
     return code
 
 
+def _sentence(what: str) -> str:
+    return f"{what[0].upper()}{what[1:]}{'' if what.endswith('?') else '.'}"
+
+
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     from .. import __version__
 
@@ -70,7 +74,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"pytest-auepora {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     for name, what in _COMMANDS.items():
-        command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=_EXIT)
+        command = commands.add_parser(name, help=what, description=_sentence(what), epilog=_EXIT)
         if name in argv:  # the modules of the others stay unread
             module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
             module.add_arguments(command)

@@ -240,6 +240,19 @@ class HistoryStore:
         found: dict[str, Any] = json.loads(self._column(self.resolve(name), "verdict_json"))
         return found
 
+    def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[dict[str, Any], float | None]]]:
+        """Return what the metrics of runs amounted to then: id of the run → name → description and value."""
+        out: dict[str, dict[str, tuple[dict[str, Any], float | None]]] = {}
+        sql = "SELECT metrics, verdict_json FROM eval_runs WHERE run_id = :id"
+        if not run_ids:
+            return out
+        with self._database.transaction() as open_:
+            for run_id in run_ids:
+                for metrics, verdict in open_.rows(sql, {"id": run_id}):
+                    infos, values = json.loads(metrics), json.loads(verdict).get("aggregates", {})
+                    out[run_id] = {n: (infos[n], values[n].get("value")) for n in infos if n in values}
+        return out
+
     def info(self, name: str) -> StoredRun:
         """Return what the list says about one run; *name* as `resolve` reads it."""
         run_id = self.resolve(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +13,7 @@ from ..core.scoring import aggregate
 from .slices import in_slice
 from .thresholds import Bound, Gate
 
-__all__ = ["GateKind", "GateOutcome", "GateState", "judge_gate", "slice_cases"]
+__all__ = ["GateKind", "GateOutcome", "GateState", "errored_words", "judge_gate", "slice_cases"]
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
@@ -78,8 +78,7 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Mapping[
     out.n = sum(s.measurement is not None for s in scores.values())
     n_error = sum(s.state == "error" for s in scores.values())
     if not out.n:
-        reasons = sorted({s.reason for s in scores.values() if s.reason})
-        return _fail(out, f"nothing was measured: {'; '.join(reasons[:2]) or 'the metric gave no score'}")
+        return _fail(out, f"nothing was measured: {_why_nothing(scores.values())}")
     if gate.stat == "aggregate":
         out.value = aggregate(metric, list(scores.values())).gated
     else:
@@ -90,6 +89,20 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Mapping[
     ranked = sorted(scores, key=lambda i: sign * _value(scores[i], metric))
     out.culprits = tuple(i for i in ranked if not gate.bound.holds(_value(scores[i], metric)))[:5]
     return _settle(out, gate.bound, n_error)
+
+
+def _why_nothing(scores: Collection[Score]) -> str:
+    """An error, if there is one: beside an outage it does not matter which labels are missing."""
+    errors = sorted({s.reason.partition("\n")[0] for s in scores if s.state == "error"})
+    if errors:
+        return errors[0].removeprefix("pytest_auepora.errors.")
+    reasons = sorted({s.reason for s in scores if s.reason})
+    return "; ".join(reasons[:2]) or "the metric gave no score"
+
+
+def errored_words(n_error: int) -> str:
+    """Return what is said of *n_error* errored cases beside a value that counts them."""
+    return f"{n_error} errored and {'counts' if n_error == 1 else 'count'} as the worst value"
 
 
 def _value(score: Score, metric: Metric) -> float:
@@ -131,7 +144,7 @@ def _settle(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
     assert out.value is not None
     out.state = "passed" if bound.holds(out.value) else "failed"
     word = "is" if out.state == "passed" else "is not"
-    errors = f", {n_error} errored and count as the worst value" if n_error else ""
+    errors = f", {errored_words(n_error)}" if n_error else ""
     out.message = f"{out.title} {_shown(out.value, bound)} {word} {bound} (over {out.n} of {out.total} cases{errors})"
     return out
 

@@ -6,6 +6,7 @@ import math
 
 from ..core.run import CaseResult, Run, Score
 from ..core.scores import ComparableScore
+from ..regression.gates import errored_words
 from ..regression.thresholds import Bound
 from .diagnosis import cutoff, details_text, wanted
 from .failure import answer_lines, place_lines, ranking_lines, wanted_lines
@@ -81,7 +82,7 @@ def _denominator(page: Page, left: ComparableScore, run: Run, scores: dict[str, 
     n = sum(s.measurement is not None for s in scores.values())
     said = [f"over {n} of {plural(len(scores), 'case')} of {run.title}"]
     if n_error := sum(s.state == "error" for s in scores.values()):
-        said.append(f"{n_error} errored and count as the worst value")
+        said.append(errored_words(n_error))
         if left.aggregate is not None and left.aggregate.value is not None:
             said.append(f"{metric_value(left.aggregate.value, left.info)} without them")
     if n_na := sum(s.state == "n/a" for s in scores.values()):

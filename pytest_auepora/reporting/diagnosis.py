@@ -66,7 +66,7 @@ def diagnose(
 ) -> Diagnosis | None:
     """Say why *result* failed or errored; None for a case that did neither."""
     if result.state == "error":
-        return _of_error(result.error)
+        return _of_error(result)
     if result.state != "failed":
         return None
     blamed = blamed_metrics(result, metrics)
@@ -167,8 +167,10 @@ def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def _of_error(error: str) -> Diagnosis:
-    first = (error.splitlines() or ["no result"])[0].removeprefix("pytest_auepora.errors.")
+def _of_error(result: CaseResult) -> Diagnosis:
+    """The id of the case stands beside it anyway; without it, cases that errored alike say so in equal words."""
+    first = (result.error.splitlines() or ["no result"])[0].removeprefix("pytest_auepora.errors.")
+    first = first.replace(f" on {result.case_id!r}: ", ": ", 1)
     kind, _, message = first.partition(": ")
     if kind == "CallTimeoutError":
         return Diagnosis("timeout", message)

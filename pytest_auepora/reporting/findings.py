@@ -12,7 +12,7 @@ from ..regression.verdict import Verdict
 from .diagnosis import blamed_metrics, diagnose, listed
 from .tally import FAILING, Kind, cases_of
 
-__all__ = ["Finding", "Severity", "findings"]
+__all__ = ["Finding", "Severity", "findings", "titled"]
 
 Severity = Literal["error", "warning"]
 
@@ -34,9 +34,24 @@ class Finding:
     key: str
 
     @property
+    def told(self) -> str:
+        """Title and message together, in one line."""
+        return titled(self.title, "; ".join(self.message.splitlines()))
+
+    @property
     def of_gate(self) -> bool:
         """Whether it is about a whole suite, not a case."""
         return self.kind in get_args(GateKind)
+
+
+def titled(title: str, message: str) -> str:
+    """Return *message* with its title before it; a subject that ends the one and begins the other is said once."""
+    subject = title.rpartition(": ")[2]
+    if message.startswith((f"{title}: ", f"{title} ")):
+        return message
+    if message.startswith((f"{subject}: ", f"{subject} ")):
+        return title.removesuffix(subject) + message
+    return f"{title}: {message}"
 
 
 def findings(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> list[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..core.run import Run
 from ..regression.verdict import Verdict
-from .findings import Finding, findings
+from .findings import Finding, findings, titled
 from .layout import printable
 from .markdown import markdown_report
 from .side_by_side import SideBySide
@@ -57,7 +57,7 @@ def _gates_together(found: Sequence[Finding]) -> list[Finding]:
     for path in dict.fromkeys(f.path for f in found):
         gates = [f for f in found if f.path == path and f.of_gate]
         if len(gates) > 1:
-            message = "\n".join(f"{f.title}: {f.message.splitlines()[0]}" for f in gates)
+            message = "\n".join(titled(f.title, f.message.splitlines()[0]) for f in gates)
             out.append(replace(gates[0], title=f"{len(gates)} gates", message=message))
         else:
             out += gates

@@ -13,6 +13,7 @@ from ..core.run import CaseResult, Run
 from ..regression.verdict import Verdict
 from .diagnosis import diagnose, listed
 from .failure import failure_text
+from .findings import titled
 from .layout import printable
 from .markdown_text import escape, escape_html, table_lines
 from .marks import UNICODE
@@ -147,7 +148,7 @@ def _gates(run: Run, verdict: Verdict) -> Iterator[str]:
         yield f"**{plural(len(gates), 'gate')} {state}**"
         yield ""
         for gate in gates:
-            told = gate.message if gate.title in gate.message else f"{gate.title}: {gate.message}"
+            told = titled(gate.title, gate.message)
             beside = [f"owner {gate.owner}"] if gate.owner and gate.owner != run.owner else []
             if gate.culprits and gate.kind != "coverage":
                 beside.append(f"costs most: {', '.join(gate.culprits[:3])}")

@@ -107,7 +107,7 @@ def _worth_showing(row: MetricRow) -> bool:
         return False
     if row.name == "empty_result_rate" and not row.value and not row.n_error:
         return row.change is not None and bool(row.change.gain)
-    return row.n > 0 or row.n_error == row.total > 0
+    return row.n > 0 or row.n_error == row.total > 0 or (row.n_error > 0 and row.change is not None)
 
 
 def _row(run: Run, verdict: Verdict, found: Aggregate, gate: GateOutcome | None) -> MetricRow:
@@ -158,7 +158,7 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
     gaps: dict[tuple[str, str], list[str]] = {}
     for name, found in verdict.aggregates.items():
         if found.n_na:
-            many = str(found.n_na) if found.n else "all"
+            many = str(found.n_na) if found.n or found.n_error else "all"
             gaps.setdefault((many, "; ".join(_reasons(run, name))), []).append(name)
     said = [f"{n} in {', '.join(names)}{f' ({why})' if why else ''}" for (n, why), names in gaps.items()]
     if said:

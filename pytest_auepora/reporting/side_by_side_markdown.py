@@ -69,11 +69,8 @@ def _difference(row: Row, i: int) -> str:
 def _cases(compared: SideBySide, cases: Sequence[CaseRow], most: int) -> Iterator[str]:
     row = key_metric(compared)
     heads = [f"case ({row.name})" if row is not None else "case", *(column.name for column in compared.columns)]
-    rows = []
-    for case in cases[:most]:
-        scores = [seen.get(row.name) if row is not None else None for seen in case.scores]
-        cells = [case_cell(compared, s, v, UNICODE) for s, v in zip(case.states, scores, strict=True)]
-        rows.append([case.case_id, *cells])
+    columns = range(len(compared.columns))
+    rows = [[case.case_id, *(case_cell(case, i, row, UNICODE) for i in columns)] for case in cases[:most]]
     yield from table_lines(heads, rows, right=())
     if len(cases) > most:
         yield ""

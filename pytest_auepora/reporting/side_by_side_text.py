@@ -99,23 +99,19 @@ def _cases(page: Page, compared: SideBySide) -> None:
     what = f" ({row.name} beside)" if row is not None else ""
     page.lines.append([])
     page.free(f"{plural(len(differing), 'case')} that only some of them pass{what}", "bold")
-    texts = [[_case_text(page, compared, case, i) for i in range(len(compared.columns))] for case in differing]
+    texts = [
+        [case_cell(case, i, row, page.marks) for i in range(len(compared.columns))] for case in differing[:MOST_CASES]
+    ]
     heads = [page.safe(column.name) for column in compared.columns]
     for group in _groups(page.width - 26, heads, texts[:MOST_CASES], range(len(heads))):
         columns = [Column("case", least=24), *(Column(heads[i], least=6) for i in group)]
         cells = [
             [Cell(case.case_id), *(Cell(text[i], _state_style(case, i)) for i in group)]
-            for case, text in zip(differing[:MOST_CASES], texts, strict=False)
+            for case, text in zip(differing, texts, strict=False)
         ]
         page.lines += table(columns, cells, page.width, ascii_only=page.ascii_only)
     if len(differing) > MOST_CASES:
         page.free(f"{page.marks.dots} and {len(differing) - MOST_CASES} more", "light", indent=2)
-
-
-def _case_text(page: Page, compared: SideBySide, case: CaseRow, i: int) -> str:
-    row = key_metric(compared)
-    score = case.scores[i].get(row.name) if row is not None else None
-    return case_cell(compared, case.states[i], score, page.marks)
 
 
 def _state_style(case: CaseRow, i: int) -> tuple[str, ...]:

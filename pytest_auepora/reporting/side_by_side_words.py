@@ -5,7 +5,7 @@ from __future__ import annotations
 from .marks import Marks
 from .metric_rows import state_mark
 from .numbers import metric_change, metric_value, percent
-from .side_by_side import Figure, Row, SideBySide
+from .side_by_side import CaseRow, Figure, Row, SideBySide
 
 __all__ = ["case_cell", "difference_text", "key_metric", "legend", "value_text"]
 
@@ -53,12 +53,13 @@ def key_metric(compared: SideBySide) -> Row | None:
     return next((row for row in rows if row.name in scored), None)
 
 
-def case_cell(compared: SideBySide, state: str | None, score: float | None, marks: Marks) -> str:
-    """Return ``✓ 0.50``: what became of a case in one system, and its score in the key metric."""
+def case_cell(case: CaseRow, i: int, key: Row | None, marks: Marks) -> str:
+    """Return ``✓ 0.50``: what became of a case in the system of column *i*, and its score in the metric *key*."""
+    state = case.states[i]
     if state is None:
         return ""
     if state == "skipped":
         return "skipped"
     mark = "error" if state == "error" else state_mark(state, marks)
-    row = key_metric(compared)
-    return f"{mark} {metric_value(score, row.info)}" if row is not None and score is not None else mark
+    score = case.scores[i].get(key.name) if key is not None else None
+    return f"{mark} {metric_value(score, key.info)}" if key is not None and score is not None else mark

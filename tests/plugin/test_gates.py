@@ -51,7 +51,7 @@ def test_errors_count_as_the_worst_value_and_fail_the_error_gate(project: Projec
     )
     result = project.run()
     assert gates(result) == ["recall@3", "error_rate"]
-    assert "errored and count as the worst value" in str(result.stdout)
+    assert "errored and counts as the worst value" in str(result.stdout)
     assert "3/5" in str(result.stdout)  # the denominator: one errored, one has nothing to retrieve
 
 

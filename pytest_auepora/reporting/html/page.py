@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ...core.run import Run
 from ...regression.verdict import Verdict
 from ..diagnosis import listed
+from ..findings import titled
 from ..marks import UNICODE
 from ..metric_rows import MetricRow, latency_line, metric_rows, missing_notes
 from ..noise import flaky_line, noise_lines, repeats_line
@@ -29,7 +30,7 @@ _OUTCOMES = {
     "not judged": ("Not judged", UNICODE.unjudged),
 }
 _FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "groundedness", "refusal_correctness", "citation_coverage")
-"""Those shown first; the others where there is room."""
+"""Those shown first where the suite has no metric of its own with a past; the others where there is room."""
 
 _MOST_FIGURES = 6
 _BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
@@ -108,7 +109,7 @@ def _view(index: int, run: Run, verdict: Verdict, past: Past, most_plots: int) -
     rows = metric_rows(run, verdict)
     outcome, word, mark = outcome_words([verdict.outcome])
     beside = [run.path, f"owner {run.owner}" if run.owner else "", plural(len(run.cases), "case")]
-    trend = list(_trend(run, past.runs, f"s{index}t"))
+    trend = list(_trend(run, verdict, past.runs, f"s{index}t"))
     return SuiteView(
         index=index,
         title=run.title,
@@ -161,21 +162,32 @@ def _messages(verdict: Verdict) -> Iterator[tuple[str, str]]:
     for state in ("failed", "inconclusive", "advisory", "not judged"):
         for gate in verdict.gates:
             if gate.state == state and (state != "not judged" or gate.kind == "baseline"):
-                told = gate.message if gate.title in gate.message else f"{gate.title}: {gate.message}"
+                told = titled(gate.title, gate.message)
                 beside = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
                 beside += [f"owner {gate.owner}"] if gate.owner else []
                 yield state, " \u00b7 ".join([told, *beside])
 
 
-def _trend(run: Run, earlier: Sequence[PastRun], prefix: str) -> Iterator[TrendView]:
-    """Yield the figures that were ever measured; a partial run has no place in them."""
+def _own_figures(run: Run, verdict: Verdict) -> dict[str, float | None]:
+    """The metrics the golden file asks for, as far as they lie in [0, 1]."""
+    within = [n for n, info in run.metrics.items() if info.range[0] >= 0 and info.range[1] <= 1]
+    return {n: verdict.aggregates[n].value for n in within if n in verdict.aggregates and n != "empty_result_rate"}
+
+
+def _told_before(figures: Sequence[Mapping[str, float | None]]) -> list[str]:
+    return [n for n, now in figures[-1].items() if now is not None and any(f.get(n) is not None for f in figures[:-1])]
+
+
+def _trend(run: Run, verdict: Verdict, earlier: Sequence[PastRun], prefix: str) -> Iterator[TrendView]:
+    """Yield the suite's own metrics, or without any the figures that every run has; partial runs are no part of it."""
     if not earlier or not run.is_full:
         return
     from ...history.aggregates import aggregate_of
 
-    figures = [*(past.figures for past in earlier), aggregate_of(run).flat()]
-    names = [*(n for n in _FIGURES if n in figures[-1]), *(n for n in figures[-1] if n not in _FIGURES)]
-    kept = [n for n in names if figures[-1][n] is not None and any(f.get(n) is not None for f in figures[:-1])]
+    figures = [*(past.metrics for past in earlier), _own_figures(run, verdict)]
+    if not (kept := _told_before(figures)):
+        figures = [*(past.figures for past in earlier), aggregate_of(run).flat()]
+        kept = sorted(_told_before(figures), key=lambda n: _FIGURES.index(n) if n in _FIGURES else len(_FIGURES))
     for i, name in enumerate(kept[:_MOST_FIGURES]):
         values = [f.get(name) for f in figures]
         told = [number(v, 3) if v is not None else "n/a" for v in values]

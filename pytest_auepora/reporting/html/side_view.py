@@ -81,8 +81,7 @@ def _cells(
     compared: SideBySide, case: CaseRow, key: Row | None, links: Mapping[str, Mapping[str, str]]
 ) -> list[CaseCell]:
     out = []
-    for column, state, seen in zip(compared.columns, case.states, case.scores, strict=True):
-        score = seen.get(key.name) if key is not None else None
-        text = case_cell(compared, state, score, UNICODE)
-        out.append(CaseCell(text, state or "", links.get(column.title, {}).get(case.case_id, "")))
+    for i, column in enumerate(compared.columns):
+        link = links.get(column.title, {}).get(case.case_id, "")
+        out.append(CaseCell(case_cell(case, i, key, UNICODE), case.states[i] or "", link))
     return out

@@ -54,7 +54,7 @@ def test_an_error_counts_as_the_worst_value_in_a_gate() -> None:
     measured = run(case("a", mrr=1.0), case("b", state="error", mrr="boom"))
     gate = judge_gate(measured, Gate("mrr", Bound("min", 0.6)), M)
     assert (gate.state, gate.value, gate.n, gate.total) == ("failed", 0.5, 1, 2)
-    assert "1 errored and count as the worst value" in gate.message
+    assert "1 errored and counts as the worst value" in gate.message
     assert gate.culprits == ("b",)
 
 

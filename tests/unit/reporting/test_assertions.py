@@ -33,7 +33,7 @@ def test_errors_and_gaps_stand_in_the_denominator() -> None:
     lines = explain_score(score_of(run_of(cases), "recall@5"), ">=", 0.8)
     assert lines[0] == "recall@5 0.500 >= 0.8"
     text = " ".join(line.strip() for line in lines)
-    assert "over 1 of 3 cases of billing, 1 errored and count as the worst value, 1.000 without them, 1 n/a" in text
+    assert "over 1 of 3 cases of billing, 1 errored and counts as the worst value, 1.000 without them, 1 n/a" in text
     assert "case-1: error: E: no route" in text
 
 

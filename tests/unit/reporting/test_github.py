@@ -74,7 +74,7 @@ def test_no_more_than_github_shows_and_the_last_one_says_so() -> None:
 def test_gates_make_room_for_cases() -> None:
     found = parsed(told(run_with(20)))
     assert found[0][1]["title"].endswith(" gates")
-    assert "billing: recall@5: recall@5 0.3333 is not >= 0.9" in found[0][2]
+    assert "billing: recall@5 0.3333 is not >= 0.9" in found[0][2]
     assert [f[1]["title"] for f in found[1:3]] == ["billing: case-00 newly failing", "billing: case-01 newly failing"]
     few = parsed(told(run_with(4)))
     assert few[0][1] == {"file": "golden/billing.golden.yaml", "title": "billing: recall@5", "line": "3"}

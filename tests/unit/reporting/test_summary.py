@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pytest_auepora.core.run import CaseResult, Run
@@ -67,6 +69,22 @@ def test_an_outage_is_told_once() -> None:
     text = "\n".join(shown(run, verdict_of(run, THRESHOLDS)))
     assert "20 cases (case-00, case-01 and 18 more)" in text
     assert "✗ recall@5, mrr@10: nothing was measured: ConnectionError: refused" in text
+
+
+def test_cases_that_returned_the_same_nonsense_are_one_outage() -> None:
+    shapeless = "pytest_auepora.errors.OutputShapeError: shop.ask on {!r}: the RAG returned no answer"
+    run = run_of([c.with_(error=shapeless.format(c.id)) for c in CASES])
+    text = "\n".join(shown(run, verdict_of(run, THRESHOLDS)))
+    assert "20 cases (case-00, case-01 and 18 more)\n    output: shop.ask: the RAG returned no answer" in text
+    assert "nothing was measured: OutputShapeError: shop.ask on 'case-00': the RAG" in " ".join(text.split())
+
+
+def test_a_metric_that_fails_has_its_row_when_its_cases_errored() -> None:
+    cases = [*CASES[:3], Case("refuse", relevant=[])]
+    run = run_of([c.with_(error="ConnectionError: refused") for c in cases])
+    lines = shown(run, verdict_of(run, baseline=baseline_of(run_of(cases))))
+    assert any(re.fullmatch(r"mrr@10 +n/a +0/4 +1\.000 +-1\.000 ✗ *", line) for line in lines)
+    assert any("1 in recall@5, mrr@10 (nothing relevant" in line for line in lines)
 
 
 def test_failed_gates_come_with_their_message_place_and_culprits() -> None:

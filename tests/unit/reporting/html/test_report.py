@@ -124,6 +124,14 @@ def test_trends_need_earlier_runs(page: Element) -> None:
     assert not read(html_report([run], [verdict_of(run)])).all("section", class_="trend")
 
 
+def test_trends_are_of_the_metrics_that_the_golden_file_asks_for() -> None:
+    run, own = run_of(CASES), {"token_f1": 0.25, "mean_latency": 3.0}
+    earlier = PastRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"hit@1": 0.5}, own)
+    page = read(html_report([run], [verdict_of(run)], {run.title: Past((earlier,), run)}))
+    (figure,) = page.one("section", class_="trend").all("figcaption")
+    assert figure.words.startswith("token_f1 ")
+
+
 def test_nothing_a_user_wrote_is_markup() -> None:
     case = Case(EVIL, query=EVIL, answer=EVIL, reference=EVIL, got=[EVIL], tags=[EVIL], labels={"scenario": EVIL},
                 error="", thresholds={"recall@5": 0.5})  # fmt: skip
