@@ -127,7 +127,7 @@ def label_of(document: Document) -> Label:
             name = f"{doc_id}[{place[0]}:{place[1]}]"
             return Label(name, grade, "span", (), doc_id, fold_quote(document.text), *place)
         case other:
-            raise MetricError(f"match of {doc_id!r} must be id, doc, quote, span or moved, got {other!r}")
+            raise MetricError(f"match of {doc_id!r} must be id, doc, quote or span, got {other!r}")
 
 
 def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[Label]:

@@ -346,6 +346,7 @@ def test_a_closed_caller_can_start_afresh() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_reaches_an_owner_that_waits(release: threading.Event) -> None:
     began = threading.Event()
 

@@ -296,11 +296,12 @@ def test_a_function_given_up_in_its_thread_may_still_return_a_coroutine() -> Non
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_reaches_an_owner_that_waits_and_cancels_what_it_waits_for() -> None:
     cancelled = threading.Event()
 
     async def hang() -> None:
-        await asyncio.sleep(0.2)  # until the owner waits; before that, closing cancels the call
+        await asyncio.sleep(1)  # until the owner waits; before that, closing cancels the call
         os.kill(os.getpid(), signal.SIGINT)
         try:
             await asyncio.sleep(LONG)
