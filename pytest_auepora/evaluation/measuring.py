@@ -19,6 +19,7 @@ from ..regression.comparability import incomparable_metrics
 from ..regression.compare import compare_case
 from ..regression.repeat_plan import RepeatPlan
 from ..regression.two_stage import wants_more
+from ..regression.worst_repeat import note_worst
 from .case import Called, Convert, Observe, ask_case, measure_cases, skipped_result
 from .repeats import merge_repeats, widened
 
@@ -55,7 +56,7 @@ class Measuring:
         judged = case_judge(run, self.suite, self.baseline, self.advisory)
         with Progress("cases", len(todo), show=self.progress) as bar:
             for case, singles in self._measured(todo, range(plan.first)):
-                result = judged(case, merge_repeats(singles, run.metrics))
+                result = judged(case, merge_repeats(singles, run.metrics), singles)
                 run.add([result])
                 bar.done()
                 if plan.two_stage and result.state != "error":
@@ -86,14 +87,18 @@ class Measuring:
 
 def case_judge(
     run: Run, suite: GoldenSuite, baseline: Baseline | None, advisory: Collection[str]
-) -> Callable[[GoldenCase, CaseResult], CaseResult]:
-    """Return what judges the result of a case by itself and beside *baseline*, and gives it back."""
+) -> Callable[..., CaseResult]:
+    """Return what judges the result of a case by itself and beside *baseline*, and gives it back.
+
+    It takes the case, the result, and where that was merged the repeats.
+    """
     incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
 
-    def judged(case: GoldenCase, result: CaseResult) -> CaseResult:
+    def judged(case: GoldenCase, result: CaseResult, singles: Sequence[CaseResult] = ()) -> CaseResult:
         block = baseline.cases.get(case.id) if baseline is not None else None
         comparison = None if baseline is None else compare_case(result, block, run.metrics, incomparable)
         judge_case(result, case.thresholds, run.metrics, comparison, suite.policy, advisory=advisory)
+        note_worst(result, singles, comparison, run.metrics, policy=suite.policy, advisory=advisory)
         return result
 
     return judged

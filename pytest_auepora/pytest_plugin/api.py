@@ -158,8 +158,8 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
         for i in range(session.answers.times(suite, case, system))
     ]
     settled = session.settle(suite, case, corpus_fixture(request), variant, provenance)
-    result = session.measure(suite, settled, system, calls)
-    comparison = session.judge(suite, case, result, variant, provenance)
+    singles = session.measure_each(suite, settled, system, calls)
+    result, comparison = session.judge(suite, case, singles, variant, provenance)
     recordings = session.answers.take(case.id)
     _keep(request, [Parcel(session.relative(suite.path), variant, result, provenance, recordings)])
     infos = session.infos(suite)

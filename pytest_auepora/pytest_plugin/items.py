@@ -14,7 +14,6 @@ from ..core.call_output import OutputSplitter, replay
 from ..core.calls import CallResult, Fn, Upcoming
 from ..core.run import CaseResult
 from ..evaluation.case import errored_result, skipped_result
-from ..evaluation.repeats import merge_repeats
 from ..evaluation.replay import is_recorded
 from .compat import variant_of
 from .keys import CASE, CORPUS, PARCELS, SESSION, SUITE
@@ -100,8 +99,7 @@ def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[C
     plan = session.plan(suite)
     singles = session.measure_each(suite, case, system, calls)
     judged_by = singles[: plan.first] if plan.two_stage else singles
-    result = merge_repeats(judged_by, session.infos(suite))
-    comparison = session.judge(suite, case, result, variant_of(item), provenance)
+    result, comparison = session.judge(suite, case, judged_by, variant_of(item), provenance)
     if len(judged_by) < len(singles):
         result = session.widened(suite, result, singles)
     _keep(item, result, provenance)

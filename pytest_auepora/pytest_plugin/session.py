@@ -29,6 +29,7 @@ from ..regression.case_guard import judge_case
 from ..regression.comparability import incomparable_metrics
 from ..regression.compare import CaseComparison, compare_case
 from ..regression.repeat_plan import RepeatPlan
+from ..regression.worst_repeat import as_shown, note_worst, show_instead
 from .answers import Answers
 from .calling import Callers
 from .keys import SESSION
@@ -234,10 +235,6 @@ class AueporaSession:
         plan = self.plan(suite)
         return plan.first if suite.path in self.staged else plan.total
 
-    def measure(self, suite: GoldenSuite, case: GoldenCase, system: System, calls: Sequence[CallResult]) -> CaseResult:
-        """Score the finished *calls* of one case, its repeats merged."""
-        return merge_repeats(self.measure_each(suite, case, system, calls), self.infos(suite))
-
     def measure_each(
         self, suite: GoldenSuite, case: GoldenCase, system: System, calls: Sequence[CallResult]
     ) -> list[CaseResult]:
@@ -258,18 +255,22 @@ class AueporaSession:
         return result
 
     def judge(
-        self, suite: GoldenSuite, case: GoldenCase, result: CaseResult, variant: str, provenance: Mapping[str, Any]
-    ) -> CaseComparison | None:
-        """Judge one measured case, redact it, and return how it compares with its baseline, if there is one."""
+        self, suite: GoldenSuite, case: GoldenCase, singles: Sequence[CaseResult], variant: str,
+        provenance: Mapping[str, Any],
+    ) -> tuple[CaseResult, CaseComparison | None]:  # fmt: skip
+        """Merge the repeats of a measured case, judge and redact it; with it how it compares with its baseline."""
+        result = merge_repeats(singles, self.infos(suite))
         baseline, _ = self.baseline(suite, variant)
         comparison: CaseComparison | None = None
         if baseline is not None:
             incomparable = self.incomparable(suite, variant, provenance)
             comparison = compare_case(result, baseline.cases.get(case.id), self.infos(suite), incomparable)
         held_to = None if self.options.accepting else comparison
-        judge_case(result, case.thresholds, self.infos(suite), held_to, suite.policy, advisory=self.advisory(suite))
+        infos, advisory = self.infos(suite), self.advisory(suite)
+        judge_case(result, case.thresholds, infos, held_to, suite.policy, advisory=advisory)
+        note_worst(result, singles, held_to, infos, policy=suite.policy, advisory=advisory)
         self.redact(result)
-        return comparison
+        return result, comparison
 
     @property
     def redacts(self) -> bool:
@@ -278,5 +279,9 @@ class AueporaSession:
 
     def redact(self, result: CaseResult) -> None:
         """Let the project take secrets out of what is about to be stored and shown."""
-        if self.redacts:
-            self.config.hook.pytest_auepora_redact(result=result, config=self.config)
+        if not self.redacts:
+            return
+        self.config.hook.pytest_auepora_redact(result=result, config=self.config)
+        if (worst := as_shown(result)) is not result:  # another repeat, with texts of its own
+            self.config.hook.pytest_auepora_redact(result=worst, config=self.config)
+            show_instead(result, worst)

@@ -14,7 +14,7 @@ from ..core.metrics_base import Measurement, Metric
 from ..core.run import MetricInfo, Run
 from .bootstrap import Effect, EffectInterval, bootstrap_interval, jackknife_interval, judge_interval
 from .compare import Comparison, MetricChange
-from .gates import GateOutcome
+from .gates import GateOutcome, leave_undecided
 from .measurements import APART, Pairs, aggregate_of, settle
 from .policy import RegressionPolicy
 from .slices import CLUSTERS_FOR_STATISTICS
@@ -140,7 +140,7 @@ def _judge(gate: GateOutcome, question: _Question, policy: RegressionPolicy, alp
     if found == "fail":
         gate.state = "failed"
     elif found == "inconclusive":
-        gate.state = "failed" if policy.on_inconclusive == "fail" else "inconclusive"
+        leave_undecided(gate, policy)
 
 
 def _told(question: _Question) -> str:

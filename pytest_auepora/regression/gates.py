@@ -10,10 +10,19 @@ from typing import Literal
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Run, Score
 from ..core.scoring import aggregate
+from .policy import RegressionPolicy
 from .slices import in_slice
 from .thresholds import Bound, Gate
 
-__all__ = ["GateKind", "GateOutcome", "GateState", "errored_words", "judge_gate", "slice_cases"]
+__all__ = [
+    "GateKind",
+    "GateOutcome",
+    "GateState",
+    "errored_words",
+    "judge_gate",
+    "leave_undecided",
+    "slice_cases",
+]
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
@@ -44,6 +53,13 @@ class GateOutcome:
     before: float | None = None
     """What ``value`` is held against, where that is a number of an earlier run."""
     would_be: str = ""
+
+
+def leave_undecided(gate: GateOutcome, policy: RegressionPolicy) -> None:
+    """Let *gate*, which the data cannot decide, be inconclusive, or fail and say that this is why."""
+    gate.state = "inconclusive"
+    if policy.on_inconclusive == "fail":
+        gate.state, gate.message = "failed", f"inconclusive (on_inconclusive: fail): {gate.message}"
 
 
 def slice_cases(run: Run, wanted: Mapping[str, str]) -> list[CaseResult]:

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from .repeats import VarianceSplit
     from .significance import MetricVerdict
 
-__all__ = ["Steadiness", "flaky_cases", "guard_repeats", "instead_of_cases", "split_metric", "steadiness"]
+__all__ = [
+    "Steadiness",
+    "best_of",
+    "flaky_cases",
+    "guard_repeats",
+    "instead_of_cases",
+    "passes",
+    "split_metric",
+    "steadiness",
+]
 
 ENOUGH = 5
 """Repeats of a baseline from which its pass rate is believed."""
@@ -64,7 +73,7 @@ def guard_repeats(
     if before.repeats < ENOUGH:
         return None
     names = list(changes)
-    best = _best({n: before.values(n) for n in names}, metrics)
+    best = best_of({n: before.values(n) for n in names}, metrics)
     then = passes({n: before.values(n) for n in names}, best, result, metrics, policy)
     now = passes({n: result.values(n) for n in names}, best, result, metrics, policy)
     if not now or sum(then) < STEADY * len(then) or sum(now) > BROKEN * len(now):
@@ -105,7 +114,7 @@ def flaky_cases(run: Run, compared: Mapping[str, CaseComparison], policy: Regres
         if source.repeats < 2:
             continue
         singles = {n: values for n in names if len(values := source.values(n)) > 1}
-        passed = passes(singles, _best(singles, run.metrics), result, run.metrics, policy)
+        passed = passes(singles, best_of(singles, run.metrics), result, run.metrics, policy)
         flakiness = classify_flaky(passed, {n: _numbers(v) for n, v in singles.items()})
         if flakiness.flaky:
             out[case_id] = flakiness.reason + (" of the baseline" if source is before else "")
@@ -145,6 +154,7 @@ def _numbers(values: Iterable[float | None]) -> list[float]:
     return [v for v in values if v is not None]
 
 
-def _best(singles: Singles, metrics: Mapping[str, MetricInfo]) -> dict[str, float]:
+def best_of(singles: Singles, metrics: Mapping[str, MetricInfo]) -> dict[str, float]:
+    """Return the best value of each metric over the repeats; those without any are left out."""
     numbers = {name: _numbers(values) for name, values in singles.items()}
     return {n: max(v) if metrics[n].direction == "higher" else min(v) for n, v in numbers.items() if v}

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 
 from ..core.run import Run
 from .compare import Comparison
-from .gates import GateOutcome
+from .gates import GateOutcome, leave_undecided
 from .policy import RegressionPolicy
 from .slices import CLUSTERS_FOR_STATISTICS, Part, is_too_small, parts_of
 from .steadiness import instead_of_cases
@@ -102,6 +102,6 @@ def _statistical(
         if found.outcome == "fail":
             gate.state = "failed"
         elif found.outcome == "inconclusive":
-            gate.state = "failed" if policy.on_inconclusive == "fail" else "inconclusive"
+            leave_undecided(gate, policy)
         out[part.title] = gate
     return out

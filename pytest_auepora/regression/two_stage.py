@@ -14,7 +14,7 @@ from ..core.run import CaseResult, MetricInfo, Run, Score
 from ..core.scoring import FURTHER
 from .baseline import Baseline
 from .compare import Comparison, compare
-from .gates import GateOutcome
+from .gates import GateOutcome, leave_undecided
 from .policy import RegressionPolicy
 from .repeat_plan import RepeatPlan
 from .suite_guard import judge_regression
@@ -32,12 +32,13 @@ def judge_in_stages(
     advisory: Collection[str] = (),
 ) -> list[GateOutcome]:
     """Judge *run* as `judge_regression` does, and by the two-stage rule where *plan* has two stages."""
-    gates = judge_regression(run, comparison, policy, advisory)
     if not plan.two_stage:
-        return gates
+        return judge_regression(run, comparison, policy, advisory)
+    undecided = replace(policy, on_inconclusive="pass")  # what becomes of it is said once both stages are known
+    gates = judge_regression(run, comparison, undecided, advisory)
     if not _has_more(run, plan):
         return confirm(gates, None, policy, plan)
-    return confirm(_first_gates(run, baseline, policy, plan, advisory), gates, policy, plan)
+    return confirm(_first_gates(run, baseline, undecided, plan, advisory), gates, policy, plan)
 
 
 def wants_more(
@@ -76,18 +77,17 @@ def confirm(
         The second outcomes, or else the first; a failure that only one stage shows is inconclusive.
     """
     cleared = {gate.title for gate in first if not plan.looks_bad(gate)}
-    out = []
-    for gate in first if second is None else second:
+    out = [replace(gate) for gate in (first if second is None else second)]
+    for gate in out:
         if gate.kind == "regression" and gate.state == "failed" and (second is None or gate.title in cleared):
             why = (
-                f"more repeats are needed to confirm it (--auepora-repeat {plan.total})"
+                f"that takes more repeats (--auepora-repeat {plan.total})"
                 if second is None
                 else f"it did not look worse in the first {plan.first} repeats"
             )
-            state = gate.state if policy.on_inconclusive == "fail" else "inconclusive"
-            out.append(replace(gate, state=state, message=f"{gate.message}; not failed, as {why}"))
-        else:
-            out.append(gate)
+            gate.state, gate.message = "inconclusive", f"{gate.message}; not confirmed, as {why}"
+        if gate.state == "inconclusive":
+            leave_undecided(gate, policy)
     return out
 
 

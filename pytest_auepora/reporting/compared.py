@@ -75,7 +75,11 @@ def _metrics(report: CompareReport) -> Iterator[str]:
 
 def _judged(report: CompareReport) -> Iterator[str]:
     gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
-    told = [g.message if g.message.startswith(g.metric) else f"{g.metric}: {g.message}" for g in gates]
+    by: dict[str, list[str]] = {}
+    for gate in gates:  # metrics that move alike share a line
+        name = gate.title.removeprefix("regression: ")
+        by.setdefault(gate.message.removeprefix(f"{name} "), []).append(name)
+    told = [f"{', '.join(names)}: {message}" for message, names in by.items()]
     told += [f"{case_id}: {line}" for case_id, lines in report.problems.items() for line in lines]
     if told:
         yield ""

@@ -15,6 +15,7 @@ from ..core.targets import component_of
 from ..core.types import TargetCategory
 from ..metrics.refusal import REFUSAL_PATTERNS, fold
 from ..regression.compare import CaseComparison
+from ..regression.worst_repeat import as_shown
 from .numbers import metric_value, plural
 
 __all__ = ["Diagnosis", "Wanted", "blamed_metrics", "component", "cutoff", "details_text", "diagnose", "wanted"]
@@ -69,6 +70,7 @@ def diagnose(
         return _of_error(result)
     if result.state != "failed":
         return None
+    result = as_shown(result)
     blamed = blamed_metrics(result, metrics)
     by: dict[str, list[str]] = {}
     for name in blamed:

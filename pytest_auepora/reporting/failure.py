@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.run import CaseResult, MetricInfo
 from ..regression.compare import CaseComparison
+from ..regression.worst_repeat import as_shown, shown_repeat
 from .diagnosis import Wanted, blamed_metrics, component, cutoff, diagnose, listed, quoted, wanted
 from .layout import Cell, Line, printable, render, text_width, uncommanded
 from .numbers import metric_value, plural, seconds
@@ -61,6 +62,8 @@ def failure_lines(
         wanted_lines(page, result, wanted(result, comparison), None)
         return page.lines
     _problems(page, result)
+    page.text("repeats", shown_repeat(result))
+    result = as_shown(result)
     blamed = blamed_metrics(result, metrics)
     about = {component(metrics[n]) for n in blamed}
     wanted_lines(page, result, wanted(result, comparison), _deepest(blamed, metrics))

@@ -46,8 +46,12 @@ def patch_text(run: Run, verdict: Verdict, found: Suggestion) -> str:
     if told := flaky_line(verdict):
         lines.append(f"# {' '.join(told.split())}; fix them, or quarantine them for a while")
     plan = found.plan
-    if plan.two_stage:
+    if found.repeats < 2:
+        lines.append("# one answer to each shows no noise: ask more often with --auepora-repeat")
+    elif plan.two_stage:
         lines.append(f"repeat: {{first: {plan.first}, total: {plan.total}}}  # more only where something looks bad")
+    elif any(m.within for m in found.noise):
+        lines.append("repeat: 1  # what varied would take more repeats than anybody waits for")
     else:
         lines.append("repeat: 1  # nothing varied between repeats")
     if found.thresholds:

@@ -48,6 +48,25 @@ def test_the_golden_file_says_how_often(project: Project) -> None:
     assert scores(project, "warehouse")["mrr"] == 0.5
 
 
+def test_a_failure_shows_a_repeat_that_fails_and_is_redacted_as_well(project: Project) -> None:
+    project.rag(FLIPPING.replace("no idea", "hunter2"))
+    with (project.path / "conftest.py").open("a", encoding="utf-8") as conftest:
+        conftest.write(
+            "\n\ndef pytest_auepora_redact(result):\n"
+            "    answer = result.outputs.get('answer', '').replace('hunter2', 'REDACTED')\n"
+            "    result.outputs = {**result.outputs, 'answer': answer}\n"
+        )
+    project.edit("    query: When do", "    thresholds: {mrr: 0.9}\n    query: When do")
+    result = project.run("--auepora-repeat", "4", "--auepora-report", "json:r.json")
+    text = " ".join(str(result.stdout).split())
+    assert "2 of 4 fail; shown is number 2" in text
+    assert "answer REDACTED" in text
+    report = (project.path / "r.json").read_text(encoding="utf-8")
+    assert "REDACTED" in report
+    stored = HistoryStore(project.path / ".auepora" / "history.sqlite").load("last")
+    assert "hunter2" not in text + report + str(stored.to_dict())
+
+
 def test_an_error_in_one_repeat_is_an_error(project: Project) -> None:
     project.rag(FLIPPING.replace('return "no idea", [{"id": "contact", "text": ""}]', "raise ValueError('down')"))
     result = project.run("--auepora-repeat", "2")

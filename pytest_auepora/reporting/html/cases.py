@@ -13,6 +13,7 @@ from ...core.run import CaseResult, MetricInfo, Run, Score
 from ...regression.compare import CaseComparison, ScoreChange
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
+from ...regression.worst_repeat import as_shown, shown_repeat
 from ..diagnosis import cutoff, details_text, diagnose, wanted
 from ..numbers import metric_change, metric_value, seconds
 from ..tally import FAILING, kind_of
@@ -67,6 +68,7 @@ def _row(
     kind = kind_of(case, compared)
     why = diagnose(case, compared, run.metrics)
     paired = compared is not None and compared.paired
+    case = as_shown(case)
     row = {
         "id": shown(case.case_id),
         "kind": kind,
@@ -238,6 +240,8 @@ def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
         yield ["must pass", "held to its baseline under every policy"]
     if "xfail" in case.extra:
         yield ["expected to fail", shown(case.extra["xfail"])]
+    if told := shown_repeat(case):
+        yield ["repeats", told]
     repeats = case.extra.get("repeats")
     if isinstance(repeats, Mapping):
         for name, values in repeats.items():

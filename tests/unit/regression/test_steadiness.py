@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pytest_auepora.core.run import CaseResult
+from pytest_auepora.evaluation.repeats import merge_repeats
 from pytest_auepora.history.baselines import as_baseline, as_run
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import Baseline, parse_baseline
@@ -16,6 +18,8 @@ from pytest_auepora.regression.case_guard import judge_case
 from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
+from pytest_auepora.regression.worst_repeat import as_shown, note_worst, shown_repeat
+from pytest_auepora.reporting.failure import failure_text
 from pytest_auepora.reporting.json_report import json_report, read_json_report
 from pytest_auepora.reporting.noise import flaky_line, noise_lines, repeats_line
 
@@ -43,6 +47,39 @@ def judged(baseline: Baseline, *cases: CaseResult, **policy: object) -> Verdict:
     for result in now.cases.values():
         judge_case(result, {}, now.metrics, found.cases[result.case_id], terms)
     return judge(now, [], terms, M, baseline=baseline)
+
+
+def test_a_failed_case_shows_the_worst_of_its_repeats_and_keeps_its_means() -> None:
+    baseline = accepted(asked("a", recall_at_1=[1.0] * 5, mrr=[1.0] * 5))
+    singles = [
+        replace(case("a", recall_at_1=value, mrr=value), outputs={"answer": text}, ranks={"d": rank})
+        for value, text, rank in ((1.0, "good", 1), (0.4, "poor", 3), (0.0, "wrong", None))
+    ]
+    result = merge_repeats(singles, run(*singles).metrics)
+    result.outputs["retrieved"] = [{"id": "d", "grade": 1}]
+    now = run(result)
+    comparison = compare(now, baseline).cases["a"]
+    judge_case(result, {}, now.metrics, comparison, RegressionPolicy())
+    note_worst(result, singles, comparison, now.metrics, policy=RegressionPolicy())
+    assert result.state == "failed"
+    shown = as_shown(CaseResult.from_dict(json.loads(json.dumps(result.to_dict()))))
+    assert (shown.outputs, shown.ranks) == ({"answer": "wrong"}, {"d": None})
+    assert (result.outputs["answer"], result.ranks) == ("good", {"d": 1})
+    assert shown.scores["mrr"].value == result.scores["mrr"].value == pytest.approx(1.4 / 3)
+    text = failure_text(result, comparison, now.metrics)
+    assert "2 of 3 fail; shown is number 3" in " ".join(text.split())
+    assert "wrong" in text
+    assert "good" not in text
+    assert text.startswith("retrieval: nothing was returned")
+
+
+def test_of_repeats_that_all_pass_none_is_the_worst() -> None:
+    singles = [case("a", mrr=1.0), case("a", mrr=1.0)]
+    result = merge_repeats(singles, run(*singles).metrics)
+    result.state, result.problems = "failed", ["bleu: the metric raised ValueError"]
+    note_worst(result, singles, None, run(*singles).metrics, policy=RegressionPolicy())
+    assert as_shown(result) is result
+    assert shown_repeat(result) == ""
 
 
 def test_the_baseline_keeps_the_repeats_in_few_lines() -> None:

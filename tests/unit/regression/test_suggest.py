@@ -67,6 +67,15 @@ def test_repeats_grow_with_the_noise_and_end_where_nobody_would_wait() -> None:
     assert loudest.metrics["mrr"] == {"policy": "report"}
 
 
+def test_the_patch_never_calls_steady_what_was_asked_once_or_what_is_hopeless() -> None:
+    once, loud = run(*(asked(f"c{i}", mrr=[0.5]) for i in range(12))), noisy(30, 0.6)
+    told = patch_text(once, Verdict("suite"), learn(once, POLICY))
+    assert "ask more often" in told
+    assert "repeat:" not in told
+    told = patch_text(loud, Verdict("suite"), learn(loud, POLICY))
+    assert "repeat: 1  # what varied would take more repeats than anybody waits for" in told
+
+
 def test_tolerances_leave_room_for_the_noise() -> None:
     few = learn(noisy(8, 0.05), POLICY).metrics["mrr"]
     many = learn(noisy(40, 0.05), POLICY).metrics

@@ -112,13 +112,23 @@ def test_failing_takes_both_stages(first: Any, second: Any, state: str) -> None:
 
 def test_the_reason_says_how_to_confirm() -> None:
     (alone,) = confirm([outcome("m", "failed", 0.01)], None, POLICY, PLAN)
-    assert alone.message == "told; not failed, as more repeats are needed to confirm it (--auepora-repeat 5)"
+    assert alone.message == "told; not confirmed, as that takes more repeats (--auepora-repeat 5)"
     (late,) = confirm([outcome("m", "passed", 0.4)], [outcome("m", "failed", 0.01)], POLICY, PLAN)
-    assert late.message == "told; not failed, as it did not look worse in the first 3 repeats"
+    assert late.message == "told; not confirmed, as it did not look worse in the first 3 repeats"
     strict = RegressionPolicy(on_inconclusive="fail")
-    assert confirm([outcome("m", "failed", 0.01)], None, strict, PLAN)[0].state == "failed"
+    (failed,) = confirm([outcome("m", "failed", 0.01)], None, strict, PLAN)
+    assert (failed.state, failed.message) == ("failed", f"inconclusive (on_inconclusive: fail): {alone.message}")
     gate = GateOutcome("t", "threshold", "failed", "too low")
     assert confirm([gate], None, POLICY, PLAN) == [gate]
+
+
+def test_what_neither_stage_can_decide_says_once_why_it_fails() -> None:
+    strict = RegressionPolicy(on_inconclusive="fail")
+    found = judge(losing(3, 3), [], strict, M, baseline=perfect(), plan=PLAN)
+    (gate,) = [gate for gate in found.gates if gate.kind == "regression"]
+    assert gate.state == "failed"
+    assert gate.message.startswith("inconclusive (on_inconclusive: fail): worse by")
+    assert gate.message.count("(on_inconclusive") == 1
 
 
 @pytest.mark.parametrize(
