@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .commands import commands_page
 from .golden_file import golden_file_page
 from .metrics import metrics_page
 from .options import options_page
@@ -15,5 +16,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "metrics.md": metrics_page,
     "specification.md": specification_page,
     "options.md": options_page,
+    "commands.md": commands_page,
     "golden-file.md": golden_file_page,
 }

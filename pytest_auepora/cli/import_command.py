@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--to", dest="target", choices=FORMATS, metavar="FORMAT", help="read PATH, a golden file, and write FORMAT"
     )
     parser.add_argument("-o", "--output", type=Path, help="what to write; without it, golden YAML is printed")
-    parser.add_argument("--topics", type=Path, help="trec: the file of the queries")
+    parser.add_argument("--topics", type=Path, metavar="FILE", help="trec: the file of the queries")
     parser.add_argument("--split", help="beir: which qrels (test)")
     parser.add_argument("--texts", action="store_true", help="beir: take the texts of the judged documents along")
     parser.add_argument("--force", action="store_true", help="write over a file that is there")

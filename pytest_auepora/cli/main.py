@@ -11,7 +11,7 @@ from importlib import import_module
 from ..errors import AueporaError, UnknownRunError
 from .exit_codes import FAILED, PASSED, UNJUDGED, USAGE, UsageError
 
-__all__ = ["main"]
+__all__ = ["main", "parser_for"]
 
 _COMMANDS = {
     "new": "write a fixture, golden cases and a small system to begin with",
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``auepora`` with *argv*, by default what the shell gave, and return its exit code."""
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
-        given = _parser(argv).parse_args(argv)
+        given = parser_for(argv).parse_args(argv)
         run: Run = given.run
         return run(given)
     except SystemExit as exc:  # argparse: --help, or a usage error it has told
@@ -65,7 +65,8 @@ def _sentence(what: str) -> str:
     return f"{what[0].upper()}{what[1:]}{'' if what.endswith('?') else '.'}"
 
 
-def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+def parser_for(argv: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser; of the commands, those named in *argv* know their arguments."""
     from .. import __version__
 
     parser = argparse.ArgumentParser(

@@ -30,9 +30,9 @@ def read(name: str) -> str:
     return (REFERENCE / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["metrics.md", "specification.md", "options.md", "golden-file.md"])
+@pytest.mark.parametrize("name", ["metrics.md", "specification.md", "options.md", "commands.md", "golden-file.md"])
 def test_the_committed_page_is_what_the_code_says(pages: Any, name: str) -> None:
-    assert set(pages.PAGES) == {"metrics.md", "specification.md", "options.md", "golden-file.md"}
+    assert set(pages.PAGES) == {"metrics.md", "specification.md", "options.md", "commands.md", "golden-file.md"}
     assert read(name) == pages.PAGES[name](), "stale: run python docs/generate.py"
 
 
@@ -79,10 +79,13 @@ def test_a_metric_that_nobody_tests_would_be_seen(pages: Any) -> None:
     assert pages.specification.tests_of(Registry().get("recall@5"), "recall@5")
 
 
-def test_every_option_setting_and_hook_is_listed(pages: Any) -> None:
+def test_every_option_setting_command_and_hook_is_listed(pages: Any) -> None:
     text = read("options.md")
     seen = pages.options.declared()
     assert all(f"| `{names[0]}" in text for names, _ in seen.options)
     assert all(f"| `{name}` |" in text for name, *_ in seen.settings)
+    commands = read("commands.md")
+    assert all(f"\n## `auepora {name}`\n" in commands for name in pages.commands.commands())
+    assert "| `--rag RAG` | what your system is (default: function): function, async, http," in commands
     hooks = import_module("pytest_auepora.pytest_plugin.hooks")
     assert [h for h in vars(hooks) if h.startswith("pytest_auepora_") and f"### `{h}(" not in text] == []

@@ -29,7 +29,7 @@ def load(path: Path, *, split: str | None = None, texts: bool = False) -> Import
     judged = _qrels(_split(path, split))
     corpus = _corpus(path, judged, dropped) if texts else {}
     if not texts:
-        dropped.add("the texts of the judged documents, which stay in the corpus (texts=True takes them)")
+        dropped.add("the texts of the judged documents, which stay in the corpus (--texts takes them along)")
     names = Names(dropped)
     cases = []
     for row in _documents(path / "queries.jsonl"):

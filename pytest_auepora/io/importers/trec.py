@@ -49,7 +49,7 @@ def _paths(path: Path, topics: str | Path | None) -> tuple[Path, Path]:
     if not path.is_dir():
         if topics is None:
             raise ImportProblem(
-                f"{path}: qrels name topics by number; the queries are in a file of their own: topics=…"
+                f"{path}: qrels name topics by number; the queries are in a file of their own: --topics FILE"
             )
         return path, Path(topics)
     found = []

@@ -165,7 +165,7 @@ def test_thresholds_of_a_loaded_file_are_not_lost_in_silence(tmp_path: Path) -> 
         ("promptfoo", "a.yaml", "a: [", r"a\.yaml:\d+: not YAML"),
         ("promptfoo", "a.yaml", "a: 1", "expected a list of tests, or a configuration with tests"),
         ("pydantic-evals", "a.yaml", "cases: 1", "expected a mapping with a list of cases"),
-        ("trec", "qrels.txt", "1 0 a 1", "the queries are in a file of their own: topics=…"),
+        ("trec", "qrels.txt", "1 0 a 1", "the queries are in a file of their own: --topics FILE"),
         ("beir", "a.json", "{}", "no test.tsv; there is none"),
     ],
 )
