@@ -20,7 +20,7 @@ from ..regression.calibration import (
     save_calibration,
 )
 from .calibrations import add_calibrations, calibrations_folder
-from .exit_codes import FAILED, PASSED, UsageError
+from .exit_codes import FAILED, PASSED, UsageError, to_read
 from .registry import add_metrics, load_suite, registry_of
 from .sources import Sources, add_history
 
@@ -30,9 +30,9 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    add("labels", type=Path, metavar="LABELS", help="people's labels: JSON Lines or CSV, one judged answer a row")
+    add("labels", type=to_read, metavar="LABELS", help="people's labels: JSON Lines or CSV, one judged answer a row")
     add("--metric", metavar="NAME", help="the judged metric (default: the one of the golden file)")
-    add("--golden", type=Path, metavar="FILE", help="the golden file; the calibration goes beside it")
+    add("--golden", type=to_read, metavar="FILE", help="the golden file; the calibration goes beside it")
     add(
         "--run",
         dest="kept",

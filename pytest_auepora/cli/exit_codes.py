@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
+
 from ..errors import AueporaError
 
-__all__ = ["FAILED", "PASSED", "UNJUDGED", "USAGE", "UsageError", "of_outcome"]
+__all__ = ["FAILED", "PASSED", "UNJUDGED", "USAGE", "UsageError", "of_outcome", "to_read"]
 
 PASSED = 0
 FAILED = 1
@@ -14,6 +17,13 @@ UNJUDGED = 3
 
 class UsageError(AueporaError):
     """The arguments do not make sense."""
+
+
+def to_read(text: str) -> Path:
+    """Read an argument that names a file or directory to read: one that is not there is a usage error."""
+    if not (path := Path(text)).exists():
+        raise argparse.ArgumentTypeError(f"there is no {text}")
+    return path
 
 
 def of_outcome(outcome: str) -> int:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .exit_codes import PASSED, UsageError
+from .exit_codes import PASSED, UsageError, to_read
 
 __all__ = ["add_arguments", "run", "run_import"]
 
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from ..io.importers.registry import FORMATS
 
     what = "; ".join(f"{name}: {fmt.what}" for name, fmt in FORMATS.items())
-    parser.add_argument("path", type=Path, metavar="PATH", help="the file or directory to read")
+    parser.add_argument("path", type=to_read, metavar="PATH", help="the file or directory to read")
     way = parser.add_mutually_exclusive_group(required=True)
     way.add_argument("--from", dest="source", choices=FORMATS, metavar="FORMAT", help=f"read PATH as {what}")
     way.add_argument(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from ..core.perturb import OPERATIONS
 from ..io.perturbed import perturbed
 from ..regression.accept import write_atomically
-from .exit_codes import PASSED
+from .exit_codes import PASSED, to_read
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("golden", type=Path, metavar="GOLDEN", help="the golden file")
+    parser.add_argument("golden", type=to_read, metavar="GOLDEN", help="the golden file")
     parser.add_argument(
         "--operation", action="append", choices=OPERATIONS, help="what is done to the queries (repeatable; typo)"
     )

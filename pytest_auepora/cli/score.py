@@ -15,7 +15,7 @@ from ..evaluation.suite import Evaluation
 from ..io.golden import MAX_BYTES, GoldenSuite
 from ..metrics.registry import Registry
 from .calibrations import add_calibrations
-from .exit_codes import FAILED, UNJUDGED, of_outcome
+from .exit_codes import FAILED, UNJUDGED, of_outcome, to_read
 from .registry import add_metrics, load_suite, registry_of
 from .sources import add_history, open_history
 
@@ -28,10 +28,10 @@ _LARGE = 10_000_000  # bytes: below, starting processes takes longer than it sav
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        "outputs", type=Path, metavar="OUTPUTS",
+        "outputs", type=to_read, metavar="OUTPUTS",
         help="one JSON object a line, or Parquet: id, answer, documents, timings (seconds); or id and error",
     )  # fmt: skip
-    parser.add_argument("--golden", type=Path, required=True, metavar="FILE", help="the golden file")
+    parser.add_argument("--golden", type=to_read, required=True, metavar="FILE", help="the golden file")
     add = parser.add_argument
     add("--out", type=Path, default=Path("out"), metavar="DIR", help="for metrics.csv and summary.json (default: out)")
     add("--baseline", type=Path, metavar="PATH", help="directory or .json file instead of __baselines__/")

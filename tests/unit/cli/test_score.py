@@ -148,8 +148,8 @@ def test_without_a_golden_file_it_is_a_usage_error(shell: Shell) -> None:
     assert said.code == 2
     assert "--golden" in said.err
     lost = shell("score", "outputs.jsonl", "--golden", "lost.golden.yaml")
-    assert lost.code == 3
-    assert "lost.golden.yaml: cannot be read" in lost.err
+    assert lost.code == 2
+    assert "there is no lost.golden.yaml" in lost.err
 
 
 def test_large_outputs_are_scored_on_all_cores_or_as_many_as_is_said(

@@ -15,7 +15,7 @@ KILLS = 60
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
-@pytest.mark.parametrize("what", ["store", "baseline"])
+@pytest.mark.parametrize("what", ["store", "journal", "baseline", "labels"])
 def test_a_killed_writer_leaves_the_old_or_the_new(what: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.unit.history.killed", what, str(tmp_path), str(KILLS)],
