@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pytest_auepora.io.json_schema import golden_schema
@@ -18,34 +19,100 @@ Generated from the definitions that the reader itself uses. A file is YAML (`*.g
 """
 
 
+_THRESHOLD = {
+    "min": "The least value that passes.",
+    "max": "The largest value that passes.",
+    "stat": "Of what: aggregate (default), mean, median, min, max, pass_rate, or a quantile such as p95.",
+    "slice": "Only cases with these labels: {scenario: typo}; tag is one of a case's tags.",
+    "owner": "Who is shown when it fails.",
+}
+
+
 def golden_file_page() -> str:
     """Return the page: a table for each mapping that people write."""
     schema = golden_schema()
     case = _resolved(schema, schema["properties"]["cases"]["items"])
-    document = _merged(_resolved(schema, case["properties"]["relevant_docs"])["items"]["anyOf"])
-    regression = _resolved(schema, schema["properties"]["regression"])
+    regression = schema["properties"]["regression"]
+    threshold = _mapping(schema["properties"]["thresholds"]["additionalProperties"])["properties"]
+    told = {name: {**node, "description": _THRESHOLD[name]} for name, node in threshold.items()}
     parts = {
         "Keys of the file": schema,
         "Keys of a case": case,
-        "Keys of a relevant document": document,
+        "Keys of a relevant document": _mapping(case["properties"]["relevant_docs"]["items"]),
+        "Keys of a threshold": {"properties": told},
         "Keys of `regression`": regression,
+        "Keys of `repeat`": _mapping(schema["properties"]["repeat"]),
+        "Keys of `benchmark`": _mapping(case["properties"]["benchmark"]),
+        "Keys of an entity": _mapping(_single(case["properties"]["entities"])),
+        "Keys of a nugget": _mapping(_single(case["properties"]["nuggets"])),
+        "Keys of a sensitive text": _mapping(_single(case["properties"]["sensitive"])),
     }
     return "\n".join([HEAD, *(line for title, part in parts.items() for line in _table(title, part, schema))])
 
 
 def _table(title: str, part: dict[str, Any], schema: dict[str, Any]) -> list[str]:
     needed = set(part.get("required", ()))
-    lines = [f"## {title}", "", "| Key | |", "|---|---|"]
+    lines = [f"## {title}", "", "| Key | Value | |", "|---|---|---|"]
     for name, entry in part["properties"].items():
         described = entry if "description" in entry else _resolved(schema, entry)
         star = " (required)" if name in needed else ""
-        lines.append(f"| `{name}`{star} | {cell(described.get('description', ''))} |")
+        value = cell(_any(_resolved(schema, entry)))
+        lines.append(f"| `{name}`{star} | {value} | {cell(described.get('description', ''))} |")
     return [*lines, ""]
 
 
-def _merged(forms: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return one mapping with the keys of all *forms* that are mappings."""
-    return {"properties": {key: value for form in forms for key, value in form.get("properties", {}).items()}}
+def _values(node: dict[str, Any]) -> Iterator[str]:
+    """Yield what may stand for *node*, in words."""
+    if "anyOf" in node and "properties" not in node:
+        single = [word for form in node["anyOf"] if form.get("type") != "array" for word in _values(form)]
+        yield from single
+        for form in node["anyOf"]:
+            if form.get("type") == "array":
+                yield "a list of such" if list(_values(form["items"])) == single else next(_values(form))
+    elif "enum" in node:
+        yield ", ".join(f"`{one}`" for one in node["enum"])
+    elif node.get("type") == "array":
+        yield "a list" if "$ref" in node["items"] else f"a list of: {_any(node['items'])}"
+    elif "properties" in node:
+        yield f"`{{{', '.join(node['properties'])}}}`" if len(node["properties"]) < _MANY else "keys, see below"
+    elif isinstance(inner := node.get("additionalProperties"), dict):
+        yield f"by name: {_any(inner)}"
+    elif ">=" in node.get("pattern", ""):
+        yield '`">= 0.8"`'
+    else:
+        kinds = node.get("type", ())
+        for kind in [kinds] if isinstance(kinds, str) else kinds:
+            yield "a date" if node.get("format") == "date" else _WORDS[kind]
+
+
+def _any(node: dict[str, Any]) -> str:
+    return " or ".join(dict.fromkeys(_values(node)))
+
+
+_MANY = 6
+_WORDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "`true`, `false`",
+    "object": "a mapping",
+    "null": "nothing",
+}
+
+
+def _mapping(node: dict[str, Any]) -> dict[str, Any]:
+    """Return one mapping with the keys of all forms of *node* that are mappings; required is what all of them need."""
+    forms = [node] if "properties" in node else [form for form in node.get("anyOf", ()) if "properties" in form]
+    keys = {name: entry for form in reversed(forms) for name, entry in form["properties"].items()}
+    first = {name: keys[name] for form in forms for name in form["properties"]}
+    needed = set.intersection(*(set(form.get("required", ())) for form in forms))
+    return {"properties": first, "required": sorted(needed)}
+
+
+def _single(node: dict[str, Any]) -> dict[str, Any]:
+    """Of what may be one or a list of them, return the one."""
+    one: dict[str, Any] = next(form for form in node["anyOf"] if form.get("type") != "array")
+    return one
 
 
 def _resolved(schema: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
