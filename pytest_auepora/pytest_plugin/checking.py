@@ -17,6 +17,10 @@ from .keys import CASE, CORPUS, SESSION, SUITE
 
 __all__ = ["Checked", "Checking", "Report", "check_labels", "check_labels_async", "configure"]
 
+_RUNS_CASES = (
+    "auepora_update", "auepora_prune", "auepora_anchor", "auepora_replay", "auepora_resume", "auepora_suggest",
+    "auepora_report",
+)  # fmt: skip
 _CHECKED: pytest.StashKey[Checked] = pytest.StashKey()
 _ATTRIBUTE = "auepora_labels"
 
@@ -35,7 +39,11 @@ def configure(config: pytest.Config) -> None:
     from .items import Collecting
     from .session import session_of
 
-    session_of(config)
+    for name in _RUNS_CASES:
+        if config.getoption(name):
+            option = f"--{name.replace('_', '-')}"
+            raise pytest.UsageError(f"{option} is about a run, --auepora-check and --auepora-reanchor run no case")
+    session_of(config).labels.read_options()
     config.pluginmanager.register(Collecting(config), "auepora-collecting")
     config.pluginmanager.register(Checking(config), "auepora-checking")
     if not hasattr(config, "workerinput"):

@@ -55,6 +55,8 @@ class Judge:
     runs: dict[tuple[str, str], Run] = field(default_factory=dict)
     judged: list[Judged] = field(default_factory=list)
     crashed: list[str] = field(default_factory=list)
+    unmeasured: bool = False
+    """Whether a golden case failed without a result, as over a corpus that is none."""
     complete: bool = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -64,6 +66,7 @@ class Judge:
             self._take(parcel)
         if not parcels and report.failed and report.when not in ("setup", "call", "teardown"):
             self.crashed.append(report.nodeid)  # a worker died with it
+        self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
 
     def _take(self, parcel: Parcel) -> None:
         key = parcel.path, parcel.variant
@@ -178,7 +181,7 @@ class Judge:
         option = self.config.option
         chosen = option.keyword or option.markexpr or getattr(option, "lf", False)  # absent without the cache plugin
         asked = any(getattr(option, name) for name in SWITCHES)
-        if self.runs or chosen or not asked or self.crashed or not self.complete:
+        if self.runs or chosen or not asked or self.crashed or self.unmeasured or not self.complete:
             return []
         globs = " ".join(self.config.getini("auepora_files"))
         message = f"no golden case was run: no file matches auepora_files = {globs}"

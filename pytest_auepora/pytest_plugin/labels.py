@@ -80,6 +80,14 @@ class Labels:
             self._places[path] = LabelFile(path).places()
         return self._places[path]
 
+    def read_options(self) -> None:
+        """Read the file that ``--auepora-reanchor-from`` names.
+
+        Raises:
+            pytest.UsageError: it cannot be read.
+        """
+        _ = self._old
+
     @cached_property
     def _old(self) -> list[Recall]:
         """What ``--auepora-reanchor-from`` remembers."""

@@ -13,7 +13,7 @@ from typing import Any
 from ..core.run import Run
 from .baseline import GIT_COMMIT, Baseline, metric_key
 
-__all__ = ["incomparable_metrics", "provenance_changes"]
+__all__ = ["changed_since", "incomparable_metrics", "provenance_changes"]
 
 _MOST = 40
 
@@ -23,9 +23,20 @@ def provenance_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> d
     return {k: pair for k, pair in _differences(before, after).items() if k != GIT_COMMIT}
 
 
+def changed_since(baseline: Baseline, run: Run) -> dict[str, tuple[Any, Any]]:
+    """Return what is said of the provenance of *run* otherwise than of the baseline's.
+
+    Nothing for a run that never got to its system, as its fixture failed: nothing is known of what it would have been.
+    """
+    unknown = run.cases and not run.provenance.keys() - {GIT_COMMIT}
+    if unknown and all(case.state in ("error", "skipped") for case in run.cases.values()):
+        return {}
+    return provenance_changes(baseline.provenance, run.provenance)
+
+
 def incomparable_metrics(run: Run, baseline: Baseline) -> dict[str, str]:
     """Return the metrics of *run* that the baseline measured differently, each with what changed: ``k 5 → 10``."""
-    moved = provenance_changes(baseline.provenance, run.provenance)
+    moved = changed_since(baseline, run)
     out: dict[str, str] = {}
     for name, info in run.metrics.items():
         if (old := baseline.metrics.get(name)) is None:

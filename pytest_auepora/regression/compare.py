@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import RESOLUTION, Baseline, BaselineCase, match_of
-from .comparability import incomparable_metrics, provenance_changes
+from .comparability import changed_since, incomparable_metrics
 
 __all__ = [
     "CaseComparison",
@@ -128,7 +128,7 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     """Pair *run* with *baseline*."""
     out = Comparison(
         incomparable=incomparable_metrics(run, baseline),
-        provenance=provenance_changes(baseline.provenance, run.provenance),
+        provenance=changed_since(baseline, run),
     )
     for case_id, result in run.cases.items():
         out.cases[case_id] = compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
@@ -155,7 +155,7 @@ def compare_case(
     if before.hash != result.content_hash:
         return CaseComparison(result.case_id, "changed", before=before)
     out = CaseComparison(result.case_id, _flip(before.state, result.state), before=before)
-    if before.match != (match := match_of(result)):
+    if result.state != "error" and before.match != (match := match_of(result)):
         out.apart = f"chunker_version_match {before.match} → {match}"
     for name, old in before.scores.items():
         score = result.scores.get(name)

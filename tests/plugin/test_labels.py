@@ -235,6 +235,7 @@ def test_what_is_no_corpus_fails_the_check_with_words(shop: Project, value: str,
     scored = shop.run("-x")
     assert scored.ret == (0 if value == "None" else 1)
     assert (says in str(scored.stdout), "Traceback" in str(scored.stdout)) == (value != "None", False)
+    assert "no file matches" not in str(shop.run().stdout)
 
 
 def test_other_tests_are_left_out_and_nothing_to_check_is_no_success(project: Project) -> None:
@@ -243,6 +244,17 @@ def test_other_tests_are_left_out_and_nothing_to_check_is_no_success(project: Pr
     result = project.run("--auepora-check", auepora=False)
     assert result.ret in (1, pytest.ExitCode.NO_TESTS_COLLECTED)
     result.assert_outcomes(deselected=1)
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [("--auepora-update", "--auepora-update is about a run"), ("--auepora-reanchor-from=nope.jsonl", "nope.jsonl")],
+)
+def test_what_a_check_cannot_do_is_a_usage_error(project: Project, option: str, says: str) -> None:
+    result = project.run("--auepora-check", option, auepora=False)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert says in str(result.stderr)
+    assert not project.baseline.exists()
 
 
 def test_a_stopped_check_and_a_file_that_changed_meanwhile_rewrite_nothing(shop: Project) -> None:

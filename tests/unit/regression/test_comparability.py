@@ -56,6 +56,29 @@ def test_the_commit_is_recorded_and_no_change() -> None:
     assert found.provenance == {"model": ("m", "n")}
 
 
+def test_a_run_that_never_got_to_its_system_compares_at_its_worst() -> None:
+    told = {"chunker_version": 1, "model": "m"}
+    before = merge(None, run(case("a", recall_at_1=1.0), case("b", recall_at_1=1.0), provenance=told), {"all"})[0]
+    down = [case(name, state="error", recall_at_1="boom", mrr="boom") for name in "ab"]
+    found = compare(run(*down), before)
+    assert (found.provenance, found.incomparable) == ({}, {})
+    change = found.metric("recall@1")
+    assert change is not None
+    assert (change.before, change.after) == (1.0, 0.0)
+    found = compare(
+        run(down[0], case("b", recall_at_1=1.0)), before
+    )  # one got there: the project says nothing any more
+    assert set(found.provenance) == set(told)
+    assert "recall@1" in found.incomparable
+
+
+def test_an_error_is_held_against_a_case_however_its_labels_were_matched() -> None:
+    before = merge(None, run(case("a", recall_at_1=1.0)), {"all"})[0]
+    before.cases["a"].match = "span"
+    assert compare(run(case("a", state="error", recall_at_1="boom")), before).cases["a"].changes["recall@1"].errored
+    assert compare(run(case("a", recall_at_1=0.0)), before).cases["a"].changes == {}
+
+
 def test_an_update_that_changes_nothing_keeps_the_commit_and_every_byte() -> None:
     before = merge(None, run(case("a", mrr=1.0), provenance={"git_commit": "aaa"}), {"all"})[0]
     same, _ = merge(before, run(case("a", mrr=1.0), provenance={"git_commit": "bbb"}), {"all"})
