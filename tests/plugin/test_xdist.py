@@ -11,6 +11,7 @@ import pytest
 from .conftest import Project
 
 pytest.importorskip("xdist", reason="needs pytest-xdist")
+XDIST = ("xdist",)
 
 
 def table(result: pytest.RunResult) -> list[str]:
@@ -22,19 +23,21 @@ def table(result: pytest.RunResult) -> list[str]:
     return [re.sub(r"\d+\.\d+ ?s", "", line) for line in lines]
 
 
-@pytest.mark.parametrize("dist", ["load", "loadfile", "worksteal"])
-def test_the_same_verdict_files_and_exit_code(project: Project, dist: str) -> None:
+def test_the_same_verdict_files_and_exit_code(project: Project) -> None:
     project.accept()
     serial = project.baseline.read_bytes()
     project.baseline.unlink()
-    project.run_apart("--auepora-update", "-n", "2", "--dist", dist)
+    project.run("--auepora-update", "-n", "2", plugins=XDIST)
     assert project.baseline.read_bytes() == serial
     project.break_retriever()
-    alone, spread = project.run_apart("-p", "no:xdist"), project.run_apart("-n", "2", "--dist", dist)
-    assert alone.ret == spread.ret == 1
-    assert table(alone) == table(spread)
-    for outcome in ("passed", "failed"):
-        assert alone.parseoutcomes()[outcome] == spread.parseoutcomes()[outcome]
+    alone = project.run()
+    assert alone.ret == 1
+    for dist in ("load", "loadfile", "worksteal"):
+        spread = project.run("-n", "2", "--dist", dist, plugins=XDIST)
+        assert spread.ret == 1
+        assert table(alone) == table(spread)
+        for outcome in ("passed", "failed"):
+            assert alone.parseoutcomes()[outcome] == spread.parseoutcomes()[outcome]
 
 
 def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project) -> None:
@@ -43,7 +46,7 @@ def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project) -> N
         "import os\n\n\ndef answer(query, docs=DOCS):\n    if 'warehouse' in query: os._exit(9)",
         "shop.py",
     )
-    result = project.run_apart("-n", "2")
+    result = project.run("-n", "2", plugins=XDIST)
     text = str(result.stdout)
     assert result.ret == 1
     assert "warehouse" in text
@@ -53,7 +56,7 @@ def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project) -> N
 
 def test_a_broken_golden_file_is_told_once_and_does_not_crash_the_session(project: Project) -> None:
     project.edit("metrics: [recall@1,", "metrics: [recal@1,")
-    result = project.run_apart("-n", "2")
+    result = project.run("-n", "2", plugins=XDIST)
     text = str(result.stdout) + str(result.stderr)
     assert result.ret != 0
     assert "did you mean 'recall@1'" in text
