@@ -16,14 +16,14 @@ _KINDS = ("golden", "report", "side-by-side")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        "of", nargs="?", choices=_KINDS, default="golden",
+        "schema", nargs="?", choices=_KINDS, default="golden",
         help="golden files (default), JSON reports, or what auepora compare prints of several runs",
     )  # fmt: skip
 
 
 def run(given: argparse.Namespace) -> int:
     """Print the schema."""
-    print(json.dumps(_schema(given.of), indent=1, ensure_ascii=False))
+    print(json.dumps(_schema(given.schema), indent=1, ensure_ascii=False))
     return PASSED
 
 

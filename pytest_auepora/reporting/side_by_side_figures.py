@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import MetricInfo, Run, Score
@@ -54,14 +54,16 @@ class Measured:
         return math.fsum(_number(m) for m in seen) / len(seen)
 
     def difference(self, reference: int, candidate: int, alpha: float) -> Difference:
-        """Return how far system *candidate* is from system *reference*."""
+        """Return how far system *candidate* is from system *reference*; a quantile of too few cases has no interval."""
         a, b = self.values[reference], self.values[candidate]
         if self.metric is None:
             pairs = {i: (_number(a[i]), _number(b[i])) for i in self.case_ids}
             return mean_difference(pairs, self.clusters, alpha=alpha)
         union = self.info is not None and self.info.target == "DIVERSITY"
         measurements = {i: (a[i], b[i]) for i in self.case_ids}
-        return aggregate_difference(self.aggregate, measurements, self.clusters, union=union, alpha=alpha)
+        found = aggregate_difference(self.aggregate, measurements, self.clusters, union=union, alpha=alpha)
+        stands = self.metric.aggregate([*a.values()]).details.get("reliable", True)
+        return found if stands else replace(found, low=None, high=None)  # draws from a handful know no tail
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,6 +246,17 @@ def test_markdown_shows_the_same_and_nothing_a_name_could_do() -> None:
     assert any(re.fullmatch(r"\+0\.\d+ \[\+0\.\d+, \+0\.\d+\] ✓", cell) for cell in cells), cells
 
 
+def test_a_quantile_of_too_few_cases_is_no_reason_to_choose() -> None:
+    """Eight times say nothing of a 95th percentile, however far apart they are."""
+    compared = side_by_side([system("slow", 0.5, 8, seconds=1.0), system("fast", 0.5, 8, seconds=0.1)])
+    assert standings(compared, "p95_latency") == [None, "not distinguishable"]
+    assert standings(compared, "mean_latency") == [None, "better"]
+    row = compared.row("p95_latency")
+    assert row is not None
+    assert row.figures[1].difference is not None
+    assert row.figures[1].difference.low is None
+
+
 def test_it_is_part_of_the_reports_and_fits() -> None:
     verdicts = [verdict_of(run) for run in THREE]
     text = markdown_report(THREE, verdicts)
