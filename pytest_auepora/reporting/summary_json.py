@@ -16,7 +16,7 @@ __all__ = ["VERSION", "summary_json"]
 VERSION = "v0"
 """The version of the shape."""
 
-_QUALITY = ("RETRIEVAL", "GENERATION")
+_NO_QUALITY = ("LATENCY", "OPERATIONAL", "PRIVACY")
 
 
 def summary_json(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
@@ -36,7 +36,7 @@ def _totals(run: Run, verdict: Verdict) -> dict[str, Any]:
     quality = {
         _short(name): found
         for name, found in verdict.aggregates.items()
-        if name in run.metrics and run.metrics[name].target.startswith(_QUALITY)
+        if name in run.metrics and run.metrics[name].target not in _NO_QUALITY
     }
     ran = [c for c in run.cases.values() if c.state != "skipped"]
     owners = {_short(name): info.owner for name, info in run.metrics.items() if info.owner}

@@ -21,6 +21,11 @@ def test_the_specified_shape() -> None:
     }
 
 
+def test_refusals_are_quality_too() -> None:
+    run = run_of([Case("a", relevant=[], answer="I don't know.", got=[])], ["refusal_correctness", "mean_latency"])
+    assert json.loads(summary_json([run], [verdict_of(run)]))["quality"] == {"refusal_correctness": 1.0}
+
+
 def test_what_was_not_measured_is_null() -> None:
     run = run_of([Case("a", relevant=None, reference=None)], ["mrr@10", "rougeL"])
     raw = json.loads(summary_json([run], [verdict_of(run)]))
