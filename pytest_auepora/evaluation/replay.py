@@ -52,7 +52,8 @@ class RecordedRun:
 
     def _missing(self, case: GoldenCase, repeat: int) -> str:
         if times := self.times(case):
-            return f"run {self.run_id} asked {times} times, there is no answer number {repeat + 1}"
+            asked = "once" if times == 1 else f"{times} times"
+            return f"run {self.run_id} asked {asked}, there is no answer number {repeat + 1}"
         result = self.run.cases.get(case.id)
         if result is None and case.id in self.run.expected_ids:
             seen = f"{len(self.run.cases)} of {len(self.run.expected_ids)} cases"

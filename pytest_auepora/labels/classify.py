@@ -172,8 +172,8 @@ def _parts(shares: Mapping[str, float], total: float) -> Finding:
     ranked = sorted(shares, key=lambda i: -shares[i])[:MOST_CANDIDATES]
     candidates = tuple(Candidate(i, round(shares[i], 4)) for i in ranked)
     if total < SPAN_COVER:
-        return Finding("orphaned", candidates, note=f"{total:.0%} of it is found" if total else "")
-    return Finding("split", candidates, note="" if total > 0.9999 else f"{total:.0%} of it is found")
+        return Finding("orphaned", candidates, note=f"{total * 100:.0f} % of it is found" if total else "")
+    return Finding("split", candidates, note="" if total > 0.9999 else f"{total * 100:.0f} % of it is found")
 
 
 Spots = Mapping[str, tuple[int, int]]

@@ -53,7 +53,7 @@ class VarianceSplit:
         within = max(0.0, self.total - self.between)
         return (
             f"variance between cases {self.between:.4f}, within cases {within:.4f}; "
-            f"more repeats can shrink the standard error by at most {self.most_shrink:.0%}"
+            f"more repeats can shrink the standard error by at most {self.most_shrink * 100:.0f} %"
         )
 
 

@@ -46,7 +46,7 @@ def _candidates(found: Finding) -> str:
 
 
 def _candidate(one: Candidate) -> str:
-    return one.id if one.share is None or one.share == 1.0 else f"{one.id} ({one.share:.0%})"
+    return one.id if one.share is None or one.share == 1.0 else f"{one.id} ({one.share * 100:.0f} %)"
 
 
 def label_page(

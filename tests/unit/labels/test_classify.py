@@ -101,7 +101,7 @@ def test_text_that_is_nowhere_is_orphaned() -> None:
     found = became(ONE, {"a": TWO, "b": THREE})
     assert (found.kind, found.candidates) == ("orphaned", ())
     half = became(f"{ONE} {TWO} {THREE}", {"a": ONE})
-    assert (half.kind, half.note, half.candidates[0].id) == ("orphaned", "33% of it is found", "a")
+    assert (half.kind, half.note, half.candidates[0].id) == ("orphaned", "33 % of it is found", "a")
 
 
 def test_without_an_old_text_only_the_id_speaks() -> None:

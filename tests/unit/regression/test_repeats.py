@@ -88,7 +88,7 @@ def test_the_split_in_words() -> None:
     split = VarianceSplit(40, 0.10, 0.04, 0.15, 0.15, 5, 5)
     assert split.most_shrink == pytest.approx(1 - math.sqrt(0.4))
     assert str(split) == (
-        "variance between cases 0.0400, within cases 0.0600; more repeats can shrink the standard error by at most 37%"
+        "variance between cases 0.0400, within cases 0.0600; more repeats can shrink the standard error by at most 37 %"
     )
 
 
