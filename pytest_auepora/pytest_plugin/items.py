@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,6 +22,9 @@ from .session import AueporaSession
 from .stages import Taken, staged_suites
 from .timing import timed_call
 from .wire import Parcel, attach
+
+if TYPE_CHECKING:
+    from ..io.golden_model import GoldenSuite
 
 __all__ = ["Collecting", "run_case", "run_case_async"]
 
@@ -144,6 +147,17 @@ def _shorten(item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) ->
             excinfo.traceback = own
 
 
+def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
+    """Say in a sentence that a fixture is missing, the same for every case: a report has no room for pytest's list."""
+    told = f"there is no fixture {error.argname!r}"
+    if error.argname == suite.fixture:
+        told += (
+            " that returns your system: write it in conftest.py (`auepora new` shows how), "
+            "or name another with `fixture:` in the golden file"
+        )
+    return LookupError(told)
+
+
 def _wants_traceback(config: pytest.Config) -> bool:
     """Whether the user asked to see, or step into, frames; else a short text serves (and is fast)."""
     return bool(config.getoption("usepdb", False)) or config.getoption("tbstyle", "auto") in ("long", "native")
@@ -209,6 +223,8 @@ class Collecting:
         session = self.config.stash[SESSION]
         case, suite = item.stash[CASE], item.stash[SUITE]
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("set-up failed")
+        if isinstance(error, pytest.FixtureLookupError):
+            error = _missing(error, suite)
         if report.skipped:
             result = skipped_result(case, str(error), session.where(suite, case))
         else:

@@ -16,6 +16,9 @@ def test_no_rag_fixture(project: Project) -> None:
     result = project.run()
     assert result.ret == 1
     assert "fixture 'rag' not found" in output(result)
+    result.stdout.re_match_lines(
+        [r"  5 cases \(.*", r" +error: LookupError: there is no fixture 'rag' that returns your"]
+    )
     assert "error_rate" in gates(result)
 
 
