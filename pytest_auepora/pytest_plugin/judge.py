@@ -129,6 +129,8 @@ class Judge:
             return
         try:
             path = session.baseline_path(judged.suite, run.variant)
+            if session.options.prune and not run.is_full:
+                judged.verdict.notes.append("not all cases ran, so nothing was pruned")
             judged.accepted = accept(path, run, session.options.intents, prune=session.options.prune)
         except BaselineError as exc:
             judged.verdict.gates.append(GateOutcome("baseline", "baseline", "failed", str(exc), owner=run.owner))

@@ -152,7 +152,7 @@ class Replaying:
         verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}, the others asked")
         if changed := moved(source.run.provenance, run.provenance):
             told = ", ".join(f"{key} {then} → {now}" for key, (then, now) in changed.items())
-            verdict.notes.append(f"run {source.run_id} answered under other conditions: {told}")
+            verdict.notes.append(f"run {source.run_id} answered under other conditions, so nothing was taken: {told}")
         commits = [str(provenance.get(GIT_COMMIT, ""))[:8] for provenance in (source.run.provenance, run.provenance)]
         if taken and all(commits) and commits[0] != commits[1]:
             verdict.notes.append(f"run {source.run_id} was made at commit {commits[0]}, this is {commits[1]}")
