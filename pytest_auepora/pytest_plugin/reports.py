@@ -6,6 +6,7 @@ Written once, by the controller, after everything has been judged: also after ``
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reports", "make_reports"]
 
+_MISTAKE = re.compile(r"(?P<path>[^:]+):(?P<line>\d+)(?::\d+)?: (?P<told>.*)")
 _GITHUB = ("summary", "annotations", "off")
 
 
@@ -96,7 +98,14 @@ class Reports:
     github: frozenset[str]
     written: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    mistakes: dict[str, tuple[str, int, str]] = field(default_factory=dict)
     told: bool = False
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep what is wrong in golden files, each mistake once, however many workers have read them."""
+        for line in report.longreprtext.splitlines() if report.failed else ():
+            if (found := _MISTAKE.match(line)) is not None and report.nodeid.endswith(found["path"]):
+                self.mistakes[line] = (found["path"], int(found["line"]), found["told"])
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
@@ -152,10 +161,15 @@ class Reports:
     def _annotate(self) -> None:
         if os.environ.get("GITHUB_ACTIONS") != "true" or "annotations" not in self.github:
             return
+        from ..reporting.findings import Finding
         from ..reporting.github import annotation_lines
 
         prefix = _way_from("GITHUB_WORKSPACE", self.config.rootpath)
-        if text := annotation_lines(*self._judged(), prefix=prefix):
+        wrong = [
+            Finding("error", "mistake", "golden file", told, path, line, key)
+            for key, (path, line, told) in self.mistakes.items()
+        ]
+        if text := annotation_lines(*self._judged(), prefix=prefix, mistakes=wrong):
             self._say(text)
 
     def _say(self, text: str) -> None:

@@ -31,14 +31,20 @@ _LEAST = 1000
 
 
 def annotation_lines(
-    runs: Sequence[Run], verdicts: Sequence[Verdict], *, prefix: str = "", most: int = MOST_ANNOTATIONS
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    *,
+    prefix: str = "",
+    most: int = MOST_ANNOTATIONS,
+    mistakes: Sequence[Finding] = (),
 ) -> str:
     """Return the workflow commands that annotate what is wrong, one a line, worst first; empty if nothing is.
 
     *prefix* leads from the root of the repository to the directory that paths are relative to.  Where there is more
-    to say than GitHub shows, the last annotation says how much.
+    to say than GitHub shows, the last annotation says how much.  *mistakes* of golden files, which kept them from
+    being judged, come before all else.
     """
-    found = findings(runs, verdicts)
+    found = [*mistakes, *findings(runs, verdicts)]
     lines: list[str] = []
     for severity in ("error", "warning"):
         of_kind = [f for f in found if f.severity == severity]

@@ -217,6 +217,13 @@ def test_gitlab_finds_the_file_in_the_repository(project: Project, monkeypatch: 
     assert paths == {f"{project.path.name}/shop.golden.yaml"}
 
 
+def test_a_mistake_in_a_golden_file_is_marked_at_its_line(job: Project) -> None:
+    job.edit("metrics: [", "metrics: [recal@3, ")
+    result = job.run(ci=True)
+    (line,) = [line for line in result.outlines if line.startswith("::error")]
+    assert re.match(r"::error file=\S*shop\.golden\.yaml,title=golden file,line=2::.*did you mean 'recall@3'", line)
+
+
 def test_files_are_written_once_under_xdist(job: Project) -> None:
     """By the controller: a worker that wrote as well would leave half the cases, or the summary twice."""
     job.break_retriever()
