@@ -29,7 +29,8 @@ def note_worst(
     if result.state != "failed" or len(singles) < 2:
         return
     compared = comparison is not None and comparison.paired and not result.quarantined()
-    changes = comparison.changes if comparison is not None and compared else {}
+    held = comparison.changes if comparison is not None and compared else {}
+    changes = {n for n in held if metrics[n].deterministic}  # as the case guard holds them
     bounded = result.extra.get("thresholds", {})
     names = [n for n in result.scores if n in metrics and n not in advisory and (n in changes or n in bounded)]
     values = {n: [single.scores[n].value for single in singles] for n in names}
