@@ -12,14 +12,34 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ENTRY", "Cost", "Row", "pytest_process", "timed"]
+__all__ = ["ENTRY", "PEER", "Cost", "LeftOut", "ProcessError", "Row", "process", "pytest_process", "timed"]
 
 ENTRY = ("-p", "pytest_auepora.pytest_plugin.entry")
+PEER = "peer"
+"""The goal of a row that shows what others cost."""
+
+QUIET = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "LANGSMITH_TRACING": "false"}
+"""No plugins but those named, and no peer that reports to somebody while it is measured."""
+
+
+class ProcessError(RuntimeError):
+    """A process that was to be measured ended otherwise than it should."""
+
+    def __init__(self, command: str, code: int, said: str) -> None:
+        super().__init__(f"{command} ended with {code}:\n{said[-2000:]}")
+        self.code, self.said = code, said
+
+
+class LeftOut(Exception):
+    """A row cannot be measured here; the text says why."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: ``<= x`` bounds ours / other, ``>= x`` how many times faster ours is."""
+    """One line of the table: ``<= x`` bounds ours / other, ``>= x`` how many times faster ours is.
+
+    With the goal `PEER`, *ours* measures somebody else's tool, and nothing is asked of the ratio.
+    """
 
     title: str
     goal: str
@@ -40,19 +60,23 @@ class Cost:
 
 def pytest_process(folder: Path, *args: str, expect: tuple[int, ...] = (0,)) -> Cost:
     """Run pytest in *folder* with no plugins but those named; the exit code must be as expected."""
+    return process(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args, expect=expect)
+
+
+def process(folder: Path, *args: str, expect: tuple[int, ...] = (0,)) -> Cost:
+    """Run Python with *args* in *folder*; the exit code must be as expected."""
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "GITHUB_STEP_SUMMARY")}
-    env |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode")}
+    env |= QUIET | {"PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode")}
     start = time.perf_counter()
     with subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args],
-        cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        said = process.stdout.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in expect:
-        raise RuntimeError(f"pytest ended with {process.returncode}:\n{said[-2000:]}")
+        [sys.executable, *args], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        said = running.stdout.read()
+        _, status, used = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+    if running.returncode not in expect:
+        raise ProcessError(" ".join(args), running.returncode, said)
     return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - start, _mib(used))
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from . import library_rows, model_rows, process_rows
-from .measuring import Row
+from . import library_rows, model_rows, peer_rows, process_rows
+from .measuring import PEER, LeftOut, Row
 
 __all__ = ["main"]
 
@@ -31,9 +31,11 @@ class _Printed:
 
     def __str__(self) -> str:
         row = self.row
-        ratio = self.ours / self.floor if row.goal.startswith("<=") else self.floor / self.ours
-        limit = float(row.goal.split()[1])
-        mark = "ok" if (ratio <= limit if row.goal.startswith("<=") else ratio >= limit) else "MISSED"
+        ratio = self.floor / self.ours if row.goal.startswith(">=") else self.ours / self.floor
+        mark = ""
+        if row.goal != PEER:
+            limit = float(row.goal.split()[1])
+            mark = "ok" if (ratio <= limit if row.goal.startswith("<=") else ratio >= limit) else "MISSED"
         numbers = f"{self.ours:>10.4g} {self.floor:>10.4g}  {ratio:>7.2f}"
         return f"{row.title:<58} {numbers}  {row.goal:<9} {mark:<7} {row.unit}, against {row.against}"
 
@@ -41,6 +43,7 @@ class _Printed:
 def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
     """Yield what makes each row; a row whose peer is not installed says so and is left out."""
     yield from process_rows.rows(folder, quick=quick)
+    yield from peer_rows.rows(folder)
     yield from library_rows.rows(quick=quick)
     yield from model_rows.rows(quick=quick)
 
@@ -61,8 +64,9 @@ def main() -> int:
                 continue
             try:
                 row = make()
-            except ImportError as exc:
-                print(f"{title:<58} left out: {exc.name} is not installed")
+            except (ImportError, LeftOut) as exc:
+                why = f"{exc.name} is not installed" if isinstance(exc, ImportError) else exc
+                print(f"{title:<58} left out: {why}")
                 continue
             row.ours(), row.other()  # byte code, file cache, memoised stems: what the second run of anybody has
             ours, floor = zip(*((row.ours(), row.other()) for _ in range(times)), strict=True)

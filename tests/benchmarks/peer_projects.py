@@ -1,0 +1,125 @@
+"""Projects of peers: the cases and the system that `projects.golden` writes, scored with other people's tools."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from . import by_hand
+from .process_rows import WAITING
+from .projects import INSTANT, golden
+
+__all__ = ["BY_HAND", "PYDANTIC_EVALS", "PYTEST_EVALS", "peer_project"]
+
+BY_HAND = """\
+import json
+import pathlib
+
+import pytest
+
+from by_hand import scores
+
+CASES = json.loads((pathlib.Path(__file__).parent / "cases.json").read_text())
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_case(case, rag):
+    answer, documents = rag(case["query"])
+    found = scores(case, answer, documents)
+    assert found["recall@5"] >= 0
+    assert found["token_f1"] >= 0
+"""
+
+PYTEST_EVALS = """\
+import json
+import pathlib
+from statistics import fmean
+
+import pytest
+
+from by_hand import scores
+
+CASES = json.loads((pathlib.Path(__file__).parent / "cases.json").read_text())
+
+
+@pytest.mark.eval(name="bench")
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_case(case, rag, eval_bag):
+    answer, documents = rag(case["query"])
+    eval_bag.scores = scores(case, answer, documents)
+
+
+@pytest.mark.eval_analysis(name="bench")
+def test_all(eval_results):
+    assert len(eval_results) == len(CASES)
+    assert fmean(result.result.scores["recall@5"] for result in eval_results) >= 0
+"""
+
+PYDANTIC_EVALS = """\
+import asyncio
+import json
+import pathlib
+import sys
+from dataclasses import dataclass
+
+from by_hand import scores
+from pydantic_evals import Case, Dataset
+from pydantic_evals.evaluators import Evaluator
+
+HERE = pathlib.Path(__file__).parent
+ANSWERS = json.loads((HERE / "answers.json").read_text())
+SECONDS, WIDTH = float(sys.argv[1]), int(sys.argv[2]) or None
+
+
+@dataclass
+class Scores(Evaluator):
+    def evaluate(self, ctx):
+        answer, documents = ctx.output
+        return scores(ctx.metadata, answer, documents)
+
+
+async def rag(query):
+    if SECONDS:
+        await asyncio.sleep(SECONDS)
+    return ANSWERS[query]
+
+
+cases = json.loads((HERE / "cases.json").read_text())
+dataset = Dataset(
+    name="bench",
+    cases=[Case(name=case["id"], inputs=case["query"], metadata=case) for case in cases],
+    evaluators=[Scores()],
+)
+report = dataset.evaluate_sync(rag, max_concurrency=WIDTH, progress=False)
+assert not report.failures and len(report.averages().scores) == 6
+"""
+
+
+def peer_project(folder: Path, n: int, files: dict[str, str], *, seconds: float = 0) -> Path:
+    """Write the same cases and the same system as `golden` does, for the peer whose own *files* are; return its path.
+
+    Args:
+        folder: where; made if need be.
+        n: how many cases.
+        files: name → text.
+        seconds: how long a call of the system waits.
+    """
+    from pytest_auepora.io.golden import load_golden
+
+    function = WAITING.format(seconds=seconds) if seconds else INSTANT
+    golden(folder, n, function=function, imports="import time")
+    samples = [case.sample for case in load_golden(folder / "bench.golden.yaml").cases]
+    cases = [
+        {
+            "id": s.sample_id,
+            "query": s.query,
+            "relevant": [document.doc_id for document in s.relevant_docs or ()],
+            "reference": s.reference_answer.text if s.reference_answer else "",
+        }
+        for s in samples
+    ]
+    for name, text in (files | {"cases.json": json.dumps(cases)}).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    shutil.copy(by_hand.__file__, folder / "by_hand.py")
+    return folder
