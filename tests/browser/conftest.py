@@ -20,8 +20,9 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
+    """Gone before any other test of this process: as long as it is there, an event loop runs in the main thread."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group browser)")
     chromium = shutil.which("chromium")
     if chromium is None:
