@@ -14,6 +14,7 @@ __all__ = [
     "has_pytest_asyncio",
     "has_pytest_benchmark",
     "may_have_siblings",
+    "plain_failure",
     "sibling",
     "variant_of",
 ]
@@ -92,3 +93,19 @@ def sibling(item: pytest.Function, name: str, function: FunctionType) -> pytest.
         fixtureinfo=item._fixtureinfo, **parameters,
     )  # fmt: skip
     return made
+
+
+def plain_failure(message: str, path: str, line: int) -> object | None:
+    """Return how pytest shows ``pytest.fail(message, pytrace=False)`` at *line* of *path*; None where it cannot be made.
+
+    The same parts that pytest puts together from a traceback, of which it then shows nothing: reports, xdist and
+    plugins that read ``longrepr.reprcrash`` find what they are used to.
+    """
+    try:
+        from _pytest._code.code import ExceptionChainRepr, ReprEntry, ReprFileLocation, ReprTraceback
+
+        # the whole text as one line: it is written as it stands, and a write for each line takes longer than the text
+        shown = ReprTraceback([ReprEntry([message], None, None, None, "value")], None, "value")
+        return ExceptionChainRepr([(shown, ReprFileLocation(path, line, f"Failed: {message}".rstrip()), None)])
+    except (ImportError, TypeError):
+        return None

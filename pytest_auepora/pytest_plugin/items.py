@@ -16,6 +16,7 @@ from ..core.run import CaseResult
 from ..evaluation.case import errored_result, skipped_result
 from ..evaluation.replay import is_recorded
 from .compat import variant_of
+from .failing import show_plainly, wants_traceback
 from .keys import CASE, CORPUS, PARCELS, SESSION, SUITE
 from .lookahead import Queue
 from .session import AueporaSession
@@ -123,7 +124,7 @@ def conclude(item: pytest.Item, done: Taken, calls: Sequence[CallResult]) -> Non
     __tracebackhide__ = True
     result = done.result
     error = next((c.error for c in calls if c.error is not None), None)
-    if error is not None and _wants_traceback(item.config):
+    if error is not None and wants_traceback(item.config):
         raise error
     if result.state != "passed":
         from .terminal import failure_message
@@ -138,15 +139,6 @@ def _keep(item: pytest.Item, result: CaseResult, provenance: dict[str, Any]) -> 
     item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance, session.answers.take(result.case_id))]
 
 
-def _shorten(item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-    """Leave one frame to a failure that shows none, the case's own: looking through all takes longer than the case."""
-    if isinstance(excinfo.value, pytest.fail.Exception) and not excinfo.value.pytrace:
-        code = getattr(getattr(item, "function", None), "__code__", None)
-        own = excinfo.traceback.filter(lambda entry: entry.frame.raw.f_code is code)
-        if own:
-            excinfo.traceback = own
-
-
 def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
     """Say in a sentence that a fixture is missing, the same for every case: a report has no room for pytest's list."""
     told = f"there is no fixture {error.argname!r}"
@@ -156,11 +148,6 @@ def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupErro
             "or name another with `fixture:` in the golden file"
         )
     return LookupError(told)
-
-
-def _wants_traceback(config: pytest.Config) -> bool:
-    """Whether the user asked to see, or step into, frames; else a short text serves (and is fast)."""
-    return bool(config.getoption("usepdb", False)) or config.getoption("tbstyle", "auto") in ("long", "native")
 
 
 class Collecting:
@@ -207,7 +194,7 @@ class Collecting:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Put what was measured on the item's report; a failed set-up is an errored case."""
         if call.excinfo is not None and CASE in item.stash:
-            _shorten(item, call.excinfo)
+            show_plainly(item)
         report = yield
         if call.when == "setup" and CASE in item.stash and not report.passed:
             self._keep_setup(item, call, report)
