@@ -96,7 +96,7 @@ def sibling(item: pytest.Function, name: str, function: FunctionType) -> pytest.
 
 
 def plain_failure(message: str, path: str, line: int) -> object | None:
-    """Return how pytest shows ``pytest.fail(message, pytrace=False)`` at *line* of *path*; None where it cannot be made.
+    """Return how pytest shows ``pytest.fail(message, pytrace=False)`` at *line* of *path*; None if that cannot be made.
 
     The same parts that pytest puts together from a traceback, of which it then shows nothing: reports, xdist and
     plugins that read ``longrepr.reprcrash`` find what they are used to.

@@ -39,3 +39,60 @@ def test_a_failure_says_where_its_case_stands(project: Project) -> None:
     line = (project.golden.read_text().splitlines()).index("  - id: refund-window") + 1
     assert f"{project.golden}:{line}: Failed: retrieval: refunds was not" in text
     assert "FAILED shop.golden.yaml::refund-window - Failed: retrieval: refunds was not" in text
+
+
+HELD_AGAINST_PYTEST = """
+
+def sent(report, longrepr):
+    # what pytest-xdist would carry
+    report.longrepr = longrepr
+    sent = dict(report._to_json()["longrepr"])
+    assert len(sent.pop("chain")) == 1
+    (entry,) = sent.pop("reprtraceback")["reprentries"]
+    return sent, chr(10).join(entry["data"].pop("lines")), entry
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if call.when == "call" and report.failed:
+        own, theirs = report.longrepr, type(item).repr_failure(item, call.excinfo)
+        assert type(own) is type(theirs)
+        assert str(own) == str(theirs)
+        assert str(own.reprcrash) == str(theirs.reprcrash)
+        assert sent(report, theirs) == sent(report, own)
+        assert report.longrepr is own
+        print("the same as pytest's:", item.name)
+    return report
+"""
+
+
+def test_a_failure_is_what_pytest_would_have_made_of_it(project: Project) -> None:
+    project.break_retriever()
+    project.write("conftest.py", (project.path / "conftest.py").read_text() + HELD_AGAINST_PYTEST)
+    text = str(project.run("-s").stdout)
+    assert "the same as pytest's: refund-window" in text
+
+
+def test_a_failure_within_another_shows_both(project: Project) -> None:
+    project.break_retriever()
+    call = """
+import pytest_auepora.pytest_plugin.items as items
+
+conclude = items.conclude
+
+
+@pytest.fixture(autouse=True)
+def within(monkeypatch):
+    def run(item, done, calls):
+        try:
+            raise LookupError("what came before")
+        except LookupError:
+            conclude(item, done, calls)
+
+    monkeypatch.setattr(items, "conclude", run)
+"""
+    project.write("conftest.py", (project.path / "conftest.py").read_text() + call)
+    text = str(project.run().stdout)
+    assert "what came before" in text
+    assert "During handling of the above exception" in text
