@@ -44,6 +44,11 @@ class Callers:
             return 1  # calls side by side draw from the same global generators in whatever order they get there
         return self._options.concurrency or (ASYNC_CONCURRENCY if system.is_async else 1)
 
+    @property
+    def ahead(self) -> bool:
+        """Whether calls may have been started that nobody has asked for."""
+        return any(caller.concurrency > 1 for caller in self._callers.values())
+
     def drop(self) -> None:
         """Forget calls started early: the systems they use are about to go."""
         for caller in self._callers.values():

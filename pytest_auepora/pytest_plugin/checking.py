@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,9 @@ from ..labels.check import CheckedLabel, repairs
 from ..labels.repair import Repaired, baselines_of, repair
 from .compat import variant_of
 from .keys import CASE, CORPUS, SESSION, SUITE
+
+if TYPE_CHECKING:
+    from .session import AueporaSession
 
 __all__ = ["Checked", "Checking", "Report", "check_labels", "check_labels_async", "configure"]
 
@@ -50,11 +53,11 @@ def configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Report(config), "auepora-label-report")
 
 
-def check_labels(request: pytest.FixtureRequest) -> None:
+def check_labels(session: AueporaSession) -> None:
     """Body of every golden item while labels are checked: fails where one of the case moved."""
     __tracebackhide__ = True
-    item: Any = request.node
-    session, case, suite = item.config.stash[SESSION], item.stash[CASE], item.stash[SUITE]
+    item = session.running
+    case, suite = item.stash[CASE], item.stash[SUITE]
     try:
         corpus = session.labels.corpus(suite, item.funcargs.get(CORPUS))
         if corpus is None:
@@ -74,10 +77,10 @@ def check_labels(request: pytest.FixtureRequest) -> None:
         pytest.fail("\n".join(told), pytrace=False)
 
 
-async def check_labels_async(request: pytest.FixtureRequest) -> None:
+async def check_labels_async(session: AueporaSession) -> None:
     """Do the same where the corpus comes from an async fixture."""
     __tracebackhide__ = True
-    check_labels(request)
+    check_labels(session)
 
 
 def _where(path: str, place: tuple[int, int] | None) -> str:

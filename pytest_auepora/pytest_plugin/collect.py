@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from ..io.golden import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_pytest_asyncio, may_have_siblings, sibling
 from .items import run_case, run_case_async
 from .keys import CASE, CORPUS, SESSION, SUITE
+from .session import AueporaSession
 
 __all__ = ["SUFFIXES", "GoldenFile", "is_golden"]
 
@@ -52,7 +53,7 @@ class GoldenFile(pytest.Module):
         for tag in suite.tags:
             self.add_marker(tag)
         fixtures, mark = self._fixtures(suite)
-        base = template(suite.path, fixtures, session.options.checking, mark is not None)
+        base = template(session, suite.path, fixtures, is_async=mark is not None)
         first: list[Any] = []
         for case in suite.cases:
             function = make_function(case, suite=suite, base=base, mark=mark, marked=not session.options.checking)
@@ -78,11 +79,14 @@ class GoldenFile(pytest.Module):
         The system, unless labels alone are checked, and the corpus where the project says what that is.  A replay
         needs neither: the name of the system stays, as it tells the configurations.
         """
-        checking = self.config.stash[SESSION].options.checking
-        if self.config.stash[SESSION].answers.asks_nothing:
+        session = self.config.stash[SESSION]
+        if session.answers.asks_nothing:
             return (suite.fixture,), None
-        wanted = (CORPUS,) if checking else (suite.fixture, CORPUS)
-        probe = pytest.Function.from_parent(self, name="probe", callobj=template(self.path, wanted, checking, False))
+        wanted: tuple[str, ...] = (CORPUS,) if session.options.checking else (suite.fixture, CORPUS)
+        if not session.options.checking and any(case.benchmark is not None for case in suite.cases):
+            wanted += ("request",)  # which pytest-benchmark's fixture is asked of
+        base = template(session, self.path, wanted, is_async=False)
+        probe = pytest.Function.from_parent(self, name="probe", callobj=base)
         found = fixture_definitions(probe)
         fixtures = tuple(name for name in wanted if name != CORPUS or found.get(name))
         marks = (self._loop_mark(probe, found[name][-1]) for name in fixtures if found.get(name))
@@ -125,18 +129,20 @@ def make_function(
     return function
 
 
-@lru_cache(maxsize=256)
-def template(path: Path, fixtures: tuple[str, ...], checking: bool, is_async: bool) -> types.FunctionType:
-    """Return ``def case(request, <fixtures>)`` compiled as if it stood in the golden file."""
+def template(session: AueporaSession, path: Path, fixtures: tuple[str, ...], *, is_async: bool) -> types.FunctionType:
+    """Return ``def case(<fixtures>)`` compiled as if it stood in the golden file.
+
+    The first of *fixtures* is the system, unless labels alone are checked.
+    """
     prefix, wait = ("async ", "await ") if is_async else ("", "")
-    given = ", ".join(["request", *(fixtures[:1] if not checking else ())])
-    source = f"{prefix}def case({', '.join(['request', *fixtures])}): {wait}run({given})"
+    checking = session.options.checking
+    source = f"{prefix}def case({', '.join(fixtures)}): {wait}run({'' if checking else fixtures[0]})"
     run: Any = run_case_async if is_async else run_case
     if checking:
         from .checking import check_labels, check_labels_async
 
         run = check_labels_async if is_async else check_labels
-    scope: dict[str, Any] = {"run": run, "__file__": str(path)}
+    scope: dict[str, Any] = {"run": partial(run, session), "__file__": str(path)}
     exec(compile(source, str(path), "exec"), scope)
     made: types.FunctionType = scope["case"]
     return made

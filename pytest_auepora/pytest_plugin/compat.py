@@ -85,13 +85,17 @@ def may_have_siblings(items: Sequence[pytest.Item], collector: pytest.Collector)
 
 
 def sibling(item: pytest.Function, name: str, function: FunctionType) -> pytest.Function:
-    """Return an item like *item*, of the same fixtures and parameters, for another function."""
+    """Return an item like *item*, of the same file, fixtures and parameters, for another function."""
     callspec = getattr(item, "callspec", None)
     parameters = {} if callspec is None else {"callspec": callspec, "keywords": {callspec.id: True}}
     made: pytest.Function = pytest.Function.from_parent(
         item.parent, name=name + item.name.removeprefix(item.originalname), originalname=name, callobj=function,
         fixtureinfo=item._fixtureinfo, **parameters,
     )  # fmt: skip
+    path, _, place = item.location
+    if place == item.name:  # else somebody names places in a way of their own
+        # pytest would make the path of the file relative anew for each case, which takes longer than to run it
+        made.location = path, function.__code__.co_firstlineno - 1, made.name
     return made
 
 

@@ -30,58 +30,59 @@ if TYPE_CHECKING:
 __all__ = ["Collecting", "run_case", "run_case_async"]
 
 
-def run_case(request: pytest.FixtureRequest, rag: Any) -> None:
+def run_case(session: AueporaSession, rag: Any) -> None:
     """Body of every golden item whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
-    item: pytest.Item = request.node
-    session, case = item.config.stash[SESSION], item.stash[CASE]
-    system = _answering(item, rag)
+    item = session.running
+    case, system = item.stash[CASE], _answering(item, session, rag)
     caller = session.callers.of(system)
     if case.benchmark is not None and not is_recorded(system, case):
         ask = session.ask(system, case)
-        calls = [timed_call(request, caller, ask, case.benchmark, case.timeout)]
+        calls = [timed_call(item, caller, ask, case.benchmark, case.timeout)]
     else:
-        calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
+        asks = _asks(item, session, rag, ahead=caller.concurrency > 1)
+        calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
     done = take(item, session, rag, calls)
-    more = session.stages.asks(system, done)
-    add_stage(item, system, [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in more])
+    if more := session.stages.asks(system, done):
+        add_stage(item, system, [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in more])
     conclude(item, done, calls)
 
 
-async def run_case_async(request: pytest.FixtureRequest, rag: Any) -> None:
+async def run_case_async(session: AueporaSession, rag: Any) -> None:
     """Body of a golden item whose system comes from an async fixture: calls stay in the fixture's loop."""
     __tracebackhide__ = True
-    item: pytest.Item = request.node
-    session = item.config.stash[SESSION]
+    item = session.running
     if item.stash[CASE].benchmark is not None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
-    system = _answering(item, rag)
+    system = _answering(item, session, rag)
     caller = session.callers.of(system)
-    calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in _asks(item, rag)]
+    asks = _asks(item, session, rag, ahead=caller.concurrency > 1)
+    calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
     done = take(item, session, rag, calls)
-    more = session.stages.asks(system, done)
-    add_stage(item, system, [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in more])
+    if more := session.stages.asks(system, done):
+        add_stage(item, system, [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in more])
     conclude(item, done, calls)
 
 
-def _asks(item: pytest.Item, rag: Any) -> Iterator[tuple[tuple[Hashable, Fn], Upcoming, float | None]]:
-    """Yield the item's calls, one per repeat, each with those that may start early behind it."""
-    session = item.config.stash[SESSION]
-    queue = session.queue
+def _asks(
+    item: pytest.Item, session: AueporaSession, rag: Any, *, ahead: bool
+) -> Iterator[tuple[tuple[Hashable, Fn], Upcoming, float | None]]:
+    """Yield the item's calls, one per repeat; if calls may be started *ahead*, each with those behind it."""
 
     def calls(one: pytest.Item, first: int = 0) -> Iterator[tuple[Hashable, Fn, float | None]]:
-        case, system = one.stash[CASE], _answering(one, rag)
+        case, system = one.stash[CASE], _answering(one, session, rag)
         for i in range(first, session.answers.times(one.stash[SUITE], case, system)):
             yield (one, i), session.ask(system, case, i), case.timeout
 
     for i, (key, fn, limit) in enumerate(calls(item)):
-        followers = queue.upcoming(item) if queue is not None else ()
-        upcoming = chain(calls(item, i + 1), chain.from_iterable(map(calls, followers)))
+        upcoming: Upcoming = ()
+        if ahead:
+            followers = session.queue.upcoming(item)
+            upcoming = chain(calls(item, i + 1), chain.from_iterable(map(calls, followers)))
         yield (key, fn), upcoming, limit
 
 
-def _answering(item: pytest.Item, rag: Any) -> System:
-    session = item.config.stash[SESSION]
+def _answering(item: pytest.Item, session: AueporaSession, rag: Any) -> System:
     return session.answers.source(item.stash[SUITE], variant_of(item), session.system(rag))
 
 
@@ -172,7 +173,7 @@ class Collecting:
         if not hasattr(self.config, "workerinput"):
             known = self.config.stash[SESSION]
             known.queue = Queue(session.items)
-            known.staged = staged_suites(session.items, known.queue)
+            known.staged = staged_suites(session.items, known)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -184,9 +185,13 @@ class Collecting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:
-        """The same for the call phase."""
+        """The same for the call phase.  The function of a case asks its session whose it is.
+
+        An argument ``request`` would tell it as well, but setting that up takes longer than all else here.
+        """
         if CASE in pyfuncitem.stash:
             self._splitter.install()
+            self.config.stash[SESSION].running = pyfuncitem
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -222,9 +227,9 @@ class Collecting:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
         """Stop early calls before the system they use is torn down."""
-        queue = self.config.stash[SESSION].queue
-        if queue is not None and queue.leaves(item, nextitem):
-            self.config.stash[SESSION].callers.drop()
+        session = self.config.stash[SESSION]
+        if session.callers.ahead and session.queue.leaves(item, nextitem):
+            session.callers.drop()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:

@@ -5,7 +5,8 @@ pytest runs items one after the other, but calls of a RAG system mostly wait.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -19,16 +20,21 @@ _HARMLESS = frozenset({"request", "record_property", "record_testsuite_property"
 
 
 class Queue:
-    """The selected golden items in run order, grouped by the system they share."""
+    """The selected golden items in run order, grouped by the system they share as soon as anybody asks."""
 
-    def __init__(self, items: list[pytest.Item]) -> None:
+    def __init__(self, items: Sequence[pytest.Item]) -> None:
+        self._items = items
         self._groups: dict[Hashable, list[pytest.Item]] = {}
-        self._place: dict[pytest.Item, tuple[Hashable, int]] = {}
-        for item in items:
+
+    @cached_property
+    def _place(self) -> dict[pytest.Item, tuple[Hashable, int]]:
+        places: dict[pytest.Item, tuple[Hashable, int]] = {}
+        for item in self._items:
             if (key := share_key(item)) is not None:
                 group = self._groups.setdefault(key, [])
-                self._place[item] = key, len(group)
+                places[item] = key, len(group)
                 group.append(item)
+        return places
 
     def upcoming(self, item: pytest.Item) -> Iterator[pytest.Item]:
         """Yield the items after *item* that share its system."""

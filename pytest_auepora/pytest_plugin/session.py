@@ -51,7 +51,15 @@ def session_of(config: pytest.Config) -> AueporaSession:
 
 
 class AueporaSession:
-    """Loads each thing once, and answers for the options."""
+    """Loads each thing once, and answers for the options.
+
+    Attributes:
+        running: the golden item whose function is being called.
+        queue: those that will be run, where calls may be made ahead of time.
+        staged: golden files whose cases may be asked again by the last of them.
+    """
+
+    running: pytest.Function
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -60,7 +68,7 @@ class AueporaSession:
         self.callers = Callers(config, self.options)
         self.processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self.staged: frozenset[Path] = frozenset()
-        self.queue: Queue | None = None
+        self.queue = Queue(())
         self._relative: dict[Path, str] = {}
         self._suites: dict[Path, GoldenSuite] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}

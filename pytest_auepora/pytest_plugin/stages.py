@@ -6,7 +6,7 @@ Where these are not one (xdist), or where cases do not share a system, all there
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,6 @@ from ..regression.compare import CaseComparison
 from ..regression.two_stage import wants_more
 from .compat import variant_of
 from .keys import CASE, PARCELS, SUITE
-from .lookahead import Queue
 from .session import AueporaSession
 from .wire import Parcel
 
@@ -31,11 +30,15 @@ __all__ = ["Stages", "Taken", "staged_suites"]
 Ask = tuple[tuple[Hashable, Fn], Upcoming, "float | None"]
 
 
-def staged_suites(items: Sequence[pytest.Item], queue: Queue) -> frozenset[Path]:
-    """Return the golden files whose cases share a system, so that the last of them can ask for all."""
-    found = [item for item in items if CASE in item.stash]
-    apart = {i.stash[SUITE].path for i in found if i.stash[CASE].skip is None and not queue.shares(i)}
-    return frozenset(i.stash[SUITE].path for i in found) - apart
+def staged_suites(items: Sequence[pytest.Item], session: AueporaSession) -> frozenset[Path]:
+    """Return the golden files whose plan has two stages and whose cases share a system: the last can ask for all."""
+    suites = {item.stash[SUITE].path: item.stash[SUITE] for item in items if CASE in item.stash}
+    staged = {path for path, suite in suites.items() if session.plan(suite).two_stage}
+    if not staged:
+        return frozenset()
+    found = [item for item in items if CASE in item.stash and item.stash[SUITE].path in staged]
+    apart = {i.stash[SUITE].path for i in found if i.stash[CASE].skip is None and not session.queue.shares(i)}
+    return frozenset(staged - apart)
 
 
 @dataclass(slots=True)
@@ -57,23 +60,23 @@ class Stages:
     _held: dict[tuple[Path, str], dict[str, Taken]] = field(default_factory=dict)
     _again: list[tuple[Taken, int]] = field(default_factory=list)
 
-    def asks(self, system: System, done: Taken) -> Iterator[Ask]:
-        """Yield the calls of the second stage, if *done* is the last case of its suite and the first looks bad."""
+    def asks(self, system: System, done: Taken) -> list[Ask]:
+        """Return the calls of the second stage, if *done* is the last case of its suite and the first looks bad."""
         self._again = []
-        suite, plan = done.item.stash[SUITE], self.session.plan(done.item.stash[SUITE])
-        if not plan.two_stage or suite.path not in self.session.staged or self.session.answers.asks_nothing:
-            return
+        suite = done.item.stash[SUITE]
+        if suite.path not in self.session.staged or self.session.answers.asks_nothing:
+            return []
+        plan = self.session.plan(suite)
         held = self._held.setdefault((suite.path, variant_of(done.item)), {})
         held[done.case.id] = done
         if self._is_awaited(done.item) or not self._looks_bad(done.item, system):
-            return
+            return []
         again = [one for one in held.values() if one.result.state != "error"]
         self._again = [(one, i) for one in again for i in range(len(one.singles), plan.total)]
         todo: list[tuple[Hashable, Fn, float | None]] = [
             ((one.item, i), self.session.ask(system, one.case, i), one.case.timeout) for one, i in self._again
         ]
-        for n, (key, fn, limit) in enumerate(todo, 1):
-            yield (key, fn), islice(todo, n, None), limit
+        return [((key, fn), islice(todo, n, None), limit) for n, (key, fn, limit) in enumerate(todo, 1)]
 
     def add(self, item: pytest.Item, system: System, calls: Sequence[CallResult]) -> None:
         """Put the cases with all their repeats on *item*; *calls* are the answers to what `asks` gave last."""
@@ -93,8 +96,8 @@ class Stages:
 
     def _is_awaited(self, item: pytest.Item) -> bool:
         """Whether another case of the same suite and configuration is still to run."""
-        queue, suite = self.session.queue, item.stash[SUITE]
-        return queue is not None and any(i.stash[SUITE] is suite for i in queue.upcoming(item))
+        suite = item.stash[SUITE]
+        return any(i.stash[SUITE] is suite for i in self.session.queue.upcoming(item))
 
     def _looks_bad(self, item: pytest.Item, system: System) -> bool:
         session, suite, variant = self.session, item.stash[SUITE], variant_of(item)

@@ -14,18 +14,19 @@ __all__ = ["timed_call"]
 
 
 def timed_call(
-    request: pytest.FixtureRequest, caller: Caller, ask: Callable[[], Any], options: dict[str, Any], limit: float | None
+    item: pytest.Function, caller: Caller, ask: Callable[[], Any], options: dict[str, Any], limit: float | None
 ) -> CallResult:
     """Call the system as often as pytest-benchmark wants, and return the last call with the median time of all.
 
     A call that fails ends the timing.  Fails the item where pytest-benchmark is not active.
     """
-    if not has_pytest_benchmark(request.config):
+    if not has_pytest_benchmark(item.config):
         pytest.fail(
             "this case has `benchmark:` and is timed by pytest-benchmark, which is not active: "
             "pip install 'pytest-auepora[benchmark]'",
             pytrace=False,
         )
+    request: Any = item.funcargs["request"]
     fixture = request.getfixturevalue("benchmark")
     if "group" in options:
         fixture.group = options["group"]
@@ -33,7 +34,7 @@ def timed_call(
 
     def once() -> CallResult:
         if not done or done[-1].error is None:
-            done.append(caller.call((request.node, len(done)), ask, timeout=limit))
+            done.append(caller.call((item, len(done)), ask, timeout=limit))
         return done[-1]
 
     how = {k: v for k, v in options.items() if k != "group"}
