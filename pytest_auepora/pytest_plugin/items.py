@@ -170,6 +170,7 @@ class Collecting:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Learn the run order, after every deselection and reordering."""
+        self._splitter.install()  # on the streams behind pytest's own as well: between phases calls print there
         if not hasattr(self.config, "workerinput"):
             known = self.config.stash[SESSION]
             known.queue = Queue(session.items)

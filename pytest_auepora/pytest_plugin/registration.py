@@ -25,6 +25,7 @@ def configure(config: pytest.Config) -> None:
 
 def _register_judging(config: pytest.Config) -> None:
     from . import quick_summary
+    from .crashes import Crashes
     from .judge import Judge
     from .recorder import make_recorder
     from .reports import make_reports
@@ -33,6 +34,8 @@ def _register_judging(config: pytest.Config) -> None:
     register, session = config.pluginmanager.register, session_of(config)
     judge = Judge(config)
     register(judge, "auepora-judge")
+    if config.pluginmanager.hasplugin("xdist"):
+        register(Crashes(), "auepora-crashes")
     if (target := session.options.suggest) is not None:
         from .suggesting import Suggesting
 

@@ -66,6 +66,21 @@ def test_output_is_shown_with_the_case_that_printed_it(project: Project) -> None
     assert text.count("asked ") == 1  # what the others printed is theirs, and they passed
 
 
+def test_what_is_printed_while_pytest_reports_is_not_on_the_terminal(project: Project) -> None:
+    """Between phases pytest captures nothing; a call that runs then still keeps its words to itself."""
+    project.rag(
+        "def rag():\n    def ask(query):\n        if 'warehouse' in query:\n            REPORTING.wait(20)\n"
+        "            print('said meanwhile')\n            SAID.set()\n        return answer(query)\n    return ask\n\n"
+        "import threading\nREPORTING, SAID = threading.Event(), threading.Event()\n\n\n"
+        "def pytest_runtest_logreport(report):\n    if report.when == 'call' and not REPORTING.is_set():\n"
+        "        REPORTING.set()\n        assert SAID.wait(20)"
+    )
+    quiet = project.run("--auepora-concurrency", "4")
+    assert quiet.ret == 0
+    assert "said meanwhile" not in str(quiet.stdout)
+    assert "said meanwhile" in str(project.run("--auepora-concurrency", "4", "-rP").stdout).split("warehouse")[-1]
+
+
 @pytest.mark.parametrize("mark", ["skip: why", "xfail: why"])
 def test_skipped_and_expected_failures(project: Project, mark: str) -> None:
     project.rag(COUNTING % "")

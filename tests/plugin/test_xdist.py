@@ -40,17 +40,18 @@ def test_the_same_verdict_files_and_exit_code(project: Project) -> None:
             assert alone.parseoutcomes()[outcome] == spread.parseoutcomes()[outcome]
 
 
-def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project) -> None:
+@pytest.mark.parametrize("dist", ["load", "loadfile"])
+def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project, dist: str) -> None:
     project.edit(
         "def answer(query, docs=DOCS):",
         "import os\n\n\ndef answer(query, docs=DOCS):\n    if 'warehouse' in query: os._exit(9)",
         "shop.py",
     )
-    result = project.run("-n", "2", plugins=XDIST)
+    result = project.run("-n", "2", "--dist", dist, plugins=XDIST)
     text = str(result.stdout)
     assert result.ret == 1
-    assert "warehouse" in text
-    assert "1 errored" in text
+    assert text.count("crashed while running 'shop.golden.yaml::warehouse'") == 1
+    assert "1 errored, 4 passed" in text
     assert "error_rate" in text
 
 
