@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +31,8 @@ __all__ = [
 BUSY_SECONDS = 30.0
 """How long a writer waits for another before it gives up."""
 
+_AT_ONCE = 500  # rows that are sent to a server together
+
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
 
@@ -43,8 +46,8 @@ class Statements(Protocol):
     def run(self, sql: str, params: Params | None = None) -> None:
         """Run a statement that gives no rows."""
 
-    def run_many(self, sql: str, params: Sequence[Params]) -> None:
-        """Run a statement once per mapping of *params*."""
+    def run_many(self, sql: str, params: Iterable[Params]) -> None:
+        """Run a statement once per mapping of *params*, which are not all held at a time."""
 
 
 class Database(Protocol):
@@ -53,10 +56,12 @@ class Database(Protocol):
     Attributes:
         name: what messages call it; never holds a password.
         long_text: the type of a column for long texts.
+        long_bytes: the same for bytes.
     """
 
     name: str
     long_text: str
+    long_bytes: str
 
     def exists(self) -> bool:
         """Whether there is anything to read, without making it."""
@@ -88,6 +93,7 @@ class SqliteFile:
     """A SQLite file; readers go on while somebody writes, and a writer that dies leaves what was there before."""
 
     long_text = "TEXT"
+    long_bytes = "BLOB"
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -153,7 +159,7 @@ class _Sqlite:
     def run(self, sql: str, params: Params | None = None) -> None:
         self._connection.execute(sql, params or {})
 
-    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+    def run_many(self, sql: str, params: Iterable[Params]) -> None:
         self._connection.executemany(sql, params)
 
 
@@ -175,7 +181,9 @@ class ServerDatabase:
             raise HistoryError(f"{self.name}: no URL of a database: {without_password(str(exc))}") from None
         self._text, self._error = sqlalchemy.text, sqlalchemy.exc.SQLAlchemyError
         # MySQL's TEXT ends at 64 KB
-        self.long_text = "LONGTEXT" if self._engine.dialect.name in ("mysql", "mariadb") else "TEXT"
+        kind = self._engine.dialect.name
+        self.long_text = "LONGTEXT" if kind in ("mysql", "mariadb") else "TEXT"
+        self.long_bytes = {"mysql": "LONGBLOB", "mariadb": "LONGBLOB", "postgresql": "BYTEA"}.get(kind, "BLOB")
 
     def exists(self) -> bool:
         """A server is asked, not looked for."""
@@ -201,6 +209,7 @@ class _Server:
     def run(self, sql: str, params: Params | None = None) -> None:
         self._connection.execute(self._text(sql), params or {})
 
-    def run_many(self, sql: str, params: Sequence[Params]) -> None:
-        if params:
-            self._connection.execute(self._text(sql), list(params))
+    def run_many(self, sql: str, params: Iterable[Params]) -> None:
+        rest = iter(params)
+        while some := list(islice(rest, _AT_ONCE)):
+            self._connection.execute(self._text(sql), some)

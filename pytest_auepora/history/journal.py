@@ -7,7 +7,8 @@ next one finds the file, which nobody holds any more, and stores what is in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -44,8 +45,10 @@ class Journal:
         self.path = folder / f"{_PREFIX}{new_run_id()}{_SUFFIX}"
         self._head = {"started": started.isoformat(timespec="seconds")}
         self._known: set[tuple[str, str]] = set()
-        self._file: IO[str] | None = None
+        self._file: IO[bytes] | None = None
+        self._size = 0
         self._broken = False
+        self._written: dict[int, tuple[CaseResult, int, int]] = {}
 
     def knows(self, path: str, variant: str) -> bool:
         """Whether the run of that golden file and configuration was begun here."""
@@ -54,30 +57,51 @@ class Journal:
     def begin(self, run: Run, commit: str = "") -> None:
         """Take in *run*, which has no results yet, and what the project is at."""
         self._known.add((run.path, run.variant))
-        self._write({"run": json.loads(run_text(run)), "commit": commit})
+        self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}')
 
     def add(self, path: str, variant: str, result: CaseResult, recordings: Sequence[str], provenance: Any) -> None:
         """Take in one result of a run that was begun; a later one of the same case counts."""
-        self._write({"of": [path, variant], "result": result, "recordings": recordings, "provenance": provenance})
+        text = dumps(result)
+        told = dumps({"of": [path, variant], "provenance": provenance})
+        answers = ",".join(map(_answer_json, recordings))
+        self._write(f'{told[:-1]},"answers":[{answers}],"result":{text}}}')
+        if not self._broken:
+            self._written[id(result)] = result, self._size - len(text) - 2, len(text)
 
-    def _write(self, line: dict[str, Any]) -> None:
-        """Append *line*; where that does not work, a killed run is lost, and the run goes on."""
+    def text_of(self, result: CaseResult) -> str:
+        """Return *result* as the history keeps it; one that was added is not put into words again."""
+        added, start, length = self._written.get(id(result), (None, 0, 0))
+        if added is result and self._file is not None:
+            with suppress(OSError):
+                self._file.seek(start)
+                if len(text := self._file.read(length)) == length:
+                    return text.decode()
+        return dumps(result)
+
+    def _write(self, line: str) -> None:
+        """Append *line*, ASCII; where that does not work, a killed run is lost, and the run goes on."""
         if self._broken:
             return
         try:
             if self._file is None:
                 self._file = self._open()
-                self._file.write(dumps(self._head) + "\n")
-            self._file.write(dumps(line) + "\n")
-            self._file.flush()
+                self._append(dumps(self._head))
+            self._append(line)
         except OSError:
             self._broken = True
 
-    def _open(self) -> IO[str]:
+    def _append(self, line: str) -> None:
+        data = line.encode("ascii") + b"\n"
+        if self._file is None or self._file.write(data) != len(data):
+            raise OSError("the disk is full")
+        self._size += len(data)
+
+    def _open(self) -> IO[bytes]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.parent.name == FOLDER and not (ignore := self.path.parent / ".gitignore").exists():
             ignore.write_text("*\n", encoding="utf-8")
-        file = self.path.open("x", encoding="utf-8")
+        # unbuffered, so that a line is with the system as soon as it is written, whatever becomes of this process
+        file = open(self.path, "x+b", buffering=0, opener=_appending)
         if not _lock(file):
             raise OSError("cannot be locked")
         return file
@@ -86,6 +110,7 @@ class Journal:
         """Remove it, as the runs are stored or cannot be; or *keep* it for the next run to take up."""
         if self._file is not None:
             self._file.close()
+        self._file, self._broken = None, True  # nothing is written any more
         if keep:
             return
         with suppress(OSError):
@@ -125,7 +150,7 @@ def recover(store: HistoryStore, folder: Path) -> list[str]:
     """
     out: list[str] = []
     for path in unfinished(folder):
-        with suppress(OSError), path.open("r+", encoding="utf-8") as file:
+        with suppress(OSError), path.open("r+b") as file:
             if not _lock(file) or not path.exists():  # its run goes on, or another process was first
                 continue
             out += [_store(store, one) for one in _read(file) if one.run.cases]
@@ -139,7 +164,7 @@ def _store(store: HistoryStore, one: Unfinished) -> str:
     )  # fmt: skip
 
 
-def _read(lines: IO[str]) -> list[Unfinished]:
+def _read(lines: Iterable[bytes]) -> list[Unfinished]:
     runs: dict[tuple[str, str], Unfinished] = {}
     head: dict[str, Any] = {}
     for said in _whole_lines(lines):
@@ -155,11 +180,25 @@ def _read(lines: IO[str]) -> list[Unfinished]:
             one.run.provenance = said["provenance"] or one.run.provenance
             if one.commit:
                 one.run.provenance[GIT_COMMIT] = one.commit
-            one.recordings[result.case_id] = said["recordings"]
+            if answers := said["answers"] if "answers" in said else said["recordings"]:  # the latter before layout 3
+                one.recordings[result.case_id] = [_answer_text(answer) for answer in answers]
     return list(runs.values())
 
 
-def _whole_lines(lines: IO[str]) -> Iterator[dict[str, Any]]:
+def _appending(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_APPEND, 0o666)
+
+
+def _answer_json(text: str) -> str:
+    """Return a recorded answer as it stands in a line: a mark with JSON of its own is not quoted again."""
+    return f'["{text[0]}",{text[1:]}]' if text[1:2] == "{" else dumps(text)
+
+
+def _answer_text(said: Any) -> str:
+    return said if isinstance(said, str) else said[0] + dumps(said[1])
+
+
+def _whole_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
             yield json.loads(line)
@@ -167,7 +206,7 @@ def _whole_lines(lines: IO[str]) -> Iterator[dict[str, Any]]:
             continue
 
 
-def _lock(file: IO[str]) -> bool:
+def _lock(file: IO[bytes]) -> bool:
     """Take the file for this process, as long as it lives; False where another has it."""
     try:
         import fcntl
@@ -180,7 +219,7 @@ def _lock(file: IO[str]) -> bool:
     return True
 
 
-def _lock_elsewhere(file: IO[str]) -> bool:
+def _lock_elsewhere(file: IO[bytes]) -> bool:
     import portalocker
 
     try:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .database import Statements
 
-__all__ = ["delete_runs", "prune_recordings", "prune_runs"]
+__all__ = ["RECORDINGS", "delete_runs", "prune_recordings", "prune_runs"]
+
+RECORDINGS = ("eval_recordings", "eval_recording_blocks")
+"""The tables that hold answers."""
 
 
 def prune_runs(open_: Statements, suite: str, variant: str, keep: int) -> int:
@@ -22,15 +27,16 @@ def prune_recordings(open_: Statements, suite: str, variant: str, keep: int) -> 
     """Keep the recordings of the latest *keep* runs that have any."""
     of = "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant"
     params = {"suite": suite, "variant": variant}
-    rows = open_.rows(
-        f"{of} AND EXISTS (SELECT 1 FROM eval_recordings AS r WHERE r.run_id = eval_runs.run_id) ORDER BY run_id DESC",
-        params,
-    )
-    for (run_id,) in rows[keep:]:
-        open_.run("DELETE FROM eval_recordings WHERE run_id = :id", {"id": run_id})
+    any_of = " OR ".join(f"EXISTS (SELECT 1 FROM {t} AS r WHERE r.run_id = eval_runs.run_id)" for t in RECORDINGS)
+    rows = open_.rows(f"{of} AND ({any_of}) ORDER BY run_id DESC", params)
+    _delete(open_, RECORDINGS, [row[0] for row in rows[keep:]])
 
 
 def delete_runs(open_: Statements, run_ids: list[str]) -> None:
     """Delete runs and all that belongs to them."""
-    for table in ("eval_recordings", "eval_query_results", "eval_runs"):
+    _delete(open_, (*RECORDINGS, "eval_query_results", "eval_runs"), run_ids)
+
+
+def _delete(open_: Statements, tables: Iterable[str], run_ids: Iterable[str]) -> None:
+    for table in tables:
         open_.run_many(f"DELETE FROM {table} WHERE run_id = :id", [{"id": run_id} for run_id in run_ids])

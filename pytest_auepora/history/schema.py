@@ -10,7 +10,7 @@ __all__ = ["VERSION", "ensure_tables", "has_tables"]
 VERSION = 1
 """Raised when a reader of the former tables would misread the new ones."""
 
-LAYOUT = 2
+LAYOUT = 3
 """Raised when something was added to the tables; an older history gets it when it is opened."""
 
 _TABLES = (
@@ -51,9 +51,18 @@ _TABLES = (
         recording {long_text} NOT NULL,
         PRIMARY KEY (run_id, case_id, repeat_index)
     )""",
+    """CREATE TABLE IF NOT EXISTS eval_recording_blocks (
+        run_id VARCHAR(40) NOT NULL,
+        place INTEGER NOT NULL,
+        cases {long_text} NOT NULL,
+        recordings {long_bytes} NOT NULL,
+        PRIMARY KEY (run_id, place)
+    )""",
 )
-_ADDED = ("ALTER TABLE eval_runs ADD COLUMN origin VARCHAR(200) DEFAULT '' NOT NULL",)
-"""What the first layout lacks, beside tables."""
+"""``eval_recordings`` holds the answers of runs before layout 3, each by itself; later ones are in blocks."""
+
+_ADDED = {2: ("ALTER TABLE eval_runs ADD COLUMN origin VARCHAR(200) DEFAULT '' NOT NULL",)}
+"""What came with a layout, beside tables."""
 
 
 def has_tables(database: Database) -> bool:
@@ -82,10 +91,10 @@ def _write(database: Database, found: int) -> None:
     try:
         with database.transaction(write=True) as open_:
             for table in _TABLES:
-                open_.run(table.format(long_text=database.long_text))
+                open_.run(table.format(long_text=database.long_text, long_bytes=database.long_bytes))
             if _said(open_, "layout") == str(LAYOUT):
                 return  # another process was first
-            for statement in _ADDED if found else ():
+            for statement in (s for layout, added in _ADDED.items() if 0 < found < layout for s in added):
                 open_.run(statement)
             open_.run("DELETE FROM auepora_meta")
             for name, value in (("version", VERSION), ("layout", LAYOUT)):

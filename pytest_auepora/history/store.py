@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from ..core.run import Run
+from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError, did_you_mean
 from ..regression.verdict import Verdict
 from .aggregates import AggregateMetrics, aggregate_of
+from .blocks import Packing, Recorded, packed
 from .codec import dumps, run_of, run_text
 from .database import open_database
-from .pruning import delete_runs, prune_recordings, prune_runs
+from .pruning import RECORDINGS, delete_runs, prune_recordings, prune_runs
 from .run_ids import new_run_id
 from .schema import ensure_tables, has_tables
 from .stored_run import LISTED, StoredRun, listed
@@ -70,8 +71,9 @@ class HistoryStore:
         seconds: float = 0.0,
         git_commit: str = "",
         keep: int = KEEP,
-        recordings: Recordings | None = None,
+        recordings: Recordings | Packing | None = None,
         keep_recorded: int = KEEP_RECORDED,
+        text_of: Callable[[CaseResult], str] = dumps,
     ) -> str:
         """Store *run* with its *verdict* and aggregate, all of it or nothing.
 
@@ -82,8 +84,9 @@ class HistoryStore:
             seconds: how long it took.
             git_commit: what the project was at.
             keep: how many runs of this suite and configuration stay, this one included; 0 for all.
-            recordings: the answers, each as `evaluation.recording.record` gives it.
+            recordings: the answers, each as `evaluation.recording.record` gives it, packed already or not.
             keep_recorded: of how many of these runs the recordings stay; 0 for all.
+            text_of: how a result is written down; who has its `codec.dumps` already can hand it over.
 
         Returns:
             The new run's id.
@@ -96,10 +99,11 @@ class HistoryStore:
         began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc)
         row |= {"run_id": run_id, "started": began.isoformat(timespec="seconds"), "seconds": float(seconds),
                 "git_commit": git_commit, "aggregated": began.isoformat(timespec="seconds")}  # fmt: skip
-        results = [
-            {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": dumps(c)}
+        results = (  # each text is made when it is written: all of them together are as large as the history grows
+            {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": text_of(c)}
             for i, c in enumerate(run.cases.values())
-        ]
+        )
+        blocks = recordings.blocks() if isinstance(recordings, Packing) else packed(recordings or {})
         with self._database.transaction(write=True) as open_:
             open_.run(f"INSERT INTO eval_runs ({', '.join(row)}) VALUES ({', '.join(f':{c}' for c in row)})", row)
             open_.run_many(
@@ -108,13 +112,12 @@ class HistoryStore:
                 results,
             )
             open_.run_many(
-                "INSERT INTO eval_recordings (run_id, case_id, repeat_index, recording) "
-                "VALUES (:run_id, :case_id, :repeat_index, :recording)",
-                [
-                    {"run_id": run_id, "case_id": case_id, "repeat_index": i, "recording": text}
-                    for case_id, texts in (recordings or {}).items()
-                    for i, text in enumerate(texts)
-                ],
+                "INSERT INTO eval_recording_blocks (run_id, place, cases, recordings) "
+                "VALUES (:run_id, :place, :cases, :recordings)",
+                (
+                    {"run_id": run_id, "place": i, "cases": cases, "recordings": data}
+                    for i, (cases, data) in enumerate(blocks)
+                ),
             )
             if keep > 0:
                 prune_runs(open_, run.suite, run.variant, keep)
@@ -218,13 +221,22 @@ class HistoryStore:
         except (ValueError, KeyError, TypeError) as exc:
             raise HistoryError(f"{self.name}: run {run_id} cannot be read: {type(exc).__name__}: {exc}") from None
 
-    def recordings(self, name: str) -> dict[str, list[str]]:
+    def recordings(self, name: str) -> Mapping[str, list[str]]:
         """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""
-        out: dict[str, list[str]] = {}
-        sql = "SELECT case_id, recording FROM eval_recordings WHERE run_id = :id ORDER BY case_id, repeat_index"
+        run_id = {"id": self.resolve(name)}
         with self._database.transaction() as open_:
-            for case_id, text in open_.rows(sql, {"id": self.resolve(name)}):
-                out.setdefault(case_id, []).append(text)
+            blocks = open_.rows(
+                "SELECT cases, recordings FROM eval_recording_blocks WHERE run_id = :id ORDER BY place", run_id
+            )
+            if blocks:
+                return Recorded((cases, bytes(data)) for cases, data in blocks)
+            one_by_one = open_.rows(
+                "SELECT case_id, recording FROM eval_recordings WHERE run_id = :id ORDER BY case_id, repeat_index",
+                run_id,
+            )
+        out: dict[str, list[str]] = {}
+        for case_id, text in one_by_one:
+            out.setdefault(case_id, []).append(text)
         return out
 
     def recorded(self) -> list[StoredRun]:
@@ -232,7 +244,7 @@ class HistoryStore:
         if not self.exists():
             return []
         with self._database.transaction() as open_:
-            kept = {row[0] for row in open_.rows("SELECT DISTINCT run_id FROM eval_recordings")}
+            kept = {row[0] for table in RECORDINGS for row in open_.rows(f"SELECT DISTINCT run_id FROM {table}")}
         return [run for run in self.runs() if run.run_id in kept]
 
     def verdict(self, name: str) -> dict[str, Any]:

@@ -98,7 +98,8 @@ def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[C
         if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
             raise call.error
         if isinstance(call.error, pytest.skip.Exception):
-            _keep(item, skipped_result(case, str(call.error), session.where(suite, case)), provenance)
+            skipped = skipped_result(case, str(call.error), session.where(suite, case))
+            _keep(item, skipped, provenance, session.answers.take(case.id))
             raise call.error
     case = session.settle(suite, case, corpus, variant_of(item), provenance)
     plan = session.plan(suite)
@@ -107,8 +108,9 @@ def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[C
     result, comparison = session.judge(suite, case, judged_by, variant_of(item), provenance)
     if len(judged_by) < len(singles):
         result = session.widened(suite, result, singles)
-    _keep(item, result, provenance)
-    return Taken(item, case, result, singles, comparison)
+    recordings = session.answers.take(result.case_id)
+    _keep(item, result, provenance, recordings)
+    return Taken(item, case, result, singles, comparison, recordings)
 
 
 def add_stage(item: pytest.Item, system: System, calls: Sequence[CallResult]) -> None:
@@ -134,10 +136,10 @@ def conclude(item: pytest.Item, done: Taken, calls: Sequence[CallResult]) -> Non
         pytest.fail(failure_message(item.config, result, done.comparison, infos), pytrace=False)
 
 
-def _keep(item: pytest.Item, result: CaseResult, provenance: dict[str, Any]) -> None:
+def _keep(item: pytest.Item, result: CaseResult, provenance: dict[str, Any], recordings: list[str]) -> None:
     session = item.config.stash[SESSION]
     path = session.relative(item.stash[SUITE].path)
-    item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance, session.answers.take(result.case_id))]
+    item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance, recordings)]
 
 
 def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
@@ -223,7 +225,7 @@ class Collecting:
         else:
             result = errored_result(case, error, session.metrics(suite), where=session.where(suite, case))
             session.redact(result)
-        _keep(item, result, {})
+        _keep(item, result, {}, session.answers.take(case.id))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:

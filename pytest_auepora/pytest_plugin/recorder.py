@@ -19,7 +19,10 @@ from .keys import SESSION
 from .wire import Parcel, unpack
 
 if TYPE_CHECKING:
+    from ..history.blocks import Packing
     from ..reporting.past import Past
+
+_OURS = f"{__package__}."
 
 __all__ = ["Recorder", "history_place", "make_recorder"]
 
@@ -68,7 +71,8 @@ class Recorder:
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
         self._ids: dict[str, str] = {}
-        self._recordings: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._recordings: dict[tuple[str, str], Packing] = {}
+        self._cut: dict[tuple[str, str], dict[str, None]] = {}
         self._unjudged: set[tuple[str, str]] = set()
         self._folder = folder_of(place, config.rootpath)
         self._journal = Journal(self._folder, self.started)
@@ -93,23 +97,36 @@ class Recorder:
 
     def _take(self, parcel: Parcel) -> None:
         path, variant, result = parcel.path, parcel.variant, parcel.result
-        if parcel.recordings:
-            self._recordings.setdefault((path, variant), {})[result.case_id] = parcel.recordings
         if not self._journal.knows(path, variant):
             session = self.config.stash[SESSION]
             run = session.run(session.suite(self.config.rootpath / path), variant, parcel.provenance)
             self._journal.begin(run, session.commit)
             self._unjudged.add((path, variant))
         self._journal.add(path, variant, result, parcel.recordings, parcel.provenance)
+        if parcel.recordings:
+            self._keep((path, variant), result.case_id, parcel.recordings)
+            parcel.recordings = []  # pytest holds reports to the end, and answers are large
+
+    def _keep(self, key: tuple[str, str], case_id: str, recordings: list[str]) -> None:
+        if (packing := self._recordings.get(key)) is None:
+            from ..history.blocks import Packing
+
+            packing = self._recordings[key] = Packing()
+        packing.add(case_id, recordings)
+        if any(text.startswith(CUT) for text in recordings):
+            self._cut.setdefault(key, {})[case_id] = None
+        elif key in self._cut:
+            self._cut[key].pop(case_id, None)
 
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
+        from ..history.codec import dumps
         from ..history.store import HistoryStore
 
-        self._unjudged.discard((run.path, run.variant))
-        recordings = self._recordings.pop((run.path, run.variant), {})
-        if cut := [case_id for case_id, texts in recordings.items() if any(t.startswith(CUT) for t in texts)]:
+        key = run.path, run.variant
+        self._unjudged.discard(key)
+        if cut := [*self._cut.pop(key, ())]:
             verdict.notes.append(
                 f"too large to be recorded in full (auepora_record_cap): the answers to {', '.join(cut[:5])}"
                 f"{' …' if len(cut) > 5 else ''}; new metrics over their texts cannot be replayed"
@@ -118,10 +135,16 @@ class Recorder:
             self._ids[run.title] = HistoryStore(self.place).add(
                 run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=self.config.stash[SESSION].commit, keep=self.keep,
-                recordings=recordings, keep_recorded=self.recorded,
+                recordings=self._recordings.pop(key, None), keep_recorded=self.recorded,
+                text_of=self._journal.text_of if self._only_ours_saw_it() else dumps,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
+
+    def _only_ours_saw_it(self) -> bool:
+        """Whether results are as they were when they were reported: the project's own hook may have changed them."""
+        hooked = self.config.hook.pytest_auepora_run_finished.get_hookimpls()
+        return all(type(impl.plugin).__module__.startswith(_OURS) for impl in hooked)
 
     def pasts(self, runs: Sequence[Run]) -> dict[str, Past]:
         """Return what the history knows of the time before *runs*, by their titles; what it cannot say is left out."""

@@ -50,6 +50,7 @@ class Taken:
     result: CaseResult
     singles: list[CaseResult]
     comparison: CaseComparison | None
+    recordings: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -89,7 +90,7 @@ class Stages:
             suite = one.item.stash[SUITE]
             singles = one.singles + self.session.measure_each(suite, one.case, system, more[one.case.id])
             result = self.session.widened(suite, one.result, singles)
-            recordings = [*own.recordings, *self.session.answers.take(one.case.id)]
+            recordings = [*one.recordings, *self.session.answers.take(one.case.id)]
             parcels.append(Parcel(own.path, own.variant, result, own.provenance, recordings))
         item.stash[PARCELS] += parcels
         self._again = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,10 @@ for _room in ("regression", "evaluation", "reporting", "pytest_plugin"):
     _package = importlib.import_module(f"pytest_auepora.{_room}")
     for _found in pkgutil.iter_modules(_package.__path__, f"pytest_auepora.{_room}."):
         importlib.import_module(_found.name)
+
+from pytest_auepora.core.run import CaseResult
+from pytest_auepora.history.codec import dumps
+from pytest_auepora.history.journal import Journal
 
 CI_VARIABLES = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 ENTRY = "pytest_auepora.pytest_plugin.entry"
@@ -167,6 +172,22 @@ class Project:
             "def search(query, docs=DOCS):\n    docs = {k: v for k, v in docs.items() if k != 'refunds'}",
             "shop.py",
         )
+
+
+@pytest.fixture(autouse=True)
+def _results_stay_as_they_were_reported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What the journal hands to the history is what would be written anew: nobody of ours changed it in between."""
+    changed: list[str] = []
+    handed_over = Journal.text_of
+
+    def checked(journal: Journal, result: CaseResult) -> str:
+        text = handed_over(journal, result)
+        changed.extend([result.case_id] if text != dumps(result) else [])
+        return text
+
+    monkeypatch.setattr(Journal, "text_of", checked)
+    yield
+    assert changed == []
 
 
 @pytest.fixture

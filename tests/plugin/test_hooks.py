@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from pytest_auepora.history.store import HistoryStore
+
 from .conftest import CONFTEST, Project
 
 
@@ -99,3 +101,18 @@ def pytest_auepora_run_finished(run, verdict):
 """,
     )
     assert "FINISHED shop 5 passed" in str(project.run("-s").stdout)
+
+
+def test_what_the_project_adds_to_a_finished_run_is_stored(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        CONFTEST
+        + """
+
+def pytest_auepora_run_finished(run):
+    run.cases["warehouse"].extra["reviewed"] = "by hand"
+""",
+    )
+    project.run()
+    cases = HistoryStore(project.path / ".auepora" / "history.sqlite").load("last").cases
+    assert [case.extra.get("reviewed") for case in cases.values()].count("by hand") == 1

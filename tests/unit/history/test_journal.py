@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from datetime import datetime, timezone
@@ -11,6 +12,7 @@ import pytest
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError, UnknownRunError
+from pytest_auepora.history.codec import dumps, run_text
 from pytest_auepora.history.journal import Journal, folder_of, recover, unfinished
 from pytest_auepora.history.recorded import choose, load_recorded
 from pytest_auepora.history.store import HistoryStore
@@ -25,8 +27,7 @@ import os, sys
 from pathlib import Path
 from tests.unit.history.test_journal import write
 journal = write(Path(sys.argv[1]), 2)
-journal._file.write('{"of": ["shop.golden.yaml", ""], "resu')
-journal._file.flush()
+journal._file.write(b'{"of": ["shop.golden.yaml", ""], "resu')
 os._exit(9)
 """
 
@@ -45,8 +46,25 @@ def write(folder: Path, cases: int) -> Journal:
     for i in range(cases):
         result = results[f"case-{i}"]
         journal.add(run.path, run.variant, CaseResult(result.case_id, state="error"), [], {})  # before a rerun
-        journal.add(run.path, run.variant, result, [f"=text {i}"], {"model": "m-1"})
+        journal.add(run.path, run.variant, result, [f"=text {i}", f'={{"answer":"{i}"}}'], {"model": "m-1"})
     return journal
+
+
+def test_a_result_is_handed_over_as_it_was_written(tmp_path: Path) -> None:
+    results = list(a_run().cases.values())
+    results[0].query = "\u3042 \x00 \ud800"
+    journal = Journal(tmp_path, STARTED)
+    journal.begin(Run("shop"))
+    for result in results[:2]:
+        journal.add("", "", result, ['={"answer":"\\u3042"}', "=packed"], {"model": "\u3042"})
+    assert [journal.text_of(r) for r in results] == [dumps(r) for r in results]
+    results[0].query = "changed since"
+    assert json.loads(journal.text_of(results[0]))["query"] == "\u3042 \x00 \ud800"
+    journal.add("", "", results[2], [], {})  # writing goes on behind what was read
+    assert [journal.text_of(r) for r in results[1:]] == [dumps(r) for r in results[1:]]
+    journal.close()
+    journal.path.unlink(missing_ok=True)
+    assert journal.text_of(results[0]) == dumps(results[0])
 
 
 @pytest.fixture
@@ -65,7 +83,7 @@ def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Pa
     run = store.load(run_id)
     assert run.cases == {i: c for i, c in a_run().cases.items() if i != "case-2"}
     assert run.provenance == {"model": "m-1", "git_commit": "abc123"}
-    assert store.recordings(run_id) == {"case-0": ["=text 0"], "case-1": ["=text 1"]}
+    assert store.recordings(run_id) == {f"case-{i}": [f"=text {i}", f'={{"answer":"{i}"}}'] for i in range(2)}
     (line,) = store.runs()
     assert (line.started, line.git_commit, line.complete) == ("2031-05-06T07:08:09+00:00", "abc123", False)
     assert line.outcome == "not judged"
@@ -86,6 +104,20 @@ def test_a_run_that_goes_on_is_left_alone(store: HistoryStore, tmp_path: Path) -
     assert done.stdout == "[]\n"
     journal.close()
     assert unfinished(tmp_path) == []
+
+
+def test_a_journal_of_an_older_version_is_taken_up(store: HistoryStore, tmp_path: Path) -> None:
+    run = a_run()
+    one = run.cases["case-0"]
+    lines = [
+        {"started": "2031-05-06T07:08:09+00:00"},
+        {"run": json.loads(run_text(run)), "commit": ""},
+        {"of": [run.path, ""], "result": json.loads(dumps(one)), "recordings": ["=eJw"], "provenance": {}},
+    ]
+    (tmp_path / "unfinished-1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (run_id,) = recover(store, tmp_path)
+    assert store.load(run_id).cases == {"case-0": one}
+    assert store.recordings(run_id) == {"case-0": ["=eJw"]}
 
 
 def test_what_cannot_be_stored_stays(tmp_path: Path) -> None:

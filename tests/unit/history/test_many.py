@@ -29,7 +29,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> HistoryStore:
     recordings = {name: ["an answer and its documents" * 20] for name in run.cases}
     first = store.add(run, verdict_of(run), recordings=recordings)
     with SqliteFile(path).transaction(write=True) as open_:
-        for table in ("eval_runs", "eval_query_results", "eval_recordings"):
+        for table in ("eval_runs", "eval_query_results", "eval_recording_blocks"):
             columns = [row[1] for row in open_.rows(f"PRAGMA table_info({table})")]
             copied = ", ".join("printf('%s-%03d', run_id, :n)" if c == "run_id" else c for c in columns)
             open_.run_many(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import sqlite3
 import threading
+import zlib
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
+from pytest_auepora.evaluation.recording import RecordedAnswer
 from pytest_auepora.history import database, store
 from pytest_auepora.history.database import open_database, without_password
 from pytest_auepora.history.run_ids import new_run_id
@@ -277,6 +280,30 @@ def test_a_url_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(__import__("sys").modules, "sqlalchemy", None)
     with pytest.raises(MissingExtraError, match=r"pytest-auepora\[history-server\]"):
         open_database("postgresql://host/db")
+
+
+def test_answers_of_an_older_layout_are_read_and_go_when_their_time_comes(tmp_path: Path) -> None:
+    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
+    old = kept.add(run, verdict_of(run))
+    said = json.dumps({"hash": "abc", "error": "no route"})
+    text = "!" + base64.b64encode(zlib.compress(said.encode(), 1)).decode()
+    raw = sqlite3.connect(tmp_path / "h.sqlite")
+    raw.execute("DROP TABLE eval_recording_blocks")
+    raw.execute("UPDATE auepora_meta SET value = '2' WHERE name = 'layout'")
+    raw.executemany("INSERT INTO eval_recordings VALUES (?, 'one', ?, ?)", [(old, i, text) for i in (1, 0)])
+    raw.commit()
+    raw.close()
+    again = HistoryStore(tmp_path / "h.sqlite")
+    assert again.load(old) == run
+    assert again.recordings(old) == {"one": [text, text]}
+    assert RecordedAnswer(text).raw == json.loads(said)
+    new = again.add(run, verdict_of(run), recordings={"one": [text, "!{}"]}, keep_recorded=2)
+    assert [line.run_id for line in again.recorded()] == [new, old]
+    assert again.recordings(new) == {"one": [text, "!{}"]}
+    latest = again.add(run, verdict_of(run), recordings={"one": ["!{}"]}, keep_recorded=2)
+    assert [line.run_id for line in again.recorded()] == [latest, new]
+    again.delete(new)
+    assert [line.run_id for line in again.recorded()] == [latest]
 
 
 def test_an_empty_run_is_stored(kept: HistoryStore) -> None:
