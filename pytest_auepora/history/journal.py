@@ -7,7 +7,6 @@ next one finds the file, which nobody holds any more, and stores what is in it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -74,7 +73,9 @@ class Journal:
         if added is result and self._file is not None:
             with suppress(OSError):
                 self._file.seek(start)
-                if len(text := self._file.read(length)) == length:
+                text = self._file.read(length)
+                self._file.seek(self._size)
+                if len(text) == length:
                     return text.decode()
         return dumps(result)
 
@@ -101,7 +102,7 @@ class Journal:
         if self.path.parent.name == FOLDER and not (ignore := self.path.parent / ".gitignore").exists():
             ignore.write_text("*\n", encoding="utf-8")
         # unbuffered, so that a line is with the system as soon as it is written, whatever becomes of this process
-        file = open(self.path, "x+b", buffering=0, opener=_appending)
+        file = self.path.open("x+b", buffering=0)
         if not _lock(file):
             raise OSError("cannot be locked")
         return file
@@ -183,10 +184,6 @@ def _read(lines: Iterable[bytes]) -> list[Unfinished]:
             if answers := said["answers"] if "answers" in said else said["recordings"]:  # the latter before layout 3
                 one.recordings[result.case_id] = [_answer_text(answer) for answer in answers]
     return list(runs.values())
-
-
-def _appending(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_APPEND, 0o666)
 
 
 def _answer_json(text: str) -> str:

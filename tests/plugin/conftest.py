@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_auepora.core.run import CaseResult
+from pytest_auepora.history.codec import dumps
+from pytest_auepora.history.journal import Journal
+
 for _module in (
     "numpy",
     "yaml",
@@ -25,10 +29,6 @@ for _room in ("regression", "evaluation", "reporting", "pytest_plugin"):
     _package = importlib.import_module(f"pytest_auepora.{_room}")
     for _found in pkgutil.iter_modules(_package.__path__, f"pytest_auepora.{_room}."):
         importlib.import_module(_found.name)
-
-from pytest_auepora.core.run import CaseResult
-from pytest_auepora.history.codec import dumps
-from pytest_auepora.history.journal import Journal
 
 CI_VARIABLES = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 ENTRY = "pytest_auepora.pytest_plugin.entry"
