@@ -32,8 +32,9 @@ class ListOf(Kind):
         if len(value) < self.least:
             source.bad(holder, key, f"{name_of(key)}expected {self.expected}, got an empty list")
             return BAD
-        out = [self.kind.read(part, value, i, source) for i, part in enumerate(value)]
-        if BAD in out:
+        read, before = self.kind.read, len(source.problems)
+        out = [read(part, value, i, source) for i, part in enumerate(value)]
+        if len(source.problems) > before and any(part is BAD for part in out):
             return BAD
         if self.unique and len(out) > 1 and self._repeats(out, value, source):
             return BAD

@@ -26,7 +26,7 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
     """
     path = Path(path)
     registry = registry if registry is not None else Registry()
-    with garbage_collection_paused():
+    with garbage_collection_paused(all_kept=True):
         return _load(path, registry, max_bytes)
 
 

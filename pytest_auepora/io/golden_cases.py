@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
-from json.encoder import encode_basestring as _quote
+from functools import lru_cache
 from typing import Any
 
-from ..core.types import Document, EvaluationSample, Response
+from ..core.types import EvaluationSample, Response
 from ..errors import did_you_mean
 from ..regression.thresholds import Bound
+from .content_hash import content_hash
 from .fields import CASE, CASE_FIELDS
 from .gates import Yardstick
 from .golden_model import GoldenCase
 from .source import Source
 
-__all__ = ["LABEL_KEYS", "CaseReader", "content_hash"]
+__all__ = ["LABEL_KEYS", "CaseReader"]
 
 LABEL_KEYS = frozenset((
     "scenario", "variant_of", "expect", "expect_change", "must_contain", "forbidden", "match", "entities", "nuggets",
     "sensitive", "claims", "answer_schema",
 ))  # fmt: skip
 """Keys of a case that metrics find in ``sample.labels``."""
-
-_MEANING = frozenset((
-    "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match", "expect",
-    "expect_change", "entities", "nuggets", "sensitive", "claims", "answer_schema", "labels", "metadata",
-))  # fmt: skip
-_encode = json.JSONEncoder(
-    sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str, check_circular=False
-).encode
 
 
 class CaseReader:
@@ -67,7 +58,8 @@ class CaseReader:
             first = self.cases[case_id].line
             self.source.bad(raw, "id", f"id {case_id!r} is already taken by the case on line {first}")
             return
-        said = {**self.defaults, **said}
+        if self.defaults:
+            said = {**self.defaults, **said}
         self._check(said, raw)
         self.cases[case_id] = self._make(case_id, said, raw)
         self._raw[case_id] = raw
@@ -75,7 +67,7 @@ class CaseReader:
             self._clusters[case_id] = said["cluster"]
 
     def _make(self, case_id: str, said: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
-        labels = {name: value for name, value in said.items() if name in LABEL_KEYS}
+        labels = {name: said[name] for name in _labels_among(tuple(said))}
         if "labels" in said:
             labels.update(said["labels"])
         sample = EvaluationSample(
@@ -145,42 +137,13 @@ class CaseReader:
         return seen[-1]
 
 
+@lru_cache(maxsize=256)
+def _labels_among(keys: tuple[str, ...]) -> list[str]:
+    """Those of *keys* that are labels; the cases of a file have few sets of keys."""
+    return [name for name in keys if name in LABEL_KEYS]
+
+
 def _reference(texts: list[str] | None) -> Response | None:
     if texts is None:
         return None
-    return Response(texts[0], metadata={"alternatives": texts[1:]} if len(texts) > 1 else {})
-
-
-def content_hash(said: Mapping[str, Any]) -> str:
-    """Hash what decides the meaning of a case's scores: 12 hexadecimal digits of SHA-256 over canonical JSON.
-
-    Neither the order of keys and of relevant documents counts, nor whether a default is written out.
-    """
-    parts = []
-    for name in sorted(_MEANING & said.keys()):
-        value = said[name]
-        if name in ("relevant_docs", "candidate_docs"):
-            text = f"[{','.join(sorted(map(_document, value)))}]"
-        elif not value or (name == "match" and value == "word"):
-            continue
-        else:
-            text = _json(value)
-        parts.append(f'"{name}":{text}')
-    return hashlib.sha256(f"{{{','.join(parts)}}}".encode()).hexdigest()[:12]
-
-
-def _json(value: Any) -> str:
-    """Canonical JSON; what most values are, text and lists of text, is written here: that is faster."""
-    if type(value) is str:
-        return _quote(value)
-    if type(value) is list and all(type(part) is str for part in value):
-        return f"[{','.join(map(_quote, value))}]"
-    return _encode(value)
-
-
-def _document(doc: Document) -> str:
-    """Canonical JSON: the id alone where there is no more to say."""
-    if not doc.metadata and not doc.text:
-        return _quote(doc.doc_id)
-    metadata = {k: v for k, v in doc.metadata.items() if k != "grade" or v != 1}
-    return _encode([doc.doc_id, doc.text, metadata]) if metadata or doc.text else _quote(doc.doc_id)
+    return Response(texts[0], None, {"alternatives": texts[1:]} if len(texts) > 1 else {})

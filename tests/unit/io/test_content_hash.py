@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.types import Document
-from pytest_auepora.io.golden_cases import content_hash
+from pytest_auepora.io.content_hash import content_hash
 
 from .files import load
 
@@ -131,3 +131,36 @@ def test_it_is_sha256_over_canonical_json(query: str, phrases: list[str]) -> Non
     canonical = json.dumps(meaning, ensure_ascii=False, separators=(",", ":"))
     expected = hashlib.sha256(canonical.encode()).hexdigest()[:12]
     assert content_hash({"query": query, "must_contain": phrases}) == expected
+
+
+def plainly(said: dict[str, Any]) -> str:
+    """What the hash is defined to be, without any of its short cuts."""
+    meaning: dict[str, Any] = {}
+    for name, value in said.items():
+        if name == "relevant_docs":
+            texts = []
+            for doc in value:
+                metadata = {k: v for k, v in doc.metadata.items() if k != "grade" or v != 1}
+                texts.append(canonical([doc.doc_id, doc.text, metadata] if metadata or doc.text else doc.doc_id))
+            meaning[name] = [json.loads(text) for text in sorted(texts)]
+        elif value:
+            meaning[name] = value
+    return hashlib.sha256(canonical(meaning).encode()).hexdigest()[:12]
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+GRADED = st.dictionaries(
+    st.sampled_from(["grade", "match", "start", "x"]),
+    st.sampled_from([0, 1, 2, True, 1.0, 0.5, "doc", None, 10**30]),
+    max_size=2,
+)
+GRADED_DOCS = st.builds(Document, st.text(max_size=3), st.sampled_from(["", "é", '"']), GRADED)
+
+
+@given(SAID, st.lists(GRADED_DOCS, max_size=3))
+def test_the_short_cuts_write_what_json_writes(said: dict[str, Any], docs: list[Document]) -> None:
+    said = {**said, "relevant_docs": docs}
+    assert content_hash(said) == plainly(said)
