@@ -18,7 +18,17 @@ from ..regression.compare import CaseComparison
 from ..regression.worst_repeat import as_shown
 from .numbers import metric_value, plural
 
-__all__ = ["Diagnosis", "Wanted", "blamed_metrics", "component", "cutoff", "details_text", "diagnose", "wanted"]
+__all__ = [
+    "Diagnosis",
+    "Wanted",
+    "blamed_metrics",
+    "component",
+    "cutoff",
+    "details_text",
+    "diagnose",
+    "diagnosis_of",
+    "wanted",
+]
 
 _CUT = re.compile(r"@(\d+)")
 _RAISED = ": the metric raised "
@@ -66,16 +76,21 @@ def diagnose(
     result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]
 ) -> Diagnosis | None:
     """Say why *result* failed or errored; None for a case that did neither."""
+    result = as_shown(result)
+    return diagnosis_of(result, wanted(result, comparison), metrics, blamed_metrics(result, metrics))
+
+
+def diagnosis_of(
+    result: CaseResult, docs: Sequence[Wanted], metrics: Mapping[str, MetricInfo], blamed: Sequence[str]
+) -> Diagnosis | None:
+    """The same as `diagnose` for a result as it is shown, of which the `wanted` and `blamed_metrics` are known."""
     if result.state == "error":
         return _of_error(result)
     if result.state != "failed":
         return None
-    result = as_shown(result)
-    blamed = blamed_metrics(result, metrics)
     by: dict[str, list[str]] = {}
     for name in blamed:
         by.setdefault(component(metrics[name]), []).append(name)
-    docs = wanted(result, comparison)
     if refusals := [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]:
         return Diagnosis("generation", _refusal_fault(result, refusals[0]))
     if "retrieval" in by:

@@ -6,12 +6,13 @@ At most a screen, and cheap: a thousand failing cases must not be felt.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from ..core.run import CaseResult, MetricInfo
 from ..regression.compare import CaseComparison
 from ..regression.worst_repeat import as_shown, shown_repeat
-from .diagnosis import Wanted, blamed_metrics, component, cutoff, diagnose, listed, quoted, wanted
+from .diagnosis import Wanted, blamed_metrics, component, cutoff, diagnosis_of, listed, quoted, wanted
 from .layout import Cell, Line, printable, render, text_width, uncommanded
 from .numbers import metric_value, plural, seconds
 from .page import Page
@@ -52,21 +53,21 @@ def failure_lines(
 ) -> list[Line]:
     """Return the lines of `failure_text`, with styles."""
     page = Page(width, ascii_only=ascii_only)
-    told = diagnose(result, comparison, metrics)
+    repeats, result = shown_repeat(result), as_shown(result)
+    blamed, docs = blamed_metrics(result, metrics), wanted(result, comparison)
+    told = diagnosis_of(result, docs, metrics, blamed)
     if told is not None:
         page.free(str(told), "red", "bold")
     place_lines(page, result)
     page.text("query", result.query, most=2)
     if result.state == "error":
         _error(page, result.error)
-        wanted_lines(page, result, wanted(result, comparison), None)
+        wanted_lines(page, result, docs, None)
         return page.lines
     _problems(page, result)
-    page.text("repeats", shown_repeat(result))
-    result = as_shown(result)
-    blamed = blamed_metrics(result, metrics)
+    page.text("repeats", repeats)
     about = {component(metrics[n]) for n in blamed}
-    wanted_lines(page, result, wanted(result, comparison), _deepest(blamed, metrics))
+    wanted_lines(page, result, docs, _deepest(blamed, metrics))
     _moved_labels(page, result)
     if blamed and all(metrics[n].target == "LATENCY" for n in blamed):
         timings = result.outputs.get("timings") or {}
@@ -167,36 +168,32 @@ def ranking_lines(
     k = _deepest(blamed, metrics) or (max if about_ranking else min)(cuts, default=5)
     top = range(min(k, MOST_HITS, len(hits)))
     below = [i for i in range(len(top), len(hits)) if int(hits[i].get("grade") or 0) > 0][:3]
-    widest = max(text_width(page.safe(str(hits[i].get("id")), 200)) for i in [*top, *below])
-    column = min(widest, 30, page.room - 15)
-    lines = [_hit(page, i + 1, hits[i], column) for i in top]
+    names = {i: page.safe(str(hits[i].get("id")), 200) for i in [*top, *below]}
+    column = min(max(map(text_width, names.values())), 30, page.room - 15)
+    lines = [_hit(page, i + 1, hits[i], page.padded(names[i], column), column) for i in top]
     if below and len(top) == k and k in cuts:
         lines.append([Cell(page.clip(page.safe(f"    {page.marks.rule} {cuts[k]} looks no further")), ("light",))])
     last = top[-1]
     for i in below:
         if i > last + 1:
             lines.append([Cell(f"    {page.marks.dots}", ("light",))])
-        lines.append(_hit(page, i + 1, hits[i], column))
+        lines.append(_hit(page, i + 1, hits[i], page.padded(names[i], column), column))
         last = i
     if last < len(hits) - 1:
         lines.append([Cell(f"    {page.marks.dots} {len(hits)} returned", ("light",))])
     page.block("returned", lines)
 
 
-def _hit(page: Page, rank: int, hit: Mapping[str, Any], column: int) -> Line:
+def _hit(page: Page, rank: int, hit: Mapping[str, Any], name: str, column: int) -> Line:
+    """Return the line of one hit, whose *name* is *column* columns wide."""
     relevant = int(hit.get("grade") or 0) > 0
     score = hit.get("score")
-    number = f"{score:.4g}" if isinstance(score, (int, float)) else ""
-    style = ("green",) if relevant else ()
-    line = [
-        Cell(f"{rank:>3} "),
-        Cell(page.marks.good if relevant else page.marks.neutral, style),
-        Cell(f" {page.padded(page.safe(str(hit.get('id')), 200), column)}", style),
-        Cell(f" {number:>7}"),
-    ]
-    room = page.room - sum(text_width(c.text) for c in line) - 2
-    text = page.safe(str(hit.get("text") or ""), 200)
-    if text and room >= 12:
+    place = f"{rank:>3} "
+    number = f" {score:>7.4g}" if isinstance(score, (int, float)) else " " * 8
+    named = f"{page.marks.good if relevant else page.marks.neutral} {name}"
+    line = [Cell(place), Cell(named, ("green",) if relevant else ()), Cell(number)]
+    room = page.room - len(place) - 2 - column - len(number) - 2  # the mark and the blanks take one column each
+    if room >= 12 and (text := page.safe(str(hit.get("text") or ""), 200)):
         line.append(Cell(f"  {page.clip(text, room)}", ("light",)))
     return line
 
@@ -210,7 +207,7 @@ def answer_lines(page: Page, result: CaseResult, *, compare: bool) -> None:
     others = len(result.expected.get("references") or ()) - 1
     page.text("reference", reference + (f" (or {plural(others, 'other')})" if others > 0 else ""), most=most)
     if compare and (pieces := word_diff(reference, answer)) is not None:
-        page.block("difference", list(_diff_lines(page, pieces))[:3])
+        page.block("difference", islice(_diff_lines(page, pieces), 3))
     details = result.scores["assertion_pass"].details if "assertion_pass" in result.scores else {}
     if missing := details.get("missing"):
         page.text("missing", quoted(missing), "red")

@@ -33,6 +33,7 @@ __all__ = [
 _GAP = "  "
 _INVISIBLE = ("Mn", "Me", "Cf")
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_NOT_ASCII = re.compile("[^\x00-\x7f]")
 _COMMAND = re.compile(r"^(\s*):+(?=:)")
 _OLD_COMMAND = re.compile(r"##+(?=\[|vso\[)")  # read by CI runners wherever it stands in a line
 _ESCAPES = {
@@ -91,7 +92,10 @@ def _escaped(match: re.Match[str]) -> str:
 
 def text_width(text: str) -> int:
     """Return how many columns *text* takes: two for wide characters, none for marks that combine."""
-    return len(text) if text.isascii() else sum(map(_char_width, text))
+    if text.isascii():
+        return len(text)
+    others = _NOT_ASCII.findall(text)
+    return len(text) - len(others) + sum(map(_char_width, others))
 
 
 @lru_cache(maxsize=4096)
@@ -105,16 +109,16 @@ def _char_width(char: str) -> int:
 
 def clip(text: str, room: int, *, ascii_only: bool = False) -> str:
     """Return *text*, cut to *room* columns with an ellipsis where it is longer."""
-    if text_width(text) <= room:
+    narrow = text.isascii()  # as nearly all texts: then columns are characters
+    if (len(text) if narrow else text_width(text)) <= room:
         return text
     dots = "..." if ascii_only else "…"
-    return _head(text, room - len(dots)).rstrip() + dots[: max(room, 0)]
+    head = text[: max(room - len(dots), 0)] if narrow else _head(text, room - len(dots))
+    return head.rstrip() + dots[: max(room, 0)]
 
 
 def _head(text: str, room: int) -> str:
     """Return as much of the beginning of *text* as fits, never parting a mark from its letter."""
-    if text.isascii():
-        return text[: max(room, 0)]
     used = 0
     for i, char in enumerate(text):
         used += _char_width(char)
@@ -131,19 +135,20 @@ def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> li
     room = max(room, 1)
     lines: list[str] = []
     rest = " ".join(text.split())
+    narrow = rest.isascii()
     while rest:
-        if text_width(rest) <= room:
+        if (len(rest) if narrow else text_width(rest)) <= room:
             lines.append(rest)
             break
         if most and len(lines) == most - 1:
             lines.append(clip(rest, room, ascii_only=ascii_only))
             break
-        head = _head(rest, room) or rest[0]
-        if not rest[len(head) : len(head) + 1].isspace() and (at := head.rfind(" ")) > 0:
+        head = rest[:room] if narrow else _head(rest, room) or rest[0]
+        if rest[len(head) : len(head) + 1] != " " and (at := head.rfind(" ")) > 0:
             head = head[:at]
         lines.append(head.rstrip())
         rest = rest[len(head) :].lstrip()
-    return [uncommanded(line) for line in lines]
+    return [uncommanded(line) for line in lines] if "::" in text else lines
 
 
 def uncommanded(line: str) -> str:
@@ -212,7 +217,7 @@ def _row(cells: Sequence[Cell], sizes: Sequence[int], ascii_only: bool) -> Line:
 
 def plain(line: Line) -> str:
     """Return the text of *line*."""
-    return "".join(cell.text for cell in line).rstrip()
+    return "".join([cell.text for cell in line]).rstrip()
 
 
 def render(lines: Iterable[Line], *, color: bool = False) -> str:

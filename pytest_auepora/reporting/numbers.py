@@ -40,6 +40,8 @@ def number(value: float, places: int = 3, bound: Bound | None = None) -> str:
     """
     if not math.isfinite(value):
         return str(float(value))
+    if bound is None:
+        return _unsigned(f"{value:.{places}f}")
     return _honest(value, places, bound, lambda p: f"{value:.{p}f}")
 
 

@@ -10,6 +10,7 @@ from .marks import marks
 __all__ = ["LABEL_WIDTH", "Page"]
 
 LABEL_WIDTH = 11
+_NO_LABEL = Cell(" " * LABEL_WIDTH, ("light",))
 
 
 class Page:
@@ -36,13 +37,16 @@ class Page:
 
     def block(self, label: str, lines: Iterable[Line]) -> None:
         """Add *lines*, which fit beside the label, with *label* at the first of them."""
-        for i, line in enumerate(lines):
-            self.lines.append([Cell((label if not i else "").ljust(LABEL_WIDTH), ("light",)), *line])
+        beside = Cell(label.ljust(LABEL_WIDTH), ("light",))
+        for line in lines:
+            self.lines.append([beside, *line])
+            beside = _NO_LABEL
 
     def text(self, label: str, text: str, *style: str, most: int = 3) -> None:
         """Add user text beside *label*, in at most *most* lines; nothing for an empty text."""
-        room = most * self.room + 100
-        self.block(label, [[Cell(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
+        if text:
+            room = most * self.room + 100
+            self.block(label, [[Cell(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
 
     def free(self, text: str, *style: str, indent: int = 0, most: int = 0) -> None:
         """Add text over the whole width, wrapped, each line after the first indented by two more."""
@@ -52,5 +56,7 @@ class Page:
 
     def padded(self, text: str, room: int) -> str:
         """Cut or fill *text* to exactly *room* columns."""
+        if text.isascii() and len(text) <= room:
+            return text.ljust(room)
         text = self.clip(text, room)
         return text + " " * (room - text_width(text))

@@ -62,6 +62,13 @@ def test_wrapping_to_so_many_lines(text: str, room: int, most: int) -> None:
     assert all(text_width(line) <= room for line in lines)
 
 
+@given(st.text("abc ,\n", max_size=60), st.integers(1, 20), st.integers(0, 3))
+def test_letters_of_any_script_break_alike(text: str, room: int, most: int) -> None:
+    accented = text.translate(str.maketrans("abc", "éßø"))
+    assert [len(line) for line in wrap(text, room, most)] == [len(line) for line in wrap(accented, room, most)]
+    assert len(clip(text, room)) == len(clip(accented, room))
+
+
 def test_a_word_longer_than_the_room_is_cut() -> None:
     assert wrap("aaaa bbbbbbbbbb cc", 5) == ["aaaa", "bbbbb", "bbbbb", "cc"]
 
