@@ -49,6 +49,9 @@ def to_retrieved(raw: Any) -> list[RetrievedDocument]:
     """
     if raw is None:
         return []
+    if type(raw) is list:
+        plain = _plain(raw)
+        return plain if plain is not None else [_one(item, rank) for rank, item in enumerate(raw, 1)]
     if isinstance(raw, str):
         raw = [raw]
     if _is_lazy(raw):
@@ -70,13 +73,13 @@ def to_document(raw: Any) -> Document:
 
 def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:
     """Return what a report should say about documents that came without ids."""
-    sources = [r.doc.metadata.get("id_source") for r in retrieved]
+    sources = [meta.get("id_source") if (meta := r.doc.metadata) else None for r in retrieved]
     notes = []
-    if retrieved and all(s == "text" for s in sources):
+    if (n_bare := sources.count("text")) and n_bare == len(sources):
         notes.append("documents carry no ids; matched by quote or text only")
-    elif any(s == "text" for s in sources):
-        notes.append(f"{sources.count('text')} of {len(sources)} documents carry no id")
-    if retrieved and all(s == "string" for s in sources):
+    elif n_bare:
+        notes.append(f"{n_bare} of {len(sources)} documents carry no id")
+    if sources and sources.count("string") == len(sources):
         notes.append("documents are bare strings without white space; taken as ids")
     return notes
 
@@ -105,8 +108,8 @@ def _is_lazy(raw: Any) -> bool:
 
 
 def _one(raw: Any, rank: int) -> RetrievedDocument:
-    if type(raw) is dict and (plain := _plain(raw, rank)) is not None:
-        return plain
+    if type(raw) is dict and (plain := _plain([raw], rank)) is not None:
+        return plain[0]
     if isinstance(raw, RetrievedDocument):
         return RetrievedDocument(_whole(raw.doc, rank), _score(raw.score), rank)
     if isinstance(raw, Document):
@@ -121,16 +124,30 @@ def _one(raw: Any, rank: int) -> RetrievedDocument:
     return _from_fields(raw, fields, rank)
 
 
-def _plain(raw: dict[Any, Any], rank: int) -> RetrievedDocument | None:
-    """Read the most frequent shape, an id, a text and maybe a score; None where it is another."""
-    keys = _plain_keys(tuple(raw))
+def _plain(raw: list[Any], rank: int = 1) -> list[RetrievedDocument] | None:
+    """Read the most frequent list, dicts with the same keys: an id, a text, maybe a score; None where it is another.
+
+    In one go, because a call for each document takes as long as making it.
+    """
+    keys = _plain_keys(tuple(raw[0])) if raw and type(raw[0]) is dict else None
     if keys is None:
         return None
     id_key, text_key, score_key = keys
-    doc_id, text = raw[id_key], raw[text_key]
-    if type(doc_id) is not str or not doc_id or type(text) is not str:
+    n_keys, score = 3 if score_key else 2, 0.0
+    out = []
+    try:
+        for at, item in enumerate(raw, rank):
+            if type(item) is not dict or len(item) != n_keys:
+                return None
+            doc_id, text = item[id_key], item[text_key]
+            if type(doc_id) is not str or not doc_id or type(text) is not str:
+                return None
+            if score_key:
+                score = _score(item[score_key])
+            out.append(RetrievedDocument(Document(doc_id, text), score, at))
+    except KeyError:
         return None
-    return RetrievedDocument(Document(doc_id, text), _score(raw[score_key]) if score_key else 0.0, rank)
+    return out
 
 
 @lru_cache(maxsize=64)
@@ -241,6 +258,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _score(value: Any) -> float:
+    if type(value) is float:
+        return value if math.isfinite(value) else 0.0
     try:
         score = float(value)
     except (TypeError, ValueError, OverflowError):

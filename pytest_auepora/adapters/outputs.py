@@ -142,7 +142,7 @@ def _split(raw: tuple[Any, ...]) -> tuple[Any, Any]:
 def _is_answer(value: Any) -> bool:
     if isinstance(value, (str, Response)):
         return True
-    if isinstance(value, (Document, RetrievedDocument)) or _is_stream(value):
+    if isinstance(value, (list, Document, RetrievedDocument)) or _is_stream(value):
         return False
     fields = fields_of(value, _TEXT_KEYS) or {}
     return any(isinstance(fields.get(key), str) for key in _TEXT_KEYS)

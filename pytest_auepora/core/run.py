@@ -6,6 +6,7 @@ and reports read only a `Run`.  It is plain data and survives JSON unchanged.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import date
@@ -40,9 +41,10 @@ class Score:
             return cls("n/a", reason=seen.reason)
         if seen.value is None:
             return cls("aggregate", data=seen.data, details=seen.details)
-        if seen.value != seen.value:
+        value = float(seen.value)
+        if math.isnan(value):
             return cls("error", reason="the metric returned NaN")
-        return cls("number", float(seen.value), data=seen.data, details=seen.details)
+        return cls("number", value, "", seen.data, seen.details)
 
     @classmethod
     def failed(cls, reason: str) -> Score:

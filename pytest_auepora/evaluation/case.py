@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..adapters.systems import System
 from ..core.calls import CallResult
@@ -70,14 +69,12 @@ def measure_case(
     with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
     Where the value of the call is `RecordedAnswer`, the answer recorded there is what is measured.
     """
-    (result,) = measure_cases(
-        [Called(case, call, where)], system, metrics, convert=convert, timed=timed, observe=observe
-    )
-    return result
+    answer = _answered(case, system, call, convert, timed=timed)
+    scores = score_case(metrics.values(), case.sample, answer) if isinstance(answer, SystemOutputs) else {}
+    return _result(Called(case, call, where), answer, scores, metrics, observe)
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(NamedTuple):
     """A case, the finished call on it, and where it stands."""
 
     case: GoldenCase
@@ -97,26 +94,28 @@ def measure_cases(
     """Do the same for several cases, all of them before the metrics at once, which is what models are made for."""
     given = [_answered(one.case, system, one.call, convert, timed=timed) for one in called]
     good = [(one.case.sample, o) for one, o in zip(called, given, strict=True) if isinstance(o, SystemOutputs)]
-    scores = iter(_scores(metrics, good))
-    out: list[CaseResult] = []
-    for one, answer in zip(called, given, strict=True):
-        if isinstance(answer, SystemOutputs):
-            out.append(_measured(one.case, one.call, answer, next(scores), one.where))
-        elif isinstance(answer, RecordedAnswer):
-            out.append(_measured_again(one.case, answer, metrics, one.where))
-        else:
-            out.append(errored_result(one.case, answer, metrics, where=one.where, call=one.call))
-        if observe is not None:
-            observe(one.case, out[-1], None if isinstance(answer, BaseException) else answer, metrics)
-    return out
+    scores = iter(score_cases(metrics.values(), [sample for sample, _ in good], [outputs for _, outputs in good]))
+    return [
+        _result(one, answer, next(scores) if isinstance(answer, SystemOutputs) else {}, metrics, observe)
+        for one, answer in zip(called, given, strict=True)
+    ]
 
 
-def _scores(
-    metrics: Mapping[str, Metric], good: Sequence[tuple[EvaluationSample, SystemOutputs]]
-) -> list[dict[str, Score]]:
-    if len(good) == 1:
-        return [score_case(metrics.values(), *good[0])]
-    return score_cases(metrics.values(), [sample for sample, _ in good], [outputs for _, outputs in good])
+def _result(
+    called: Called, answer: SystemOutputs | RecordedAnswer | BaseException, scores: dict[str, Score],
+    metrics: Mapping[str, Metric], observe: Observe | None,
+) -> CaseResult:  # fmt: skip
+    """Return the result of a case whose call gave *answer*; the *scores* are those of outputs."""
+    case, call, where = called
+    if isinstance(answer, SystemOutputs):
+        result = _measured(case, call, answer, scores, where)
+    elif isinstance(answer, RecordedAnswer):
+        result = _measured_again(case, answer, metrics, where)
+    else:
+        result = errored_result(case, answer, metrics, where=where, call=call)
+    if observe is not None:
+        observe(case, result, None if isinstance(answer, BaseException) else answer, metrics)
+    return result
 
 
 def _measured_again(
@@ -254,6 +253,8 @@ def _expected(sample: EvaluationSample) -> dict[str, Any]:
 
 
 def _label(gold: Document) -> dict[str, Any]:
+    if not gold.metadata:
+        return {"id": gold.doc_id, "grade": 1}
     out: dict[str, Any] = {"id": gold.doc_id, "grade": gold.metadata.get("grade", 1), **source_key(gold)}
     if (match := gold.metadata.get("match", "id")) != "id":
         out["match"] = match  # a passage of a document: how the document is cut up does not matter

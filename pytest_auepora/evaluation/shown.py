@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..core.types import Document, EvaluationSample, SystemOutputs
+from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import MetricError
 from ..metrics.coverage import citations_of
 from ..metrics.gold import source_of, span_of
@@ -24,20 +24,10 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
 
     *whole* leaves texts and lists as long as they are.
     """
-    grades: Sequence[int] = grades_of_retrieved(sample, outputs)
+    grades = grades_of_retrieved(sample, outputs)
     out: dict[str, Any] = {
         "answer": outputs.response.text,
-        "retrieved": [
-            {
-                "id": r.doc.doc_id,
-                "score": _plain(r.score),
-                "grade": grade,
-                "text": r.doc.text,
-                **source_key(r.doc),
-                **_offsets(r.doc),
-            }
-            for r, grade in zip(outputs.retrieved if whole else outputs.retrieved[:RETRIEVED_CAP], grades, strict=False)
-        ],
+        "retrieved": _hits(outputs.retrieved if whole else outputs.retrieved[:RETRIEVED_CAP], grades, whole=whole),
         "timings": {k: float(v) for k, v in outputs.timings.items()},
     }
     said = outputs.response.metadata
@@ -45,25 +35,46 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
     with suppress(MetricError):  # the metric that needs them says what is wrong with them
         if cited := citations_of(outputs):
             out["citations"] = [c if isinstance(c, int) else str(c) for c in cited]
-    return out if whole else cropped(out)
+    return out if whole else _with_short_texts(out)
+
+
+def _hits(retrieved: Iterable[RetrievedDocument], grades: Iterable[int], *, whole: bool) -> list[dict[str, Any]]:
+    out = []
+    for r, grade in zip(retrieved, grades, strict=False):
+        doc, text = r.doc, r.doc.text
+        if not whole and text and len(text) > SNIPPET_CAP:
+            text = _cropped_text(text, grade)
+        hit: dict[str, Any] = {"id": doc.doc_id, "score": _plain(r.score), "grade": grade, "text": text}
+        if doc.metadata:
+            hit.update(source_key(doc))
+            hit.update(_offsets(doc))
+        out.append(hit)
+    return out
 
 
 def cropped(shown: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `shown_outputs` gave with its texts and lists cut to what reports have room for."""
-    out = dict(shown)
-    if isinstance(answer := out.get("answer"), str):
-        out["answer"] = _cap(answer, ANSWER_CAP)
+    out = _with_short_texts(dict(shown))
     if "retrieved" in out:
         hits = out["retrieved"][:RETRIEVED_CAP]
-        out["retrieved"] = [{**hit, "text": _cropped_text(hit)} if hit.get("text") else hit for hit in hits]
+        out["retrieved"] = [
+            {**h, "text": _cropped_text(h["text"], h.get("grade"))} if h.get("text") else h for h in hits
+        ]
+    return out
+
+
+def _with_short_texts(out: dict[str, Any]) -> dict[str, Any]:
+    """Cut what the answer says; *out* itself is changed."""
+    if isinstance(answer := out.get("answer"), str):
+        out["answer"] = _cap(answer, ANSWER_CAP)
     if "citations" in out:
         out["citations"] = [c if isinstance(c, int) else _cap(c, SNIPPET_CAP) for c in out["citations"][:RETRIEVED_CAP]]
     return out
 
 
-def _cropped_text(hit: Mapping[str, Any]) -> str:
+def _cropped_text(text: str, grade: Any) -> str:
     """Relevant ones whole: they tell what a label meant once its chunk id is gone."""
-    return _cap(hit["text"], ANSWER_CAP if hit.get("grade") else SNIPPET_CAP)
+    return _cap(text, ANSWER_CAP if grade else SNIPPET_CAP)
 
 
 def snippet(text: str) -> str:

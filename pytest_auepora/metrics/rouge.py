@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 __all__ = ["RougeScore", "lcs_length", "rouge_l", "rouge_n"]
 
+_SHORT = 100  # words of two texts together: up to there, looking for those in common takes longer than it saves
+
 
 class RougeScore(NamedTuple):
     """Precision, recall and their harmonic mean, each in [0, 1]."""
@@ -29,18 +31,20 @@ def _score(common: int, n_prediction: int, n_target: int) -> RougeScore:
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     """Return the length of the longest common subsequence of two word lists."""
-    both = set(a).intersection(b)
-    a, b = [w for w in a if w in both], [w for w in b if w in both]
+    if len(a) + len(b) > _SHORT:
+        both = set(a).intersection(b)
+        a, b = [w for w in a if w in both], [w for w in b if w in both]
     if len(a) < len(b):
         a, b = b, a  # the loop runs over the shorter one
     places: dict[str, int] = {}
-    for i, word in enumerate(a):
-        places[word] = places.get(word, 0) | 1 << i
-    full = (1 << len(a)) - 1
-    row = full
+    place, bit = places.get, 1
+    for word in a:
+        places[word] = place(word, 0) | bit
+        bit <<= 1
+    full = row = bit - 1
     for word in b:
-        hit = row & places[word]
-        row = (row + hit | row - hit) & full
+        if hit := row & place(word, 0):
+            row = (row + hit | row - hit) & full
     return (full ^ row).bit_count()
 
 

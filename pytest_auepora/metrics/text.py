@@ -29,7 +29,11 @@ Cut = Literal["default", "unicode"]
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 _ARTICLE_ANY_CASE = re.compile(r"\b(a|an|the)\b", re.IGNORECASE)
+_ARTICLES = frozenset(("a", "an", "the"))
 _NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ASCII_PUNCTUATION = string.punctuation.encode()
+_LOWER = bytes(range(256)).lower()
+_LOWER_WORDS = bytes(c if chr(c).isalnum() and c < 128 else 32 for c in _LOWER)
 _REMEMBER_UP_TO = 50_000  # characters; a longer text is cut again each time rather than kept in memory
 
 # Scripts written without spaces between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, bopomofo, Han.
@@ -73,7 +77,9 @@ def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, 
 
 
 def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
-    if cut == "default" or text.isascii():
+    if text.isascii():
+        found = text.encode().translate(_LOWER_WORDS).decode().split()  # as the expression below, in half the time
+    elif cut == "default":
         found = _ASCII_WORD.findall(text.lower())
     else:
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
@@ -172,6 +178,8 @@ def squad_words(
 
 
 def _squad(text: str, case: bool, punctuation: bool, articles: bool, multilingual: bool) -> tuple[str, ...]:
+    if case and punctuation and articles and text.isascii() and (found := _squad_ascii(text)) is not None:
+        return found
     if case:
         text = text.lower()
     if multilingual:
@@ -181,6 +189,18 @@ def _squad(text: str, case: bool, punctuation: bool, articles: bool, multilingua
     if articles:
         text = (_ARTICLE if case else _ARTICLE_ANY_CASE).sub(" ", text)
     return tuple(text.split())
+
+
+def _squad_ascii(text: str) -> tuple[str, ...] | None:
+    """Return what SQuAD's three steps leave of an ASCII text, in half their time; None where an article may be hidden.
+
+    Letters and digits are all that is left between white space, so an article is a word like any other: unless there
+    are control characters, at which a word ends for the expression alone.
+    """
+    found = text.encode().translate(_LOWER, _ASCII_PUNCTUATION).decode().split()
+    if _ARTICLES.isdisjoint(found) and text.isprintable():
+        return tuple(found)
+    return tuple([word for word in found if word not in _ARTICLES]) if "".join(found).isprintable() else None
 
 
 _remembered_squad = lru_cache(maxsize=4096)(_squad)

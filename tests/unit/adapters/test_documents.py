@@ -225,6 +225,23 @@ json_like = st.recursive(
 )
 
 
+like_documents = st.fixed_dictionaries(
+    {"id": st.text(max_size=2) | st.integers()},
+    optional={"text": st.text(max_size=2) | st.none(), "score": st.floats() | st.integers(), "title": st.just("t")},
+)
+
+
+@given(st.lists(like_documents | st.just({"id": "a", "text": "b", "score": 1.0}) | st.text(min_size=1, max_size=2)))
+def test_a_list_is_read_as_each_of_its_documents(raw: list[Any]) -> None:
+    try:
+        alone = [to_retrieved((one,))[0] for one in raw]
+    except OutputShapeError:
+        with pytest.raises(OutputShapeError):
+            to_retrieved(raw)
+        return
+    assert to_retrieved(raw) == [RetrievedDocument(r.doc, r.score, rank) for rank, r in enumerate(alone, 1)]
+
+
 @given(json_like)
 def test_anything_is_a_ranking_or_a_clear_error(raw: Any) -> None:
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement, Metric
@@ -242,3 +244,15 @@ def test_longest_common_subsequence() -> None:
     assert lcs_length(list("XMJYAUZ"), list("MZJAWXU")) == 4
     assert lcs_length([], ["a"]) == 0
     assert lcs_length(["a"] * 70, ["a"] * 65) == 65
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 3), (7, 1), (30, 40), (50, 51), (70, 90), (200, 3)])
+def test_longest_common_subsequence_of_short_and_long_lists(n: int, m: int) -> None:
+    draw = random.Random(n)
+    a, b = draw.choices("abcdef", k=n), draw.choices("defxyz", k=m)
+    row = [0] * (len(b) + 1)
+    for x in a:
+        before, row = row, [0]
+        for j, y in enumerate(b):
+            row.append(before[j] + 1 if x == y else max(before[j + 1], row[j]))
+    assert lcs_length(a, b) == row[-1]

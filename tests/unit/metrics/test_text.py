@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import string
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +57,22 @@ def test_squad_order() -> None:
     assert squad_words("The A", articles=False) == ("the", "a")
     assert squad_words("THE Cat", case=False) == ("Cat",)
     assert squad_words("a-b c", punctuation=False, articles=False) == ("a-b", "c")
+
+
+near_articles = st.lists(
+    st.sampled_from(["a", "an", "the", "The", "x", " ", "\n", "\x00", "\x1f", "\x7f", "-", "_", "\xa0", "é"])
+).map("".join)
+
+
+@given(st.text(st.characters(max_codepoint=127)) | near_articles)
+def test_squad_words_are_those_of_its_expressions(text: str) -> None:
+    plain = text.lower().translate(str.maketrans("", "", string.punctuation))
+    assert squad_words(text) == tuple(re.sub(r"\b(a|an|the)\b", " ", plain).split())
+
+
+@given(st.text(st.characters(max_codepoint=300)))
+def test_default_words_are_those_of_the_expression(text: str) -> None:
+    assert words(text) == tuple(re.findall("[a-z0-9]+", text.lower()))
 
 
 def test_unspaced_scripts_are_cut_only_when_asked() -> None:
