@@ -8,9 +8,10 @@ that no framework is ever imported here.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
+from importlib import import_module
 from typing import Any, Protocol
 
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs
@@ -104,14 +105,25 @@ def kind_of(obj: Any, package: str, *classes: str) -> bool:
     )
 
 
-@cache
-def _frameworks() -> tuple[Adapter, ...]:
-    """Return the adapters of this package; here, since they are made of what stands above."""
-    from .haystack import HaystackAdapter
-    from .langchain import LangChainAdapter
-    from .llamaindex import LlamaIndexAdapter
+_FRAMEWORKS = {
+    "langchain_core": ("langchain", "LangChainAdapter"),
+    "llama_index": ("llamaindex", "LlamaIndexAdapter"),
+    "haystack": ("haystack", "HaystackAdapter"),
+}
+"""Top-level package of a framework → the module and class of its adapter."""
 
-    return LangChainAdapter(), LlamaIndexAdapter(), HaystackAdapter()
+
+@cache
+def _framework(package: str) -> Adapter:
+    module, name = _FRAMEWORKS[package]
+    made: Adapter = getattr(import_module(f"{__package__}.{module}"), name)()
+    return made
+
+
+def _frameworks(obj: Any) -> Iterator[Adapter]:
+    """Yield the adapters of this package for frameworks that a class of *obj* is from; only those are imported."""
+    packages = {kind.__module__.partition(".")[0] for kind in type(obj).__mro__}
+    return (_framework(package) for package in _FRAMEWORKS if package in packages)
 
 
 def as_system(obj: Any) -> System:
@@ -125,7 +137,7 @@ def as_system(obj: Any) -> System:
     """
     if isinstance(obj, System):
         return obj
-    for adapter in (*_ADAPTERS, *_frameworks()):
+    for adapter in (*_ADAPTERS, *_frameworks(obj)):
         if adapter.matches(obj):
             return adapter.adapt(obj)
     if mistake := _mistake(obj):

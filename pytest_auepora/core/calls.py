@@ -10,14 +10,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain, islice
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .call_output import OutputSplitter, keep_with_call, replay
 from .here import acall_here, call_here
 from .loops import LoopLane, LoopThread
 from .one_call import Call, CallResult, active_call
 from .retry import RetryPolicy
-from .threads import Workers
+
+if TYPE_CHECKING:
+    from .threads import Workers
 
 __all__ = [
     "CallResult",
@@ -193,6 +195,8 @@ class Caller:
 
     def _threads(self) -> Workers:
         if self._workers is None:
+            from .threads import Workers
+
             self._workers = Workers(self.concurrency, self._loops.submit)
         return self._workers
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -28,8 +29,18 @@ def git(folder: Path, *args: str) -> str:
     return done.stdout
 
 
+def _may_be_repository(folder: Path) -> bool:
+    """Whether *folder* looks like a part of a repository, bare or not; where it does not, git need not be started."""
+    if os.environ.get("GIT_DIR"):
+        return True
+    here = folder.resolve()
+    return any((place / name).exists() for place in (here, *here.parents) for name in (".git", "HEAD"))
+
+
 def commit_of(folder: Path) -> str:
     """Return the commit that *folder* is at, or an empty string where git does not know."""
+    if not _may_be_repository(folder):
+        return ""
     try:
         return git(folder, "rev-parse", "HEAD").strip()
     except AueporaError:

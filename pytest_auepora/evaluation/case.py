@@ -12,13 +12,11 @@ from ..core.calls import CallResult
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Score
 from ..core.scoring import failed_scores, score_case, score_cases
-from ..core.seeding import derive_seed, seeded
 from ..core.types import Document, EvaluationSample, SystemOutputs
 from ..io.golden import GoldenCase
 from ..metrics.gold import span_of
 from ..metrics.relevance import expected_behaviour, ranks_of_relevant
 from .recording import RecordedAnswer
-from .remeasure import remeasured
 from .replay import Answering
 from .shown import shown_outputs, snippet, source_key
 
@@ -49,7 +47,11 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
     if isinstance(system, Answering) and (recorded := system.answer(case, repeat)) is not None:
         return recorded
     fn = partial(system.invoke, case.sample, case.top_k)
-    return fn if seed is None else seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
+    if seed is None:
+        return fn
+    from ..core.seeding import derive_seed, seeded
+
+    return seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
 
 
 def measure_case(
@@ -121,6 +123,8 @@ def _result(
 def _measured_again(
     case: GoldenCase, recorded: RecordedAnswer, metrics: Mapping[str, Metric], where: str
 ) -> CaseResult:
+    from .remeasure import remeasured
+
     case = recorded.settled(case)
     result = remeasured(case, recorded, metrics, blank_result(case, where=where))
     if case.moved is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -30,6 +29,8 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
         return replace(worst, error=error)
     scores = {name: _merged([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
     singles = {name: [r.scores[name].value for r in results] for name, s in scores.items() if s.value is not None}
+    import statistics  # with it come fractions and decimal
+
     seconds = statistics.median(r.seconds for r in results)
     return replace(first, scores=scores, seconds=seconds, extra={**first.extra, "repeats": singles})
 
@@ -59,5 +60,7 @@ def _merged(scores: Sequence[Score], info: MetricInfo | None) -> Score:
     values = [s.value for s in measured if s.value is not None]
     if not values:
         return replace(first, details=details)
+    import statistics
+
     middle = statistics.median if info is not None and info.target == "LATENCY" else statistics.fmean
     return Score("number", middle(values), data=first.data, details=details)

@@ -6,13 +6,12 @@ import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import as_system
 from ..core.calls import Caller
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo, Run
-from ..core.scores import ComparableScore
 from ..errors import BaselineError, UnknownNameError
 from ..io.golden import GoldenSuite, load_golden
 from ..metrics.catalogue import ALWAYS
@@ -25,7 +24,9 @@ from ..regression.repeat_plan import ONCE, RepeatPlan
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
 from .case import Convert, Observe
-from .measuring import Measuring
+
+if TYPE_CHECKING:
+    from ..core.scores import ComparableScore
 
 __all__ = ["Evaluation", "blank_run", "calibrations_of", "evaluate", "find_baseline", "suite_metrics"]
 
@@ -111,6 +112,8 @@ class Evaluation:
         Raises:
             UnknownNameError: the metric was not measured; the message names those that were.
         """
+        from ..core.scores import ComparableScore
+
         if name in _RATES:
             gate = judge_gate(self.run, Gate(name, Bound("min", 0.0)), self.metrics)
             return ComparableScore(name, gate.value, gate.message, run=self.run)
@@ -229,6 +232,8 @@ def evaluate(
     folder = calibrations_of(suite, calibrations)
     advisory = standing_of(run.metrics, suite.policy, folder).advisory
     plan = suite.repeat if repeat is None else RepeatPlan.times(repeat) if isinstance(repeat, int) else repeat
+    from .measuring import Measuring  # a pytest run calls and measures by itself
+
     try:
         Measuring(
             run, suite, system, metrics, found, plan, caller=own, convert=convert, seed=seed, timed=timed,

@@ -151,12 +151,14 @@ class _Measured:
         self._restored: dict[str, Any] = {}
 
     def mean(self, name: str) -> float | None:
-        metric, info = _metric(name), self._infos.get(name)
+        info, concerned = self._infos.get(name), _CONCERNS.get(name)
+        cases = self._cases if concerned is None else [c for c in self._cases if concerned(c)]
+        if info is None and not cases:
+            return None  # without having imported the metric
+        metric = _metric(name)
         if info is not None and metric_key(info) == metric_key(MetricInfo.of(metric)):
             scores = (c.scores.get(name) for c in self._cases)
             return _mean(s.value for s in scores if s is not None and s.value is not None)
-        concerned = _CONCERNS.get(name)
-        cases = self._cases if concerned is None else [c for c in self._cases if concerned(c)]
         values = (v for c in cases if (v := self._anew(metric, c)) is not None)
         if name == "citation_coverage" and not any(map(_may_cite, cases)):
             return next(values, None)  # nothing cites anything: every answer that counts has the same 0

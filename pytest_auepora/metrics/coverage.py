@@ -12,7 +12,6 @@ from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .gold import source_of
 from .options import UNSPELLED, Configured, choice
-from .phrases import phrase_finder, wordings
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 
 __all__ = ["CitationCoverage", "CoverageEntities", "citations_of"]
@@ -41,6 +40,8 @@ class CoverageEntities(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """N/a where no entity is listed.  Details: ``missing``, by first name."""
+        from .phrases import phrase_finder, wordings
+
         entities = wordings(sample.labels.get("entities"), "entities")
         if not entities:
             return NotApplicable("no entities")

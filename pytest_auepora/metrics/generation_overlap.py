@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .comparands import answer_text, evidence_texts, targets
-from .generation_bleu import BleuScore, SentenceBleu
-from .generation_rouge import Rouge1, Rouge2, RougeL, RougeScores
 from .options import Configured, choice
 from .text import answer_words, is_mostly_ascii, squad_words
+
+if TYPE_CHECKING:
+    from .generation_bleu import BleuScore, SentenceBleu
+    from .generation_rouge import Rouge1, Rouge2, RougeL, RougeScores
 
 __all__ = [
     "BleuScore",
@@ -25,6 +27,20 @@ __all__ = [
     "SentenceBleu",
     "TokenF1",
 ]
+
+_ELSEWHERE = {
+    **dict.fromkeys(("BleuScore", "SentenceBleu"), "generation_bleu"),
+    **dict.fromkeys(("Rouge1", "Rouge2", "RougeL", "RougeScores"), "generation_rouge"),
+}
+"""What can be had here as well, and is imported when it is asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__package__}.{_ELSEWHERE[name]}"), name)
 
 
 @dataclass(eq=False, repr=False)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from .generation_overlap import BleuScore, ExactMatch, Rouge1, Rouge2, RougeL, RougeScores, SentenceBleu, TokenF1
+from .generation_bleu import BleuScore, SentenceBleu
+from .generation_overlap import ExactMatch, TokenF1
+from .generation_rouge import Rouge1, Rouge2, RougeL, RougeScores
 
 __all__ = [
     "BleuScore",

@@ -8,10 +8,8 @@ as well: an option called ``base`` is a metric by name.  Modules are imported wh
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -25,12 +23,22 @@ _HOLE = re.compile(r"\\\{(\w+)\\\}")
 _NAMED = re.compile(r"(\w+)\s*=\s*(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
 class _Entry:
-    spelling: str
-    pattern: re.Pattern[str]
-    factory: str | Callable[..., Metric]
-    fixed: dict[str, Any] = field(default_factory=dict)
+    __slots__ = ("_pattern", "_start", "factory", "fixed", "spelling")
+
+    def __init__(self, spelling: str, factory: str | Callable[..., Metric], fixed: Mapping[str, Any]) -> None:
+        self.spelling, self.factory, self.fixed = spelling, factory, fixed
+        self._start = spelling.partition("{")[0]
+        self._pattern: re.Pattern[str] | None = None
+
+    def match(self, head: str) -> dict[str, int] | None:
+        """Return the numbers that *head* has in the holes of the spelling; None where it is spelled otherwise."""
+        if self._start == self.spelling or not head.startswith(self._start):
+            return {} if head == self.spelling else None
+        if self._pattern is None:  # few of a hundred patterns are ever needed
+            self._pattern = re.compile(_HOLE.sub(r"(?P<\1>-?\\d+)", re.escape(self.spelling)))
+        found = self._pattern.fullmatch(head)
+        return None if found is None else {name: int(digits) for name, digits in found.groupdict().items()}
 
     def load(self) -> Callable[..., Metric]:
         if not isinstance(self.factory, str):
@@ -46,12 +54,9 @@ class Registry:
     def __init__(self) -> None:
         self._entries: list[_Entry] = []
         self._made: dict[str, Metric] = {}
+        self._later: list[Callable[[Registry], None]] = []
         for spelling, (factory, fixed) in SPELLINGS.items():
-            self._enter(spelling, factory, dict(fixed))
-
-    def _enter(self, spelling: str, factory: str | Callable[..., Metric], fixed: dict[str, Any]) -> None:
-        pattern = re.compile(_HOLE.sub(r"(?P<\1>-?\\d+)", re.escape(spelling)))
-        self._entries.append(_Entry(spelling, pattern, factory, fixed))
+            self._entries.append(_Entry(spelling, factory, fixed))
 
     def add(self, spelling: str, metric: Metric | Callable[..., Metric]) -> None:
         """Add a metric under *spelling*: an instance, or a class or function that makes one from its options.
@@ -59,21 +64,43 @@ class Registry:
         Raises:
             MetricError: the spelling is taken.
         """
+        self._complete()
         if any(e.spelling == spelling for e in self._entries):
             raise MetricError(f"there already is a metric called {spelling!r}")
         if isinstance(metric, Metric):
             made = metric
-            self._enter(spelling, lambda: made, {})
+            self._entries.append(_Entry(spelling, lambda: made, {}))
         else:
-            self._enter(spelling, metric, {})
+            self._entries.append(_Entry(spelling, metric, {}))
         self._made.clear()
+
+    def defer(self, more: Callable[[Registry], None]) -> None:
+        """Let *more* add its metrics once a name is asked for that is not known, or a metric is added, or all are.
+
+        For what is slow to find.  Where it raises, nothing of it is added, and it is asked again the next time.
+        """
+        self._later.append(more)
+
+    def _complete(self) -> bool:
+        """Let all that was deferred add its metrics; whether there was any."""
+        waited = bool(self._later)
+        while self._later:
+            more, before = self._later.pop(0), list(self._entries)
+            try:
+                more(self)
+            except BaseException:
+                self._entries, self._later = before, [more, *self._later]
+                raise
+        return waited
 
     def spellings(self) -> list[str]:
         """Every spelling known, in catalogue order."""
+        self._complete()
         return [e.spelling for e in self._entries]
 
     def classes(self) -> Iterator[tuple[str, Callable[..., Metric]]]:
         """Yield each spelling with the loaded class or factory behind it."""
+        self._complete()
         for entry in self._entries:
             yield entry.spelling, entry.load()
 
@@ -92,12 +119,12 @@ class Registry:
         head, bracket, rest = name.partition("[")
         if bracket and not rest.endswith("]"):
             raise MetricError(f"{name}: the bracket is not closed; write name[option=value]")
-        for entry in self._entries:
-            if (match := entry.pattern.fullmatch(head)) is not None:
-                break
-        else:
+        if (found := self._find(head)) is None and self._complete():
+            found = self._find(head)
+        if found is None:
             raise UnknownNameError("metric", head, self._near_names(head))
-        kwargs = {**entry.fixed, **{k: int(v) for k, v in match.groupdict().items()}}
+        entry, numbers = found
+        kwargs = {**entry.fixed, **numbers}
         factory = entry.load()
         if bracket:
             kwargs.update(_options(name, rest[:-1], factory, taken=set(kwargs)))
@@ -109,6 +136,12 @@ class Registry:
             raise MetricError(f"{name}: {exc}") from None
         metric.name = name
         return metric
+
+    def _find(self, head: str) -> tuple[_Entry, dict[str, int]] | None:
+        for entry in self._entries:
+            if (numbers := entry.match(head)) is not None:
+                return entry, numbers
+        return None
 
     def _near_names(self, name: str) -> list[str]:
         numbers = re.findall(r"\d+", name) or ["5"]
@@ -141,6 +174,8 @@ def _parts(text: str) -> list[str]:
 
 
 def _options(name: str, text: str, factory: Callable[..., Metric], taken: set[str]) -> dict[str, Any]:
+    import inspect
+
     known = [p for p in inspect.signature(factory).parameters if p not in taken]
     out: dict[str, Any] = {}
     for part in _parts(text):

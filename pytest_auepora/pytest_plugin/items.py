@@ -21,7 +21,6 @@ from .keys import CASE, CORPUS, PARCELS, SESSION, SUITE
 from .lookahead import Queue
 from .session import AueporaSession
 from .stages import Taken, staged_suites
-from .timing import timed_call
 from .wire import Parcel, attach
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     case, system = item.stash[CASE], _answering(item, session, rag)
     caller = session.callers.of(system)
     if case.benchmark is not None and not is_recorded(system, case):
+        from .timing import timed_call
+
         ask = session.ask(system, case)
         calls = [timed_call(item, caller, ask, case.benchmark, case.timeout)]
     else:

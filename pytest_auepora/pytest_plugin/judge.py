@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,7 +16,6 @@ from ..core.run import Run
 from ..errors import BaselineError
 from ..evaluation.case import errored_result
 from ..io.golden import GoldenSuite
-from ..regression.accept import Accepted, accept
 from ..regression.anchor import anchor_path
 from ..regression.baseline import GIT_COMMIT
 from ..regression.gates import GateOutcome
@@ -26,6 +26,9 @@ from .entry import SWITCHES
 from .keys import SESSION
 from .variants import in_order
 from .wire import Parcel, unpack
+
+if TYPE_CHECKING:
+    from ..regression.accept import Accepted
 
 __all__ = ["Judge", "Judged", "measures"]
 
@@ -127,6 +130,8 @@ class Judge:
         if not self.complete:
             judged.verdict.notes.append("the run was stopped, so the baseline was not touched")
             return
+        from ..regression.accept import accept
+
         try:
             path = session.baseline_path(judged.suite, run.variant)
             if session.options.prune and not run.is_full:
@@ -140,6 +145,8 @@ class Judge:
         if not (self.complete and run.is_full):
             judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
             return
+        from ..regression.accept import accept
+
         try:
             path = anchor_path(session.baseline_path(judged.suite, run.variant))
             judged.anchored = accept(path, run, ["all"], prune=True)

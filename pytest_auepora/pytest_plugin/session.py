@@ -20,7 +20,6 @@ from ..evaluation.repeats import merge_repeats, widened
 from ..evaluation.replay import Answering
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_metrics
 from ..io.golden import GoldenCase, GoldenSuite, load_golden
-from ..metrics.extensions import add_installed
 from ..metrics.registry import Registry
 from ..regression.anchor import Anchor, load_anchor
 from ..regression.baseline import Baseline, baseline_path
@@ -48,6 +47,12 @@ def session_of(config: pytest.Config) -> AueporaSession:
     if SESSION not in config.stash:
         config.stash[SESSION] = AueporaSession(config)
     return config.stash[SESSION]
+
+
+def _add_installed(registry: Registry) -> None:
+    from ..metrics.extensions import add_installed  # reads what is known of every installed package
+
+    add_installed(registry)
 
 
 class AueporaSession:
@@ -91,7 +96,7 @@ class AueporaSession:
     def registry(self) -> Registry:
         """All metrics, the project's own included."""
         registry = Registry()
-        add_installed(registry)
+        registry.defer(_add_installed)
         self.config.hook.pytest_auepora_metrics(registry=registry, config=self.config)
         return registry
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import MetricInfo, Run
-from .bootstrap import Effect, EffectInterval, bootstrap_interval, jackknife_interval, judge_interval
 from .compare import Comparison, MetricChange
 from .gates import GateOutcome, leave_undecided
 from .measurements import APART, Pairs, aggregate_of, settle
 from .policy import RegressionPolicy
 from .slices import CLUSTERS_FOR_STATISTICS
+
+if TYPE_CHECKING:
+    from .bootstrap import Effect, EffectInterval
 
 __all__ = ["judge_apart", "limits"]
 
@@ -50,6 +52,8 @@ class _Question:
         return -self.change.gain / size
 
     def interval(self, alpha: float) -> EffectInterval:
+        from .bootstrap import bootstrap_interval, jackknife_interval
+
         def over(measured: list[Measurement]) -> float | None:
             return aggregate_of(self.metric, measured)
 
@@ -133,6 +137,8 @@ def _judge(gate: GateOutcome, question: _Question, policy: RegressionPolicy, alp
     if all(then == now for then, now in question.pairs.values()):
         gate.message = f"{_told(question)}: no case differs"
         return
+    from .bootstrap import judge_interval
+
     seen = question.interval(alpha)
     direction: Literal["higher", "lower"] = "lower" if question.info.direction == "lower" else "higher"
     found = judge_interval(seen, direction=direction, min_effect=question.min_effect, margin=question.margin)

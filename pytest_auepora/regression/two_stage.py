@@ -6,7 +6,6 @@ them shows is inconclusive.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -116,6 +115,8 @@ def _cut(score: Score, values: list[float | None] | None, n: int, info: MetricIn
     numbers = [v for v in values if v is not None]
     if not numbers:
         return Score("n/a", reason=f"n/a in the first {n} repeats")
+    import statistics  # with it come fractions and decimal
+
     middle = statistics.median if info is not None and info.target == "LATENCY" else statistics.fmean
     return replace(score, value=middle(numbers), details=details)
 

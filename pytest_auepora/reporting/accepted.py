@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..regression.accept import Accepted
+if TYPE_CHECKING:
+    from ..regression.accept import Accepted
 
 __all__ = ["accepted_lines"]
 

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.run import Run
 from ..errors import AueporaError, MissingExtraError, did_you_mean
-from ..regression.accept import write_atomically
-from ..regression.verdict import Verdict
-from .past import Past
-from .side_by_side import SideBySide
+
+if TYPE_CHECKING:
+    from ..regression.verdict import Verdict
+    from .past import Past
+    from .side_by_side import SideBySide
 
 __all__ = ["FORMATS", "Target", "check_installed", "read_target", "report_text", "wants_past", "write_report"]
 
@@ -119,4 +120,6 @@ def write_report(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
     else:
+        from ..regression.accept import write_atomically
+
         write_atomically(path, text)

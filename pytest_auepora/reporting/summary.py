@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from ..core.run import CaseResult, MetricInfo, Run
 from ..regression.gates import GateOutcome
 from ..regression.verdict import Verdict
-from .diagnosis import blamed_metrics, component, diagnose, listed
 from .layout import Cell, Column, Line, table, text_width
 from .marks import Marks
 from .metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
@@ -78,6 +77,8 @@ def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo], most: int =
     What it failed by comes first, then one metric of retrieval, one of generation and one of neither.  Scores that
     are n/a and times are left out; empty where nothing is left.
     """
+    from .diagnosis import blamed_metrics, component
+
     names = [
         n for n, info in metrics.items()
         if (s := result.scores.get(n)) is not None and s.value is not None
@@ -104,6 +105,8 @@ def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bo
         elif kind in FAILING:
             _failures(page, kind, cases, run, verdict)
         elif kind == "fixed":
+            from .diagnosis import listed
+
             page.free(f"fixed: {listed([c.case_id for c in cases], MOST_CASES)}", "green")
     _moved(page, verdict)
     _gates(page, verdict, run)
@@ -158,6 +161,8 @@ def _cells(row: MetricRow, marks: Marks, room: str) -> list[Cell]:
 
 
 def _failures(page: Page, kind: str, cases: Sequence[CaseResult], run: Run, verdict: Verdict) -> None:
+    from .diagnosis import diagnose
+
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     page.lines.append([Cell(kind, ("red", "bold") if kind != "still failing" else ("red",))])
     for case in cases[:MOST_CASES]:
@@ -168,6 +173,8 @@ def _failures(page: Page, kind: str, cases: Sequence[CaseResult], run: Run, verd
 
 def _errors(page: Page, cases: Sequence[CaseResult]) -> None:
     """Cases that errored the same way share a line: an outage is one thing, not forty."""
+    from .diagnosis import diagnose, listed
+
     by: dict[str, list[str]] = {}
     for case in cases:
         by.setdefault(str(diagnose(case, None, {})), []).append(case.case_id)
@@ -248,4 +255,6 @@ def _notes(page: Page, run: Run, verdict: Verdict) -> None:
 
 
 def _short(value: object) -> str:
+    from .diagnosis import listed
+
     return "(nothing)" if value is None else listed([value])

@@ -98,3 +98,43 @@ def test_installed_packages_offer_metrics(monkeypatch: pytest.MonkeyPatch) -> No
     points[:] = [metadata.EntryPoint("gone", "not_there:x", GROUP)]
     with pytest.raises(MetricError, match=r"entry point gone = not_there:x of auepora\.metrics"):
         add_installed(Registry())
+
+
+@pytest.mark.usefixtures("folder")
+def test_installed_metrics_are_looked_for_when_a_name_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    points = [metadata.EntryPoint("their_words", "own_metrics:AnswerWords", GROUP)]
+
+    def entry_points(*, group: str) -> list[metadata.EntryPoint]:
+        asked.append(group)
+        return points
+
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+    monkeypatch.syspath_prepend(".")
+    registry = Registry()
+    registry.defer(add_installed)
+    assert registry.get("recall@5").name == "recall@5"
+    assert not asked
+    assert registry.get("their_words").name == "their_words"
+    assert asked == [GROUP]
+    with pytest.raises(MetricError, match="already is a metric called 'their_words'"):
+        registry.add("their_words", registry.get("recall@5"))
+    assert "their_words" in registry.spellings()
+    assert asked == [GROUP]
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_was_deferred_adds_all_or_nothing_and_says_so_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [
+        metadata.EntryPoint("their_words", "own_metrics:AnswerWords", GROUP),
+        metadata.EntryPoint("gone", "not_there:x", GROUP),
+    ]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda *, group: points)
+    monkeypatch.syspath_prepend(".")
+    registry = Registry()
+    registry.defer(add_installed)
+    for _ in range(2):
+        with pytest.raises(MetricError, match="entry point gone"):
+            registry.get("their_words")
+    points.pop()
+    assert registry.get("their_words").name == "their_words"
