@@ -98,11 +98,12 @@ def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf |
     ran = [c for c in run.cases.values() if c.state != "skipped" and (only is None or c.case_id in only)]
     cases = [c for c in ran if c.state != "error"]
     ranks = [rank_of(c) for c in cases if c.ranks]
+    recalls = [_document_recalls(c) for c in cases]
     text = _Measured(run.metrics, cases)
     return AggregateMetrics(
         hit_at_k={k: _mean(float(r is not None and r <= k) for r in ranks) for k in CUTS},
         mrr=_mean(1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks),
-        recall_at_k_doc={k: _mean(r for c in cases if (r := _document_recall(c, k)) is not None) for k in CUTS},
+        recall_at_k_doc={k: _mean(r for at in recalls if (r := at.get(k)) is not None) for k in CUTS},
         citation_coverage=text.mean("citation_coverage"),
         groundedness=text.mean("assertion_pass"),
         empty_result_rate=text.mean("empty_result_rate"),
@@ -117,15 +118,16 @@ def first_rank(result: CaseResult) -> int | None:
     return min((r for r in result.ranks.values() if r is not None), default=None)
 
 
-def _document_recall(result: CaseResult, k: int) -> float | None:
-    """Return the share of the relevant documents that the top *k* come from; the stored score where no ids are."""
+def _document_recalls(result: CaseResult) -> Mapping[int, float | None]:
+    """Return the share of the relevant documents that the top k come from, by k; stored scores where no ids are."""
     if "retrieved" not in result.outputs or "relevant" not in result.expected:
-        score = result.scores.get(f"recall@{k}_doc")
-        return score.value if score is not None else None
+        scores = {k: result.scores.get(f"recall@{k}_doc") for k in CUTS}
+        return {k: score.value for k, score in scores.items() if score is not None}
     wanted = {document_of(label) for label in result.expected["relevant"] if label.get("grade", 1) >= 1}
     if not wanted:
-        return None
-    return len(wanted & {document_of(hit) for hit in result.outputs["retrieved"][:k]}) / len(wanted)
+        return {}
+    hits = [document_of(hit) for hit in result.outputs["retrieved"][: CUTS[-1]]]
+    return {k: len(wanted.intersection(hits[:k])) / len(wanted) for k in CUTS}
 
 
 def document_of(said: Mapping[str, Any]) -> str:
@@ -139,8 +141,8 @@ def _mean(values: Iterable[float]) -> float | None:
 
 
 @cache
-def _metric(name: str) -> Metric:
-    return Registry().get(name)
+def _registry() -> Registry:
+    return Registry()
 
 
 class _Measured:
@@ -154,8 +156,8 @@ class _Measured:
         info, concerned = self._infos.get(name), _CONCERNS.get(name)
         cases = self._cases if concerned is None else [c for c in self._cases if concerned(c)]
         if info is None and not cases:
-            return None  # without having imported the metric
-        metric = _metric(name)
+            return None  # and nothing is imported for it
+        metric = _registry().get(name)
         if info is not None and metric_key(info) == metric_key(MetricInfo.of(metric)):
             scores = (c.scores.get(name) for c in self._cases)
             return _mean(s.value for s in scores if s is not None and s.value is not None)

@@ -11,17 +11,17 @@ from typing import Any
 
 from ..core.run import CaseResult, Run
 
-__all__ = ["dumps", "run_of", "run_text"]
+__all__ = ["dumps", "rounded", "run_of", "run_text", "taken_apart"]
 
 
 def dumps(value: Any) -> str:
     """Return *value*, which may hold dataclasses, as JSON in ASCII; infinity stays infinity as Python writes it."""
-    return _ENCODER.encode(value)
+    return _encoded(value)
 
 
 def run_text(run: Run) -> str:
     """Return *run* without its cases."""
-    raw = _plain(run)
+    raw = taken_apart(run)
     del raw["cases"]
     return dumps(raw)
 
@@ -33,7 +33,8 @@ def run_of(text: str, results: list[str]) -> Run:
     return run
 
 
-def _plain(value: Any) -> Any:
+def taken_apart(value: Any) -> Any:
+    """Return the fields of a dataclass by name, as they are, and of what else JSON does not know what is written."""
     kind = type(value)
     if (taken := _TAKERS.get(kind)) is None:
         if not is_dataclass(kind):
@@ -61,8 +62,25 @@ def _foreign(value: Any) -> Any:
 _TAKERS: dict[type[Any], Callable[[Any], dict[str, Any]]] = {}
 """What takes a dataclass apart: asked for thousands of values of few kinds, so it is made once a kind."""
 
-# what a circle would end in is a RecursionError; looking out for one costs a fifth of the time
-_ENCODER = json.JSONEncoder(default=_plain, separators=(",", ":"), check_circular=False)
+
+def _encoding() -> Callable[[Any], str]:
+    """Return what `dumps` does.  What a circle ends in is a RecursionError: looking out for one costs a fifth.
+
+    The standard library makes its encoder anew for every text, which takes longer than a short text does; where it
+    has the one that is written in C, that is made once.
+    """
+    anew = json.JSONEncoder(default=taken_apart, separators=(",", ":"), check_circular=False)
+    try:
+        make: Any = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+        once = make(None, taken_apart, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True)
+        if "".join(once([1.5], 0)) == "[1.5]":
+            return lambda value: "".join(once(value, 0))
+    except (AttributeError, TypeError):  # another Python
+        pass
+    return anew.encode
+
+
+_encoded = _encoding()
 
 
 def rounded(value: float | None) -> float | None:

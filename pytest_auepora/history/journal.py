@@ -47,6 +47,7 @@ class Journal:
         self._file: IO[bytes] | None = None
         self._size = 0
         self._broken = False
+        self._told: dict[tuple[str, str], tuple[Any, str]] = {}
         self._written: dict[int, tuple[CaseResult, int, int]] = {}
 
     def knows(self, path: str, variant: str) -> bool:
@@ -61,7 +62,10 @@ class Journal:
     def add(self, path: str, variant: str, result: CaseResult, recordings: Sequence[str], provenance: Any) -> None:
         """Take in one result of a run that was begun; a later one of the same case counts."""
         text = dumps(result)
-        told = dumps({"of": [path, variant], "provenance": provenance})
+        known, told = self._told.get((path, variant), (None, ""))
+        if known is not provenance:  # within a process it is one of each run
+            told = dumps({"of": [path, variant], "provenance": provenance})
+            self._told[path, variant] = provenance, told
         answers = ",".join(map(_answer_json, recordings))
         self._write(f'{told[:-1]},"answers":[{answers}],"result":{text}}}')
         if not self._broken:

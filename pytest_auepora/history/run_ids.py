@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import threading
 import time
 
@@ -22,7 +22,7 @@ def new_run_id() -> str:
     with _lock:
         _last = now = max(time.time_ns() // 1_000_000, _last + 1)
     seconds, milliseconds = divmod(now, 1000)
-    tail = _text(milliseconds, 2) + _text(secrets.randbelow(32**3), 3)
+    tail = _text(milliseconds, 2) + _text(int.from_bytes(os.urandom(2), "big"), 3)  # of which 15 bits are taken
     return f"{time.strftime('%y%m%d-%H%M%S', time.gmtime(seconds))}-{tail}"
 
 

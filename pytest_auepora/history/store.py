@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError, did_you_mean
@@ -19,9 +19,12 @@ from .database import open_database
 from .pruning import RECORDINGS, delete_runs, prune_recordings, prune_runs
 from .run_ids import new_run_id
 from .schema import ensure_tables, has_tables
-from .stored_run import LISTED, StoredRun, listed
+from .texts import verdict_text
 
-__all__ = ["KEEP", "KEEP_RECORDED", "HistoryStore", "Recordings", "StoredRun"]
+if TYPE_CHECKING:
+    from .stored_run import StoredRun
+
+__all__ = ["KEEP", "KEEP_RECORDED", "HistoryStore", "Recordings"]
 
 KEEP = 200
 """Runs kept of each suite and configuration unless something else is asked for."""
@@ -145,7 +148,7 @@ class HistoryStore:
             "provenance": dumps(run.provenance),
             "metrics": dumps(run.metrics),
             "run_json": run_text(run),
-            "verdict_json": dumps(verdict),
+            "verdict_json": verdict_text(verdict),
             "origin": f"{run.origin['kind']} {run.origin['run']}" if run.origin else "",
         }
 
@@ -157,6 +160,8 @@ class HistoryStore:
             suite: only of this suite.
             variant: only of this configuration; ``""`` is the one without a name.
         """
+        from .stored_run import LISTED, listed
+
         if not self.exists():
             return []
         given = {"suite": suite, "variant": variant}
