@@ -92,34 +92,31 @@ class Aggregate:
 
 def aggregate(metric: Metric, scores: Sequence[Score]) -> Aggregate:
     """Aggregate the *scores* of *metric*, one per case; over repeats, the mean of their aggregates."""
-    seen = [m for s in scores if (m := s.measurement) is not None]
-    n_error = sum(s.state == "error" for s in scores)
-    n_na = sum(s.state == "n/a" for s in scores)
+    seen = [Measurement(s.value, s.data, s.details) for s in scores if s.state not in ("n/a", "error")]
+    n = len(seen)
+    n_error = sum([s.state == "error" for s in scores]) if n < len(scores) else 0
     value: float | None = None
     details: dict[str, Any] = {}
-    n = len(seen)
     if seen:
         result = metric.aggregate(seen)
         details = result.details
         n_used = details.get("num_samples", n)
         if n_used:
-            value = math.fsum([result.value, *(metric.aggregate(one).value for one in _further(seen))])
-            value /= _rounds(seen)
+            rounds = 1 + max([len(m.details.get(FURTHER, ())) for m in seen])
+            value = math.fsum([result.value, *(metric.aggregate(one).value for one in _further(seen, rounds))])
+            value /= rounds
     return Aggregate(
-        metric.name, value, _with_errors(metric, value, n, n_error), n, n_error, n_na, len(scores), details
-    )
+        metric.name, value, _with_errors(metric, value, n, n_error), n, n_error, len(scores) - n - n_error, len(scores),
+        details,
+    )  # fmt: skip
 
 
-def _rounds(seen: Sequence[Measurement]) -> int:
-    return 1 + max(len(m.details.get(FURTHER, ())) for m in seen)
-
-
-def _further(seen: Sequence[Measurement]) -> Iterator[list[Measurement]]:
+def _further(seen: Sequence[Measurement], rounds: int) -> Iterator[list[Measurement]]:
     """Yield the measurements of each repeat after the first, for metrics that aggregate more than values.
 
     Not all repeats in one: the share of different words, say, falls when the same is said again.
     """
-    for i in range(_rounds(seen) - 1):
+    for i in range(rounds - 1):
         yield [replace(m, data=more[i]) if i < len(more := m.details.get(FURTHER, ())) else m for m in seen]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 
@@ -14,16 +14,13 @@ from ..core.progress import Progress
 from ..core.run import CaseResult, Run
 from ..io.golden import GoldenCase, GoldenSuite
 from ..regression.baseline import Baseline
-from ..regression.case_guard import judge_case
-from ..regression.comparability import incomparable_metrics
-from ..regression.compare import compare_case
 from ..regression.repeat_plan import RepeatPlan
 from ..regression.two_stage import wants_more
-from ..regression.worst_repeat import note_worst
 from .case import Called, Convert, Observe, ask_case, measure_cases, skipped_result
+from .case_judge import CaseJudge
 from .repeats import merge_repeats, widened
 
-__all__ = ["Measuring", "case_judge"]
+__all__ = ["Measuring"]
 
 _TOGETHER = 32  # cases that are measured at once: enough for a model, not many to hold
 
@@ -53,10 +50,10 @@ class Measuring:
         run.add(skipped_result(c, c.skip, self._where(c)) for c in self.suite.cases if c.skip is not None)
         answered: dict[str, list[CaseResult]] = {}
         todo = [c for c in self.suite.cases if c.skip is None]
-        judged = case_judge(run, self.suite, self.baseline, self.advisory)
+        judge = CaseJudge(run, self.suite.policy, self.baseline, self.advisory)
         with Progress("cases", len(todo), show=self.progress) as bar:
             for case, singles in self._measured(todo, range(plan.first)):
-                result = judged(case, merge_repeats(singles, run.metrics), singles)
+                result, _ = judge.judge(case, singles)
                 run.add([result])
                 bar.done()
                 if plan.two_stage and result.state != "error":
@@ -83,22 +80,3 @@ class Measuring:
 
     def _where(self, case: GoldenCase) -> str:
         return f"{self.run.path}:{case.line}"
-
-
-def case_judge(
-    run: Run, suite: GoldenSuite, baseline: Baseline | None, advisory: Collection[str]
-) -> Callable[..., CaseResult]:
-    """Return what judges the result of a case by itself and beside *baseline*, and gives it back.
-
-    It takes the case, the result, and where that was merged the repeats.
-    """
-    incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
-
-    def judged(case: GoldenCase, result: CaseResult, singles: Sequence[CaseResult] = ()) -> CaseResult:
-        block = baseline.cases.get(case.id) if baseline is not None else None
-        comparison = None if baseline is None else compare_case(result, block, run.metrics, incomparable)
-        judge_case(result, case.thresholds, run.metrics, comparison, suite.policy, advisory=advisory)
-        note_worst(result, singles, comparison, run.metrics, policy=suite.policy, advisory=advisory)
-        return result
-
-    return judged

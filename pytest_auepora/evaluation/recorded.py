@@ -28,7 +28,7 @@ from ..regression.anchor import load_anchor
 from ..regression.baseline import baseline_path
 from ..regression.calibration import standing_of
 from .case import Called, blank_result, measure_cases, skipped_result
-from .measuring import case_judge
+from .case_judge import CaseJudge
 from .suite import Evaluation, blank_run, calibrations_of, find_baseline, suite_metrics
 
 __all__ = ["LARGE", "RecordedError", "score_recorded"]
@@ -83,7 +83,7 @@ def score_recorded(
     found, note = find_baseline(suite, variant, override)
     anchor = load_anchor(baseline_path(suite.path, suite.name, variant, override), suite.name, variant)
     folder = calibrations_of(suite, calibrations)
-    judged = case_judge(run, suite, found, standing_of(run.metrics, suite.policy, folder).advisory)
+    judge = CaseJudge(run, suite.policy, found, standing_of(run.metrics, suite.policy, folder).advisory)
     skipped = [skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None]
     keep = _Shelf(run, large=len(suite.cases) > LARGE)
     with Progress("cases", len(suite.cases) - len(skipped), show=progress) as bar:
@@ -95,7 +95,7 @@ def score_recorded(
         for batch, made in done:
             results = _lost(batch, made, metrics, run.path) if isinstance(made, Lost) else made
             for one, result in zip(batch, results, strict=True):
-                keep.put(judged(one.case, result))
+                keep.put(judge.judge(one.case, [result])[0])
             bar.done(len(batch))
     run.add(skipped)
     run.cases = {case.id: run.cases[case.id] for case in suite.cases if case.id in run.cases}

@@ -16,6 +16,7 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import BaselineError
 from ..evaluation.case import ask_case, measure_case
+from ..evaluation.case_judge import CaseJudge
 from ..evaluation.repeats import merge_repeats, widened
 from ..evaluation.replay import Answering
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_metrics
@@ -24,11 +25,9 @@ from ..metrics.registry import Registry
 from ..regression.anchor import Anchor, load_anchor
 from ..regression.baseline import Baseline, baseline_path
 from ..regression.calibration import standing_of
-from ..regression.case_guard import judge_case
-from ..regression.comparability import incomparable_metrics
-from ..regression.compare import CaseComparison, compare_case
+from ..regression.compare import CaseComparison
 from ..regression.repeat_plan import RepeatPlan
-from ..regression.worst_repeat import as_shown, note_worst, show_instead
+from ..regression.worst_repeat import as_shown, show_instead
 from .answers import Answers
 from .calling import Callers
 from .keys import SESSION
@@ -80,7 +79,7 @@ class AueporaSession:
         self._infos: dict[Path, dict[str, MetricInfo]] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
         self._advisory: dict[Path, Mapping[str, str]] = {}
-        self._incomparable: dict[tuple[Path, str], Mapping[str, str]] = {}
+        self._judges: dict[tuple[Path, str], CaseJudge] = {}
         self._systems: dict[int, tuple[Any, System]] = {}
         self._provenance: dict[tuple[Path, int], tuple[System, dict[str, Any]]] = {}
         self.answers = Answers(self)
@@ -188,15 +187,6 @@ class AueporaSession:
         run.provenance = dict(provenance)
         return run
 
-    def incomparable(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Mapping[str, str]:
-        """Return the metrics that do not compare with the baseline, and why."""
-        key = suite.path, variant
-        if key not in self._incomparable:
-            baseline, _ = self.baseline(suite, variant)
-            run = self.run(suite, variant, provenance)
-            self._incomparable[key] = incomparable_metrics(run, baseline) if baseline is not None else {}
-        return self._incomparable[key]
-
     def system(self, rag: Any) -> System:
         """Return the adapted form of a fixture's value; the same for the same value."""
         known = self._systems.get(id(rag))
@@ -272,16 +262,12 @@ class AueporaSession:
         provenance: Mapping[str, Any],
     ) -> tuple[CaseResult, CaseComparison | None]:  # fmt: skip
         """Merge the repeats of a measured case, judge and redact it; with it how it compares with its baseline."""
-        result = merge_repeats(singles, self.infos(suite))
-        baseline, _ = self.baseline(suite, variant)
-        comparison: CaseComparison | None = None
-        if baseline is not None:
-            incomparable = self.incomparable(suite, variant, provenance)
-            comparison = compare_case(result, baseline.cases.get(case.id), self.infos(suite), incomparable)
-        held_to = None if self.options.accepting else comparison
-        infos, advisory = self.infos(suite), self.advisory(suite)
-        judge_case(result, case.thresholds, infos, held_to, suite.policy, advisory=advisory)
-        note_worst(result, singles, held_to, infos, policy=suite.policy, advisory=advisory)
+        key = suite.path, variant
+        if (judge := self._judges.get(key)) is None:
+            run, (baseline, _) = self.run(suite, variant, provenance), self.baseline(suite, variant)
+            advisory, accepting = self.advisory(suite), self.options.accepting
+            judge = self._judges[key] = CaseJudge(run, suite.policy, baseline, advisory, accepting)
+        result, comparison = judge.judge(case, singles)
         self.redact(result)
         return result, comparison
 

@@ -72,9 +72,10 @@ def guard_case(
     Where the baseline has enough repeats, those of *result* are held to them instead: one line if the case broke.
     With *always* (a ``must_pass`` case) also under the policy ``report``.
     """
-    held = {
-        name: c for name, c in comparison.changes.items() if not c.errored and _is_held(name, metrics, policy, always)
-    }
+    changes = comparison.changes
+    if comparison.before is None or comparison.before.repeats == 1:
+        changes = {name: c for name, c in changes.items() if c.gain < 0}  # most cases have none, and are done here
+    held = {name: c for name, c in changes.items() if not c.errored and _is_held(name, metrics, policy, always)}
     if result is not None and comparison.before is not None and held:
         told = guard_repeats(result, comparison.before, held, metrics, policy)
         if told is not None:

@@ -25,9 +25,12 @@ __all__ = [
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ScoreChange:
-    """One score, before and after.  ``gain`` is signed so that a drop is negative in either direction."""
+    """One score, before and after.  ``gain`` is signed so that a drop is negative in either direction.
+
+    Not frozen, because that would double the cost of making one; not changed.
+    """
 
     before: float
     after: float
@@ -117,10 +120,10 @@ def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
     n = len(pairs)
     return MetricChange(
         n,
-        sum(p.before for p in pairs.values()) / n,
-        sum(p.after for p in pairs.values()) / n,
-        sum(p.gain for p in pairs.values()) / n,
-        tuple(sorted((i for i, p in pairs.items() if p.gain < 0), key=lambda i: pairs[i].gain)),
+        sum([p.before for p in pairs.values()]) / n,
+        sum([p.after for p in pairs.values()]) / n,
+        sum([p.gain for p in pairs.values()]) / n,
+        tuple(sorted([i for i, p in pairs.items() if p.gain < 0], key=lambda i: pairs[i].gain)),
     )
 
 

@@ -55,12 +55,12 @@ class Evidence:
     @property
     def n_worse(self) -> int:
         """Cases that went down."""
-        return sum(d < -TIE for d in self.metric.differences.values())
+        return len([d for d in self.metric.differences.values() if d < -TIE])
 
     @property
     def n_better(self) -> int:
         """Cases that went up."""
-        return sum(d > TIE for d in self.metric.differences.values())
+        return len([d for d in self.metric.differences.values() if d > TIE])
 
     @property
     def is_clear(self) -> bool:

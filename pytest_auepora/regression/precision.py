@@ -38,13 +38,13 @@ class MeanEstimate:
         SE = √(G/(G-1) · Σ(D_g - n_g·d̄)²) / n, the cluster-robust standard error of a mean.
         """
         clusters = [(d, c) for d, c in zip(sums, counts, strict=True) if c]
-        n, g = int(sum(c for _, c in clusters)), len(clusters)
+        n, g = int(sum([c for _, c in clusters])), len(clusters)
         if not n:
             return cls(None, 0, 0, None)
-        mean = math.fsum(d for d, _ in clusters) / n
+        mean = math.fsum([d for d, _ in clusters]) / n
         if g < 2:
             return cls(mean, n, g, None)
-        squares = math.fsum((d - c * mean) ** 2 for d, c in clusters)
+        squares = math.fsum([(d - c * mean) ** 2 for d, c in clusters])
         return cls(mean, n, g, math.sqrt(g / (g - 1) * squares) / n)
 
     def lower_bound(self, alpha: float) -> float | None:

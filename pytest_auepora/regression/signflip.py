@@ -162,5 +162,8 @@ def _random_signs(clusters: int, draws: int, seed: int) -> Iterator[FloatArray]:
     chunk = max(1, _CHUNK_CELLS // (64 * words))
     for start in range(0, draws, chunk):
         n = min(chunk, draws - start)
-        raw = bits.random_raw(n * words).astype("<u8").view(np.uint8).reshape(n, words * 8)
-        yield 1.0 - 2.0 * np.unpackbits(raw, axis=1, count=clusters).astype(np.float64)
+        raw = bits.random_raw(n * words).astype("<u8", copy=False).view(np.uint8).reshape(n, words * 8)
+        signs = np.unpackbits(raw, axis=1, count=clusters).astype(np.float64)
+        signs *= -2.0  # in place: fresh arrays of this size cost more than what is computed in them
+        signs += 1.0
+        yield signs

@@ -191,6 +191,6 @@ def _check(metrics: Sequence[PairedMetric], alpha: float, draws: int) -> None:
                 f"{metric.name}: min_effect and margin must be numbers, 0 or more, "
                 f"not {metric.min_effect} and {metric.margin}"
             )
-        for case, difference in metric.differences.items():
-            if not math.isfinite(difference):
-                raise ValueError(f"{metric.name}: the difference of case {case!r} is {difference}")
+        if not all(map(math.isfinite, metric.differences.values())):
+            case, difference = next((c, d) for c, d in metric.differences.items() if not math.isfinite(d))
+            raise ValueError(f"{metric.name}: the difference of case {case!r} is {difference}")

@@ -1,0 +1,49 @@
+"""One measured case to its verdict: repeats merged, held against its own thresholds and its baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..core.run import CaseResult, Run
+from ..io.golden import GoldenCase
+from ..regression.baseline import Baseline
+from ..regression.case_guard import judge_case
+from ..regression.comparability import incomparable_metrics
+from ..regression.compare import CaseComparison, compare_case
+from ..regression.policy import RegressionPolicy
+from ..regression.worst_repeat import note_worst
+from .repeats import merge_repeats
+
+__all__ = ["CaseJudge"]
+
+
+@dataclass(slots=True)
+class CaseJudge:
+    """Judges the cases of *run*, each by itself and beside *baseline*.
+
+    Of the run only its metrics and its provenance are looked at, so it may still be empty.  What *advisory* metrics
+    say fails no case.  While *accepting*, cases are compared with the baseline and not held to it.
+    """
+
+    run: Run
+    policy: RegressionPolicy
+    baseline: Baseline | None
+    advisory: Collection[str]
+    accepting: bool = False
+    incomparable: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.incomparable = incomparable_metrics(self.run, self.baseline) if self.baseline is not None else {}
+
+    def judge(self, case: GoldenCase, singles: Sequence[CaseResult]) -> tuple[CaseResult, CaseComparison | None]:
+        """Merge the repeats of *case* and judge what comes of them; with it how it compares with its baseline."""
+        infos, baseline = self.run.metrics, self.baseline
+        result = merge_repeats(singles, infos)
+        comparison: CaseComparison | None = None
+        if baseline is not None:
+            comparison = compare_case(result, baseline.cases.get(case.id), infos, self.incomparable)
+        held_to = None if self.accepting else comparison
+        judge_case(result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory)
+        note_worst(result, singles, held_to, infos, policy=self.policy, advisory=self.advisory)
+        return result, comparison
