@@ -52,8 +52,8 @@ class Parts:
         if said.structured is not None:
             out.structured = out._value(said.structured, ("structured",))
         out.retrieved = [
-            [r.doc.doc_id, r.doc.text, r.score if type(r.score) is float else _number(r.score), r.rank,
-             out._mapping(r.doc.metadata, ("retrieved", i, "metadata")) if r.doc.metadata else {}]
+            [(doc := r.doc).doc_id, doc.text, score if type(score := r.score) is float else _number(score), r.rank,
+             out._mapping(doc.metadata, ("retrieved", i, "metadata")) if doc.metadata else {}]
             for i, r in enumerate(outputs.retrieved)
         ]  # fmt: skip
         out.timings = {str(k): float(v) for k, v in outputs.timings.items()}

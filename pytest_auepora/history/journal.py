@@ -21,6 +21,7 @@ from .codec import dumps, run_text
 from .places import FOLDER, is_url
 from .run_ids import new_run_id
 from .store import HistoryStore
+from .texts import result_text
 
 __all__ = ["Journal", "Unfinished", "folder_of", "recover", "unfinished"]
 
@@ -61,7 +62,7 @@ class Journal:
 
     def add(self, path: str, variant: str, result: CaseResult, recordings: Sequence[str], provenance: Any) -> None:
         """Take in one result of a run that was begun; a later one of the same case counts."""
-        text = dumps(result)
+        text = result_text(result)
         known, told = self._told.get((path, variant), (None, ""))
         if known is not provenance:  # within a process it is one of each run
             told = dumps({"of": [path, variant], "provenance": provenance})
@@ -81,7 +82,7 @@ class Journal:
                 self._file.seek(self._size)
                 if len(text) == length:
                     return text.decode()
-        return dumps(result)
+        return result_text(result)
 
     def _write(self, line: str) -> None:
         """Append *line*, ASCII; where that does not work, a killed run is lost, and the run goes on."""

@@ -19,7 +19,7 @@ from .database import open_database
 from .pruning import RECORDINGS, delete_runs, prune_recordings, prune_runs
 from .run_ids import new_run_id
 from .schema import ensure_tables, has_tables
-from .texts import verdict_text
+from .texts import result_text, verdict_text
 
 if TYPE_CHECKING:
     from .stored_run import StoredRun
@@ -76,7 +76,7 @@ class HistoryStore:
         keep: int = KEEP,
         recordings: Recordings | Packing | None = None,
         keep_recorded: int = KEEP_RECORDED,
-        text_of: Callable[[CaseResult], str] = dumps,
+        text_of: Callable[[CaseResult], str] = result_text,
     ) -> str:
         """Store *run* with its *verdict* and aggregate, all of it or nothing.
 
@@ -89,7 +89,7 @@ class HistoryStore:
             keep: how many runs of this suite and configuration stay, this one included; 0 for all.
             recordings: the answers, each as `evaluation.recording.record` gives it, packed already or not.
             keep_recorded: of how many of these runs the recordings stay; 0 for all.
-            text_of: how a result is written down; who has its `codec.dumps` already can hand it over.
+            text_of: how a result is written down; who has its `texts.result_text` already can hand it over.
 
         Returns:
             The new run's id.

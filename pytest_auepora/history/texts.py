@@ -1,7 +1,8 @@
-"""A verdict as JSON: what `codec.dumps` makes of it, with the changes of every case written by hand.
+"""A result and a verdict as JSON: what `codec.dumps` makes of them, with their many small parts written by hand.
 
-A verdict has some changes of a score for each case, which the encoder takes longer to look into than to write.
-Those that are not as plain as nearly all are left to `codec.dumps`.  It saves a third of the time.
+A case has some ten scores, and a verdict as many changes of them for each case: the encoder takes longer to look into
+each than to write it.  A score or a change that is not as plain as nearly all are is left to `codec.dumps`.  It saves
+a quarter of the time of a result and a third of that of a verdict.
 """
 
 from __future__ import annotations
@@ -10,15 +11,27 @@ from collections.abc import Callable, Mapping
 from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..core.run import CaseResult, Score
 from .codec import dumps, taken_apart
 
 if TYPE_CHECKING:
     from ..regression.compare import CaseComparison, Comparison, ScoreChange
     from ..regression.verdict import Verdict
 
-__all__ = ["verdict_text"]
+__all__ = ["result_text", "verdict_text"]
 
 T = TypeVar("T")
+
+
+def result_text(result: CaseResult) -> str:
+    """Return ``dumps(result)``."""
+    if type(result) is not CaseResult:
+        return dumps(result)
+    rest = taken_apart(result)
+    for name in ("case_id", "state", "scores"):  # the first three, and nothing lies before them
+        del rest[name]
+    scores = _mapped(result.scores, _score_text)
+    return f'{{"case_id":{quoted(result.case_id)},"state":"{result.state}","scores":{scores},{dumps(rest)[1:]}'
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -34,6 +47,14 @@ def _comparison_text(comparison: Comparison) -> str:
 
 def _case_text(case: CaseComparison) -> str:
     return _spliced(case, "changes", _mapped(case.changes, _change_text))
+
+
+def _score_text(score: Score) -> str:
+    value = score.value
+    if type(value) is not float or value - value != 0 or score.reason or score.data is not None:
+        return dumps(score)
+    details = dumps(score.details) if score.details else "{}"
+    return f'{{"state":"{score.state}","value":{value!r},"reason":"","data":null,"details":{details}}}'
 
 
 def _change_text(change: ScoreChange) -> str:

@@ -1,4 +1,4 @@
-"""The verdict in its short way of writing is, letter for letter, what the general way makes of it."""
+"""A result and a verdict written the short way are, letter for letter, what the general way makes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.core.run import Score
+from pytest_auepora.core.run import CaseResult, Score
 from pytest_auepora.history.codec import dumps
-from pytest_auepora.history.texts import verdict_text
+from pytest_auepora.history.texts import result_text, verdict_text
 from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange
 from pytest_auepora.regression.verdict import Verdict
@@ -27,6 +27,21 @@ CASES = st.builds(
 COMPARISONS = st.builds(
     Comparison, st.dictionaries(st.text(), CASES), st.dictionaries(st.text(), st.none() | st.text())
 )
+
+
+SCORES = st.builds(
+    Score, st.sampled_from(["number", "n/a", "error", "aggregate"]), st.none() | NUMBERS, st.just("") | st.text(),
+    st.none() | st.lists(st.integers()), st.dictionaries(st.text(), NUMBERS | st.lists(st.text())),
+)  # fmt: skip
+RESULTS = st.builds(
+    CaseResult, st.text(), st.sampled_from(["passed", "failed"]), st.dictionaries(st.text(), SCORES),
+    st.lists(st.text()), st.text(), st.text(), ranks=st.dictionaries(st.text(), st.none() | st.integers(1)),
+)  # fmt: skip
+
+
+@given(RESULTS)
+def test_a_result_reads_the_same_in_both(result: CaseResult) -> None:
+    assert result_text(result) == dumps(result)
 
 
 @given(st.text(), COMPARISONS)
