@@ -361,7 +361,8 @@ def test_labels_by_chunk_id_move_and_the_score_does_not_fall_with_them() -> None
     checked = {case.id: check_case(case, now, [remembered]) for case in cases}
     kinds = {i: labels[0].finding.kind for i, labels in checked.items()}
     assert "valid" not in kinds.values()
-    assert [kinds[i] for i in ("pass-purpose", "continue-where", "nonlocal-rebind")] == ["re-anchorable"] * 3
+    assert [kinds[i] for i in ("pass-purpose", "continue-where")] == ["re-anchorable"] * 2
+    assert set(kinds.values()) == {"re-anchorable", "merged", "split"}  # which the others are differs by the Python
     rag = build_rag(Breakage.RECHUNK, list(long_chunks()))
     recall = Registry().get("recall@5")
     naive, settled = [], []

@@ -20,7 +20,9 @@ def quiet() -> Iterator[None]:
     yield
     if gc.get_freeze_count() > frozen:
         gc.unfreeze()
-    if not was_on:
+    if was_on:
+        gc.enable()
+    else:
         gc.disable()
 
 
