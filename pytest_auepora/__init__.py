@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .evaluation.suite import Evaluation as Evaluation
     from .evaluation.suite import evaluate as evaluate
     from .history.store import HistoryStore as HistoryStore
+    from .metrics.rankings import RankingScores as RankingScores
     from .metrics.rankings import score_rankings as score_rankings
     from .metrics.registry import Registry as Registry
 
@@ -60,7 +61,7 @@ _HOMES = {
     "errors": ("AueporaError",),
     "evaluation.suite": ("Evaluation", "evaluate"),
     "history.store": ("HistoryStore",),
-    "metrics.rankings": ("score_rankings",),
+    "metrics.rankings": ("RankingScores", "score_rankings"),
     "metrics.registry": ("Registry",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -37,14 +37,14 @@ def text_pairs(n: int, shortest: int = 20, longest: int = 200, seed: int = 1) ->
 
 def scoring(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[[], float]:
     """Return what scores *pairs* with the metrics called *names*, each text for the first time."""
-    from pytest_auepora.metrics import text
+    from pytest_auepora.metrics import bleu, text
 
     metrics = [Registry().get(name) for name in names]
     samples = [EvaluationSample(str(i), "q", reference_answer=Response(r)) for i, (r, _) in enumerate(pairs)]
 
     def run() -> float:
         outputs = [SystemOutputs([], Response(answer)) for _, answer in pairs]
-        for remembered in (text._remembered_words, text._remembered_squad):
+        for remembered in (text._remembered_words, text._remembered_squad, bleu._remembered_cut):
             remembered.cache_clear()
         return timed(lambda: [metric.compute(samples, outputs) for metric in metrics])
 
@@ -137,7 +137,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
             lambda: timed(lambda: [squad_f1(a, r) for r, a in pairs]), "the SQuAD evaluation",
         )  # fmt: skip
 
-    yield from (loading, parsing, rouge, bleu, f1, retrieval, case_retrieval, verdict)
+    yield from (loading, parsing, rouge, bleu, f1, retrieval, scored_retrieval, case_retrieval, verdict)
 
 
 def retrieval(n: int = 100_000) -> Row:
@@ -150,6 +150,20 @@ def retrieval(n: int = 100_000) -> Row:
     theirs = pytrec_eval.RelevanceEvaluator(gold, set(RETRIEVAL.values()))
     return Row(
         retrieval.__doc__ or "", ">= 5", lambda: timed(lambda: score_rankings(gold, ordered, RETRIEVAL)),
+        lambda: timed(lambda: theirs.evaluate(run)), "pytrec_eval",
+    )  # fmt: skip
+
+
+def scored_retrieval(n: int = 100_000) -> Row:
+    """the same, dictionaries of scores in, of metrics out"""
+    import pytrec_eval
+
+    from pytest_auepora import score_rankings
+
+    gold, run, _ = judged_rankings(n)
+    theirs = pytrec_eval.RelevanceEvaluator(gold, set(RETRIEVAL.values()))
+    return Row(
+        scored_retrieval.__doc__ or "", ">= 1", lambda: timed(lambda: dict(score_rankings(gold, run, RETRIEVAL))),
         lambda: timed(lambda: theirs.evaluate(run)), "pytrec_eval",
     )  # fmt: skip
 

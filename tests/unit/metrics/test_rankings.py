@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections import deque
 
 import pytest
 from hypothesis import given
@@ -44,6 +46,45 @@ def test_scores_are_read_as_trec_eval_reads_them(gold: dict[str, int], returned:
     scores = {doc: float(len(doc) + ord(doc[0]) % 3) for doc in returned}
     ordered = [doc for _, doc in sorted(((s, d) for d, s in scores.items()), reverse=True)]
     assert score_rankings({"q": gold}, {"q": scores}, ["map"]) == score_rankings({"q": gold}, {"q": ordered}, ["map"])
+
+
+@given(
+    gold=judgments,
+    scores=st.dictionaries(names, st.sampled_from([-math.inf, -1.5, 0, 0.5, 2.0, math.inf]), max_size=15),
+)
+def test_tied_scores_are_read_so_too(gold: dict[str, int], scores: dict[str, float]) -> None:
+    ordered = [doc for _, doc in sorted(((s, d) for d, s in scores.items()), reverse=True)]
+    found = [score_rankings({"q": gold}, {"q": run}, ["map", "ndcg@5"]) for run in (scores, ordered)]
+    assert found[0] == found[1]
+
+
+@given(drawn=queries)
+def test_any_sequence_of_ids_is_a_ranking(drawn: dict[str, tuple[dict[str, int], list[str]]]) -> None:
+    gold = {q: g for q, (g, _) in drawn.items()}
+    found = [
+        score_rankings(gold, {q: kind(r) for q, (_, r) in drawn.items()}, ["map"]) for kind in (list, tuple, deque)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+def test_scores_come_in_columns_and_as_dictionaries() -> None:
+    run = {"x": ["a"], "y": ["z", "b"], "n": []}
+    scores = score_rankings({"x": ["a"], "y": ["b"], "n": ["c"]}, run, ["mrr", "hit@1"])
+    assert scores == {
+        "x": {"mrr": 1.0, "hit@1": 1.0}, "y": {"mrr": 0.5, "hit@1": 0.0}, "n": {"mrr": 0.0, "hit@1": 0.0},
+    }  # fmt: skip
+    assert (len(scores), list(scores), "y" in scores, "w" in scores) == (3, ["x", "y", "n"], True, False)
+    assert {name: column.tolist() for name, column in scores.columns.items()} == {
+        "mrr": [1.0, 0.5, 0.0], "hit@1": [1.0, 0.0, 0.0],
+    }  # fmt: skip
+    assert scores.means() == {"mrr": 0.5, "hit@1": 1 / 3}
+    assert json.loads(json.dumps(dict(scores))) == scores
+    assert repr(scores) == "<RankingScores of 3 queries by mrr, hit@1>"
+
+
+def test_without_a_metric_or_a_query() -> None:
+    assert score_rankings({"q": ["a"]}, {}, []) == {"q": {}}
+    assert score_rankings({}, {}, ["mrr"]).means() == {"mrr": 0.0}
 
 
 def test_ids_alone_are_judgments_too() -> None:
