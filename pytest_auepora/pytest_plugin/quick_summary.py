@@ -2,7 +2,8 @@
 
 For each failure pytest searches all reports of passed set-ups and tear-downs for output of that test's tear-down:
 with 10,000 failing cases that is 200 million comparisons.  Nearly all of those reports hold no output, so they
-are put aside while failures are printed, and are back before any plugin looks.
+are put aside while failures are printed, and are back before any plugin looks.  It also asks the system twice for
+each failure how wide the terminal is, which takes longer than writing it: here it is asked once.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ class _Aside:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, object, object]:
+        writer = terminalreporter.config.get_terminal_writer()
+        writer.fullwidth = writer.fullwidth  # what is set is not asked for again; nothing but the summary is to come
         stats: dict[str, list[Any]] = terminalreporter.stats
         self.held = stats.get("")
         if self.held is not None:
