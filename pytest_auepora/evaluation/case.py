@@ -219,10 +219,16 @@ def errored_result(
 def describe_error(error: BaseException, frames: int = 6) -> str:
     """Return ``Type: message`` and, below, the innermost frames of the user's own code."""
     first = "".join(traceback.format_exception_only(error)).strip()
-    stack = [f for f in traceback.extract_tb(error.__traceback__) if "pytest_auepora" not in f.filename]
-    if not stack:
+    tb = error.__traceback__
+    ours = ["pytest_auepora" in frame.f_code.co_filename for frame, _ in traceback.walk_tb(tb)]
+    shown = [i for i, our in enumerate(ours) if not our][-frames:]
+    if not shown:
         return first
-    return first + "\n" + "".join(traceback.format_list(stack[-frames:])).rstrip()
+    # a test runner stands between with dozens of frames, whose sources nobody asks for
+    stack = traceback.extract_tb(tb, limit=shown[0] - len(ours))
+    return (
+        first + "\n" + "".join(traceback.format_list([f for f in stack if "pytest_auepora" not in f.filename])).rstrip()
+    )
 
 
 def _terms(case: GoldenCase) -> dict[str, Any]:

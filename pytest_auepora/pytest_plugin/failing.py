@@ -6,7 +6,9 @@ than the case.
 
 from __future__ import annotations
 
-from types import MethodType
+from copy import copy
+from traceback import walk_tb
+from types import FrameType, MethodType
 from typing import Any
 
 import pytest
@@ -14,7 +16,9 @@ import pytest
 from .compat import plain_failure
 from .keys import CASE
 
-__all__ = ["show_plainly", "wants_traceback"]
+__all__ = ["show_quickly", "wants_traceback"]
+
+_SHOWN = "_auepora_shown"
 
 
 def wants_traceback(config: pytest.Config) -> bool:
@@ -23,10 +27,15 @@ def wants_traceback(config: pytest.Config) -> bool:
     return bool(asked) or config.getoption("tbstyle", "auto") in ("long", "native")
 
 
-def show_plainly(item: pytest.Item) -> None:
-    """Let failures of *item*, a golden case, that show no traceback be told without looking at one."""
-    if type(item).repr_failure is pytest.Function.repr_failure:  # else some plugin has its own way
-        item.__dict__["repr_failure"] = MethodType(_repr_failure, item)
+def show_quickly(item: pytest.Item, when: str) -> None:
+    """Let a failure of *item*, a golden case, that shows no traceback be told without looking at one.
+
+    And one that many cases share, as that of a fixture they all need, by looking at it once.
+    """
+    own = "repr_failure" if when == "call" else "_repr_failure_py"
+    theirs = getattr(pytest.Function, own, None)
+    if theirs is not None and getattr(type(item), own, None) is theirs:  # else some plugin has its own way
+        item.__dict__[own] = MethodType(_repr_failure if when == "call" else _repr_shared, item)
 
 
 def _repr_failure(item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
@@ -36,3 +45,26 @@ def _repr_failure(item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException
         if shown is not None:
             return shown
     return type(item).repr_failure(item, excinfo)
+
+
+def _repr_shared(item: Any, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+    """What a failed set-up shows: a fixture that failed raises the same exception, from the same frames, ever after.
+
+    The exception itself carries what it was shown as, for it lives as long as it can be raised again.
+    """
+    error = excinfo.value
+    places = [(id(frame), frame.f_code, line) for frame, line in walk_tb(error.__traceback__) if not _inner(frame)]
+    if not places or style == "native" or item.config.getoption("fulltrace", False):  # shows pytest's frames as well
+        return type(item)._repr_failure_py(item, excinfo, style)
+    seen, shown = error.__dict__.get(_SHOWN, (None, None))
+    if seen != (style, places):
+        shown = type(item)._repr_failure_py(item, excinfo, style)
+        error.__dict__[_SHOWN] = (style, places), shown
+    mine = copy(shown)
+    if hasattr(mine, "sections"):  # which plugins may add to
+        mine.sections = list(mine.sections)
+    return mine
+
+
+def _inner(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").partition(".")[0] in ("_pytest", "pluggy")

@@ -16,7 +16,7 @@ from ..core.run import CaseResult
 from ..evaluation.case import errored_result, skipped_result
 from ..evaluation.replay import is_recorded
 from .compat import variant_of
-from .failing import show_plainly, wants_traceback
+from .failing import show_quickly, wants_traceback
 from .keys import CASE, CORPUS, PARCELS, SESSION, SUITE
 from .lookahead import Queue
 from .session import AueporaSession
@@ -203,7 +203,7 @@ class Collecting:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Put what was measured on the item's report; a failed set-up is an errored case."""
         if call.excinfo is not None and CASE in item.stash:
-            show_plainly(item)
+            show_quickly(item, call.when)
         report = yield
         if call.when == "setup" and CASE in item.stash and not report.passed:
             self._keep_setup(item, call, report)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from .conftest import Project
 
 TEARDOWN = """
@@ -96,3 +98,51 @@ def within(monkeypatch):
     text = str(project.run().stdout)
     assert "what came before" in text
     assert "During handling of the above exception" in text
+
+
+SHARED = """
+import pytest
+
+HELD = RuntimeError("held")
+
+
+@pytest.fixture(scope="session", params=["no index", "no network"])
+def rag(request):
+    def connect(name):
+        raise ConnectionError(name)
+    connect(request.param)
+
+
+@pytest.fixture(params=["one", "other"])
+def first(request):
+    if request.param == "one":
+        raise HELD
+    raise HELD
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if call.when == "setup" and report.failed:
+        assert str(report.longrepr) == str(type(item)._repr_failure_py(item, call.excinfo, OPTIONS.get("tb", "auto")))
+        assert report.longrepr.reprcrash.message in str(report.longrepr)
+        report.longrepr.addsection("seen", item.name)
+        assert [name for _, name, _ in report.longrepr.sections] == [item.name]
+        print("the same as pytest's:", item.name)
+    return report
+"""
+
+
+@pytest.mark.parametrize("style", ["auto", "short", "native"])
+@pytest.mark.parametrize("fixture", ["rag", "first"])
+def test_a_fixture_that_fails_for_all_shows_what_pytest_shows(project: Project, style: str, fixture: str) -> None:
+    source = SHARED.replace('OPTIONS.get("tb", "auto")', repr(style))
+    if fixture == "first":
+        source = source.replace("def rag(request):", "def rag(request, first):").replace(
+            'scope="session", params', "params"
+        )
+    project.write("conftest.py", source)
+    result = project.run("-s", f"--tb={style}", "-p", "no:randomly")
+    errors = result.parseoutcomes()["errors"]
+    assert errors == (10 if fixture == "rag" else 20)
+    assert str(result.stdout).count("the same as pytest's") == errors
