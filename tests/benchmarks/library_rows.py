@@ -137,7 +137,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
             lambda: timed(lambda: [squad_f1(a, r) for r, a in pairs]), "the SQuAD evaluation",
         )  # fmt: skip
 
-    yield from (loading, parsing, rouge, bleu, f1, retrieval, scored_retrieval, case_retrieval, verdict)
+    yield from (loading, parsing, rouge, bleu, f1, retrieval, scored_retrieval, case_retrieval, significance, verdict)
 
 
 def retrieval(n: int = 100_000) -> Row:
@@ -197,8 +197,8 @@ def judged_rankings(n: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[s
     return gold, run, {name: list(scores) for name, scores in run.items()}
 
 
-def verdict() -> Row:
-    """the verdict on 500 cases x 20 metrics"""
+def significance() -> Row:
+    """the test of 500 cases x 20 metrics for chance"""
     from pytest_auepora.regression.significance import PairedMetric, judge_family
 
     rng = Random(3)
@@ -206,4 +206,42 @@ def verdict() -> Row:
         PairedMetric(f"m{m}", {f"c{i}": rng.choice((-0.2, 0.0, 0.0, 0.1)) for i in range(500)}) for m in range(20)
     ]
     judge_family(family, {})
-    return Row(verdict.__doc__ or "", "<= 1", lambda: timed(lambda: judge_family(family, {})), lambda: 0.3, "0.3 s")
+    return Row(
+        significance.__doc__ or "", "<= 1", lambda: timed(lambda: judge_family(family, {})), lambda: 0.3, "0.3 s"
+    )
+
+
+TWENTY = (
+    *(f"{name}@{k}" for name in ("recall", "precision", "hit", "ndcg") for k in (1, 3, 5)),
+    "mrr", "map", "exact_match", "token_f1", "rouge1", "rouge2", "rougeL", "sentence_bleu",
+)  # fmt: skip
+
+
+def verdict() -> Row:
+    """the verdict on 500 cases x 20 metrics"""
+    import json
+
+    from pytest_auepora.evaluation.suite import evaluate
+    from pytest_auepora.io.golden import load_golden
+    from pytest_auepora.regression.accept import accept
+    from pytest_auepora.regression.verdict import judge
+
+    rng, folder = Random(3), golden(Path(tempfile.mkdtemp()), 500)
+    answers = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
+
+    def worse(query: str) -> Any:
+        answer, documents = answers[query]
+        return (answer[: rng.randrange(len(answer))], documents[::-1]) if rng.random() < 0.2 else (answer, documents)
+
+    suite = load_golden(folder / "bench.golden.yaml")
+    suite.metrics = TWENTY
+    baseline = folder / "baseline.json"
+    assert accept(baseline, evaluate(suite, lambda query: tuple(answers[query])).run, ["all"]).written
+    seen = evaluate(suite, worse, baseline=baseline)
+
+    def judged() -> None:
+        found = judge(seen.run, suite.gates, suite.policy, seen.metrics, baseline=seen.baseline)
+        assert len(found.aggregates) >= len(TWENTY)
+        assert found.outcome == "failed"
+
+    return Row(verdict.__doc__ or "", "<= 1", lambda: timed(judged), lambda: 0.3, "0.3 s")

@@ -12,13 +12,39 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ENTRY", "PEER", "Cost", "LeftOut", "ProcessError", "Row", "process", "pytest_process", "timed"]
+__all__ = [
+    "ACCEPT",
+    "ENTRY",
+    "FLOOR",
+    "GOLDEN",
+    "PEER",
+    "Cost",
+    "LeftOut",
+    "ProcessError",
+    "Row",
+    "process",
+    "pytest_process",
+    "timed",
+]
 
 ENTRY = ("-p", "pytest_auepora.pytest_plugin.entry")
+GOLDEN = (*ENTRY, "--auepora")
+ACCEPT = (*ENTRY, "--auepora-update", "--auepora-no-history")
 PEER = "peer"
 """The goal of a row that shows what others cost."""
+FLOOR = "floor"
+"""The goal of a row that shows what a part of other rows costs that is not ours."""
 
-QUIET = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "LANGSMITH_TRACING": "false"}
+QUIET = {
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "DEEPEVAL_TELEMETRY_OPT_OUT": "YES",
+    "LANGSMITH_TRACING": "false",
+    "RAGAS_DO_NOT_TRACK": "true",
+    "PROMPTFOO_DISABLE_TELEMETRY": "1",
+    "PROMPTFOO_DISABLE_UPDATE": "1",
+    "PROMPTFOO_DISABLE_DEBUG_LOG": "1",
+    "PROMPTFOO_DISABLE_ERROR_LOG": "1",
+}
 """No plugins but those named, and no peer that reports to somebody while it is measured."""
 
 
@@ -27,7 +53,7 @@ class ProcessError(RuntimeError):
 
     def __init__(self, command: str, code: int, said: str) -> None:
         super().__init__(f"{command} ended with {code}:\n{said[-2000:]}")
-        self.code, self.said = code, said
+        self.told = f"it ended with {code}: {(said.splitlines() or ['nothing'])[-1]}"
 
 
 class LeftOut(Exception):
@@ -38,7 +64,8 @@ class LeftOut(Exception):
 class Row:
     """One line of the table: ``<= x`` bounds ours / other, ``>= x`` how many times faster ours is.
 
-    With the goal `PEER`, *ours* measures somebody else's tool, and nothing is asked of the ratio.
+    With the goal `PEER` or `FLOOR`, *ours* measures somebody else's tool, and nothing is asked of the ratio.  A row
+    that takes minutes is measured *at_most* so many times, with no run ahead of them.
     """
 
     title: str
@@ -47,6 +74,7 @@ class Row:
     other: Callable[[], float]
     against: str
     unit: str = "s of processor time"
+    at_most: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,13 +91,14 @@ def pytest_process(folder: Path, *args: str, expect: tuple[int, ...] = (0,)) -> 
     return process(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args, expect=expect)
 
 
-def process(folder: Path, *args: str, expect: tuple[int, ...] = (0,)) -> Cost:
-    """Run Python with *args* in *folder*; the exit code must be as expected."""
+def process(folder: Path, *args: str, expect: tuple[int, ...] = (0,), program: str = sys.executable) -> Cost:
+    """Run Python, or another *program*, with *args* in *folder*; the exit code must be as expected."""
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "GITHUB_STEP_SUMMARY")}
-    env |= QUIET | {"PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode")}
+    kept = folder.parent / "kept"
+    env |= QUIET | {"PYTHONPYCACHEPREFIX": str(kept / "bytecode"), "PROMPTFOO_CONFIG_DIR": str(kept / "promptfoo")}
     start = time.perf_counter()
     with subprocess.Popen(
-        [sys.executable, *args], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        [program, *args], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     ) as running:  # fmt: skip
         assert running.stdout is not None
         said = running.stdout.read()

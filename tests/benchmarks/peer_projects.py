@@ -7,10 +7,9 @@ import shutil
 from pathlib import Path
 
 from . import by_hand
-from .process_rows import WAITING
-from .projects import INSTANT, golden
+from .projects import INSTANT, WAITING, golden
 
-__all__ = ["BY_HAND", "PYDANTIC_EVALS", "PYTEST_EVALS", "peer_project"]
+__all__ = ["BY_HAND", "PYTEST_EVALS", "peer_project"]
 
 BY_HAND = """\
 import json
@@ -54,45 +53,6 @@ def test_case(case, rag, eval_bag):
 def test_all(eval_results):
     assert len(eval_results) == len(CASES)
     assert fmean(result.result.scores["recall@5"] for result in eval_results) >= 0
-"""
-
-PYDANTIC_EVALS = """\
-import asyncio
-import json
-import pathlib
-import sys
-from dataclasses import dataclass
-
-from by_hand import scores
-from pydantic_evals import Case, Dataset
-from pydantic_evals.evaluators import Evaluator
-
-HERE = pathlib.Path(__file__).parent
-ANSWERS = json.loads((HERE / "answers.json").read_text())
-SECONDS, WIDTH = float(sys.argv[1]), int(sys.argv[2]) or None
-
-
-@dataclass
-class Scores(Evaluator):
-    def evaluate(self, ctx):
-        answer, documents = ctx.output
-        return scores(ctx.metadata, answer, documents)
-
-
-async def rag(query):
-    if SECONDS:
-        await asyncio.sleep(SECONDS)
-    return ANSWERS[query]
-
-
-cases = json.loads((HERE / "cases.json").read_text())
-dataset = Dataset(
-    name="bench",
-    cases=[Case(name=case["id"], inputs=case["query"], metadata=case) for case in cases],
-    evaluators=[Scores()],
-)
-report = dataset.evaluate_sync(rag, max_concurrency=WIDTH, progress=False)
-assert not report.failures and len(report.averages().scores) == 6
 """
 
 

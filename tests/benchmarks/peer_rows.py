@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 
-from .measuring import PEER, LeftOut, ProcessError, Row, process, pytest_process
-from .peer_projects import BY_HAND, PYDANTIC_EVALS, PYTEST_EVALS, peer_project
+from .measuring import PEER, Cost, LeftOut, Row, process, pytest_process
+from .peer_projects import BY_HAND, PYTEST_EVALS, peer_project
+from .peer_scripts import INSPECT, PROMPTFOO, PYDANTIC_EVALS, RAGAS
 from .projects import parametrized
 
 __all__ = ["rows"]
@@ -16,22 +20,22 @@ __all__ = ["rows"]
 PLUGINS = ("pytest-benchmark", "pytest-asyncio", "langsmith", "deepeval")
 
 
-def rows(folder: Path) -> Iterator[Callable[[], Row]]:
-    """Yield what makes each row; where a peer is not installed or does not run, that raises why."""
+def rows(folder: Path, also: Sequence[str] = ()) -> Iterator[Callable[[], Row]]:
+    """Yield what makes each row; where a peer is not installed or does not run, that raises why.
+
+    Args:
+        folder: for projects.
+        also: other interpreters of Python in which to look for peers that run in a script of their own.
+    """
     for name in PLUGINS:
         yield _titled(partial(_idle, folder, name), f"idle: {name} installed")
-    yield from _thousand(folder)
-    yield from _waiting(folder)
+    yield from _thousand(folder, also)
+    yield from _waiting(folder, also)
 
 
 def _titled(make: Callable[[str], Row], title: str) -> Callable[[], Row]:
     def row() -> Row:
-        made = make(title)
-        try:
-            made.ours()
-        except ProcessError as exc:
-            raise LeftOut(f"it ended with {exc.code}: {(exc.said.splitlines() or ['nothing'])[-1]}") from None
-        return made
+        return make(title)
 
     row.__doc__ = title
     return row
@@ -42,6 +46,19 @@ def _installed(name: str) -> str:
         return f"{name} {version(name)}"
     except PackageNotFoundError:
         raise ModuleNotFoundError(name=name) from None
+
+
+def _at_home(name: str, also: Sequence[str]) -> tuple[str, str]:
+    """Return the first Python that has *name*, and what it has."""
+    try:
+        return sys.executable, _installed(name)
+    except ModuleNotFoundError:
+        for program in also:
+            asked = "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))"
+            told = subprocess.run([program, "-c", asked, name], capture_output=True, text=True, check=False)
+            if told.returncode == 0:
+                return program, f"{name} {told.stdout.strip()}"
+        raise
 
 
 def _plugins(*names: str) -> tuple[str, ...]:
@@ -61,52 +78,73 @@ def _idle(folder: Path, name: str, title: str) -> Row:
     )  # fmt: skip
 
 
-def _thousand(folder: Path, n: int = 1000) -> Iterator[Callable[[], Row]]:
+def _thousand(folder: Path, also: Sequence[str], n: int = 1000) -> Iterator[Callable[[], Row]]:
     """The six metrics on the same cases, each against the floor that our own row has."""
 
-    def row(title: str, name: str, source: str, file: str, command: Callable[[Path], float]) -> Row:
-        installed = _installed(name)
-        project = peer_project(folder / f"{name}-{n}", n, {file: source})
+    def row(title: str, name: str, installed: str, files: dict[str, str], command: Callable[[Path], Cost]) -> Row:
+        project = peer_project(folder / f"{name}-{n}", n, files)
         floor = parametrized(folder / f"floor-{n}", n)
         against = f"empty parametrize; {installed}"
-        return Row(title, PEER, lambda: command(project), lambda: pytest_process(floor).cpu, against)
+        return Row(title, PEER, lambda: command(project).cpu, lambda: pytest_process(floor).cpu, against)
 
-    def hand(title: str) -> Row:
-        return row(title, "rouge-score", BY_HAND, "test_bench.py", lambda path: pytest_process(path).cpu)
+    def in_pytest(name: str, source: str, args: Callable[[], tuple[str, ...]], title: str) -> Row:
+        installed, files = _installed(name), {"test_bench.py": source}
+        return row(title, name, installed, files, lambda path: pytest_process(path, *args()))
 
-    def evals(title: str) -> Row:
-        # pytest-harvest, which it is built on, asks xdist for its options wherever that is installed
-        args = (*_plugins("pytest-evals", "pytest-harvest", "pytest-xdist"), "--run-eval", "--run-eval-analysis")
+    def script(name: str, source: str, args: tuple[str, ...], title: str) -> Row:
+        program, installed = _at_home(name, also)
         return row(
-            title, "pytest-evals", PYTEST_EVALS, "test_bench.py", lambda path: pytest_process(path, *args).cpu
+            title, name, installed, {"bench.py": source},
+            lambda path: process(path, "bench.py", *args, program=program),
         )  # fmt: skip
 
-    def pydantic(title: str) -> Row:
-        return row(
-            title, "pydantic-evals", PYDANTIC_EVALS, "bench.py", lambda path: process(path, "bench.py", "0", "0").cpu
-        )  # fmt: skip
+    def promptfoo(title: str) -> Row:
+        if (program := shutil.which("promptfoo")) is None:
+            raise LeftOut("there is no command promptfoo (npm install promptfoo)")
+        args = ("eval", "-c", "promptfooconfig.js", "--no-cache", "--no-progress-bar", "--no-table", "--no-write")
+        return row(title, "promptfoo", "promptfoo", PROMPTFOO, lambda path: process(path, *args, program=program))
 
-    yield _titled(hand, f"{n:,} cases, six metrics written by hand")
-    yield _titled(evals, f"{n:,} cases, six metrics in pytest-evals")
-    yield _titled(pydantic, f"{n:,} cases, six metrics in pydantic-evals")
+    # pytest-harvest, which pytest-evals is built on, asks xdist for its options wherever that is installed
+    evals = ("pytest-evals", "pytest-harvest", "pytest-xdist")
+    cases = f"{n:,} cases, six metrics"
+    yield _titled(partial(in_pytest, "rouge-score", BY_HAND, tuple), f"{cases} written by hand")
+    yield _titled(
+        partial(
+            in_pytest, "pytest-evals", PYTEST_EVALS, lambda: (*_plugins(*evals), "--run-eval", "--run-eval-analysis")
+        ),
+        f"{cases} in pytest-evals",
+    )
+    yield _titled(partial(script, "pydantic-evals", PYDANTIC_EVALS, ("0", "0")), f"{cases} in pydantic-evals")
+    yield _titled(partial(script, "ragas", RAGAS, ()), f"{cases} in ragas")
+    yield _titled(partial(script, "inspect-ai", INSPECT, ()), f"{cases} in inspect_ai")
+    yield _titled(promptfoo, f"{cases} in promptfoo")
 
 
-def _waiting(folder: Path, n: int = 200, seconds: float = 0.1, width: int = 8) -> Iterator[Callable[[], Row]]:
+def _waiting(
+    folder: Path, also: Sequence[str], n: int = 200, seconds: float = 0.1, width: int = 8
+) -> Iterator[Callable[[], Row]]:
     """The same calls side by side: the clock against the shortest time it can take."""
 
-    def row(title: str, name: str, source: str, file: str, command: Callable[[Path], float]) -> Row:
-        installed = _installed(name)
-        project = peer_project(folder / f"{name}-waiting", n, {file: source}, seconds=seconds)
+    def row(title: str, name: str, installed: str, files: dict[str, str], command: Callable[[Path], Cost]) -> Row:
+        project = peer_project(folder / f"{name}-waiting", n, files, seconds=seconds)
         against = f"the ideal, without start-up; {installed}"
-        return Row(title, PEER, lambda: command(project), lambda: n * seconds / width, against, "s")
+        return Row(title, PEER, lambda: command(project).wall, lambda: n * seconds / width, against, "s")
 
     def xdist(title: str) -> Row:
-        args = ("-p", "xdist", "-n", str(width))
-        return row(title, "pytest-xdist", BY_HAND, "test_bench.py", lambda path: pytest_process(path, *args).wall)
+        installed, files, args = (
+            _installed("pytest-xdist"),
+            {"test_bench.py": BY_HAND},
+            ("-p", "xdist", "-n", str(width)),
+        )
+        return row(title, "pytest-xdist", installed, files, lambda path: pytest_process(path, *args))
 
     def pydantic(title: str) -> Row:
+        program, installed = _at_home("pydantic-evals", also)
         args = ("bench.py", str(seconds), str(width))
-        return row(title, "pydantic-evals", PYDANTIC_EVALS, "bench.py", lambda path: process(path, *args).wall)
+        return row(
+            title, "pydantic-evals", installed, {"bench.py": PYDANTIC_EVALS},
+            lambda path: process(path, *args, program=program),
+        )  # fmt: skip
 
     yield _titled(xdist, f"{n} calls of {seconds * 1e3:.0f} ms at {width}, pytest -n {width}")
     yield _titled(pydantic, f"{n} calls of {seconds * 1e3:.0f} ms at {width}, pydantic-evals")

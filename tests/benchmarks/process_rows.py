@@ -5,31 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from .measuring import ENTRY, Row, pytest_process
+from .measuring import ACCEPT, ENTRY, GOLDEN, Row, pytest_process
 from .projects import golden, parametrized
 
 __all__ = ["rows"]
-
-GOLDEN = (*ENTRY, "--auepora")
-ACCEPT = (*ENTRY, "--auepora-update", "--auepora-no-history")
-
-WAITING = """\
-def rag_of_this_project(query):
-    time.sleep({seconds})
-    return ANSWERS[query]
-"""
-AWAITING = """\
-async def rag_of_this_project(query):
-    await asyncio.sleep({seconds})
-    return ANSWERS[query]
-"""
-BUSY = """\
-def rag_of_this_project(query):
-    end = time.thread_time() + 0.02
-    while time.thread_time() < end:
-        pass
-    return ANSWERS[query]
-"""
 
 
 def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
@@ -72,18 +51,8 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
             lambda: pytest_process(floor).cpu, "empty parametrize, passing",
         )  # fmt: skip
 
-    def constant() -> Row:
-        """cost of a case at 10,000 as at 1,000"""
-        small, large = _pair(folder, 1000)[0], _pair(folder, many)[0]
-        return Row(
-            f"cost of a case at {many:,} as at 1,000", "<= 1.2",
-            lambda: 1e3 * pytest_process(large, *GOLDEN).cpu / many,
-            lambda: pytest_process(small, *GOLDEN).cpu, "1,000 cases, start-up included", "ms of processor time",
-        )  # fmt: skip
-
-    yield from (idle, thousand, failing, ten_thousand, memory, constant)
-    yield from _waiting(folder)
-    yield from _parallel(folder)
+    yield from (idle, thousand, failing, ten_thousand, memory)
+    yield _constant(folder, 5000 if quick else 100_000)
 
 
 def _pair(folder: Path, n: int) -> tuple[Path, Path]:
@@ -102,45 +71,24 @@ def _sized(title: str, goal: str, folder: Path, n: int) -> Row:
     )
 
 
-def _waiting(folder: Path) -> Iterator[Callable[[], Row]]:
-    """Calls that wait: the clock against the shortest time it can take."""
+def _constant(folder: Path, many: int, few: int = 1000) -> Callable[[], Row]:
+    """What a case costs at two sizes, without what a process costs that has one case."""
 
-    def row(title: str, goal: str, n: int, seconds: float, width: int, function: str, imports: str) -> Row:
-        project = golden(
-            folder / title.replace(" ", "-"), n, function=function.format(seconds=seconds), imports=imports
-        )
-        args = (*GOLDEN, "--auepora-concurrency", str(width))
-        pytest_process(project, *args)
+    def constant() -> Row:
+        def project(n: int) -> Path:
+            made = golden(folder / f"corpus-{n}", n, corpus=2000)  # texts of its own for each would fill the memory
+            pytest_process(made, *ACCEPT)
+            return made
+
+        one, small, large = map(project, (1, few, many))
+
+        def cost(path: Path, n: int) -> float:
+            return 1e3 * (pytest_process(path, *GOLDEN).cpu - pytest_process(one, *GOLDEN).cpu) / (n - 1)
+
         return Row(
-            title, goal, lambda: pytest_process(project, *args).wall, lambda: n * seconds / width,
-            "the ideal, without start-up", "s",
+            constant.__doc__ or "", "<= 1.2", lambda: cost(large, many), lambda: cost(small, few),
+            f"{few:,} cases, each without start-up", "ms of processor time", at_most=2,
         )  # fmt: skip
 
-    def sync_500() -> Row:
-        """500 calls of 50 ms at 32, sync"""
-        return row(sync_500.__doc__ or "", "<= 1.25", 500, 0.05, 32, WAITING, "import time")
-
-    def async_500() -> Row:
-        """500 calls of 50 ms at 32, async"""
-        return row(async_500.__doc__ or "", "<= 1.25", 500, 0.05, 32, AWAITING, "import asyncio")
-
-    def sync_200() -> Row:
-        """200 calls of 100 ms at 8, whole process"""
-        return row(sync_200.__doc__ or "", "<= 1.15", 200, 0.1, 8, WAITING, "import time")
-
-    yield from (sync_500, async_500, sync_200)
-
-
-def _parallel(folder: Path) -> Iterator[Callable[[], Row]]:
-    def xdist() -> Row:
-        """-n 2 on a RAG that computes for 20 ms"""
-        import xdist as _  # noqa: F401  # left out where it is not installed
-
-        project = golden(folder / "busy", 200, function=BUSY, imports="import time")
-        pytest_process(project, *GOLDEN)
-        return Row(
-            xdist.__doc__ or "", ">= 1.7", lambda: pytest_process(project, *GOLDEN, "-p", "xdist", "-n", "2").wall,
-            lambda: pytest_process(project, *GOLDEN).wall, "serial", "s",
-        )  # fmt: skip
-
-    yield xdist
+    constant.__doc__ = f"cost of a case at {many:,} as at {few:,}"
+    return constant

@@ -5,11 +5,13 @@ The texts are made, not real: what costs time is how many there are and how long
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
-__all__ = ["METRICS", "golden", "parametrized", "words_of"]
+__all__ = ["AWAITING", "BUSY", "INSTANT", "LOOP", "METRICS", "WAITING", "golden", "parametrized", "words_of"]
 
 METRICS = ("recall@5", "ndcg@10", "mrr", "exact_match", "token_f1", "rougeL")
 
@@ -40,10 +42,12 @@ import pathlib
 <imports>
 import pytest
 
-ANSWERS = {
-    query: (answer, documents)
-    for query, (answer, documents) in json.loads((pathlib.Path(__file__).parent / "answers.json").read_text()).items()
-}
+
+def read(name):
+    return json.loads((pathlib.Path(__file__).parent / name).read_text())
+
+
+<answers>
 
 
 <function>
@@ -54,10 +58,48 @@ def rag():
     return rag_of_this_project
 """
 
+ANSWERS = """\
+ANSWERS = {query: (answer, documents) for query, (answer, documents) in read("answers.json").items()}
+"""
+FROM_CORPUS = """\
+CORPUS = read("corpus.json")
+ANSWERS = {
+    query: (answer, [CORPUS[name] for name in names]) for query, (answer, names) in read("answers.json").items()
+}
+"""
+
 INSTANT = """\
 def rag_of_this_project(query):
     return ANSWERS[query]
 """
+WAITING = """\
+def rag_of_this_project(query):
+    time.sleep({seconds})
+    return ANSWERS[query]
+"""
+AWAITING = """\
+async def rag_of_this_project(query):
+    await asyncio.sleep({seconds})
+    return ANSWERS[query]
+"""
+BUSY = """\
+def rag_of_this_project(query):
+    end = time.thread_time() + 0.02
+    while time.thread_time() < end:
+        pass
+    return ANSWERS[query]
+"""
+LOOP = """
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtestloop():
+    start = time.perf_counter()
+    try:
+        return (yield)
+    finally:
+        (pathlib.Path(__file__).parent / "loop.txt").write_text(str(time.perf_counter() - start))
+"""
+"""Goes after a system; needs ``time``.  From before the first case until all is judged, in seconds of the clock."""
 
 
 def vocabulary(rng: Random, size: int = 4000) -> list[str]:
@@ -75,7 +117,14 @@ def words_of(rng: Random, known: Sequence[str], shortest: int, longest: int) -> 
 
 
 def golden(
-    folder: Path, n_cases: int, *, function: str = INSTANT, imports: str = "", failing: bool = False, extra: str = ""
+    folder: Path,
+    n_cases: int,
+    *,
+    function: str = INSTANT,
+    imports: str = "",
+    failing: bool = False,
+    extra: str = "",
+    corpus: int = 0,
 ) -> Path:
     """Write a project of *n_cases* golden cases of ten documents each, whose system runs *function*; return its path.
 
@@ -86,13 +135,14 @@ def golden(
         imports: what the function needs.
         failing: give every case a threshold it cannot meet.
         extra: further lines of the golden file's head.
+        corpus: the documents are of so many, each kept once; 0: every case has documents of its own.
     """
-    import json
-
     rng = Random(7)
     known = vocabulary(rng)
     folder.mkdir(parents=True, exist_ok=True)
-    answers = {}
+    texts = {f"doc-{i}": words_of(rng, known, 20, 60) for i in range(corpus)}
+    kinds = corpus or 5 * n_cases
+    answers: dict[str, tuple[str, list[Any]]] = {}
     lines = ["suite: bench", f"metrics: [{', '.join(METRICS)}]", *extra.splitlines()]
     lines += ["case_thresholds: {exact_match: 1.0}"] if failing else []
     lines.append("cases:")
@@ -101,13 +151,14 @@ def golden(
         reference = words_of(rng, known, 8, 40)
         kept = reference.split()
         answer = " ".join(w for w in kept if rng.random() < 0.8) + " " + words_of(rng, known, 1, 10)
-        ids = [f"doc-{rng.randrange(5 * n_cases)}" for _ in range(10)]
-        gold = [*rng.sample(ids, 2), f"doc-{rng.randrange(5 * n_cases)}"]
-        documents = [
+        ids = [f"doc-{rng.randrange(kinds)}" for _ in range(10)]
+        gold = [*rng.sample(ids, 2), f"doc-{rng.randrange(kinds)}"]
+        names = list(dict.fromkeys(ids))
+        own = [
             {"id": name, "text": words_of(rng, known, 20, 60), "score": 1 - rank / 20}
-            for rank, name in enumerate(dict.fromkeys(ids))
+            for rank, name in enumerate(names if not corpus else ())
         ]
-        answers[query] = answer, documents
+        answers[query] = answer, own or names
         lines += [
             f"  - id: case-{i}",
             f"    query: {query}",
@@ -116,9 +167,14 @@ def golden(
         ]
     (folder / "bench.golden.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
-    (folder / "conftest.py").write_text(
-        CONFTEST.replace("<imports>", imports).replace("<function>", function), encoding="utf-8"
-    )
+    if corpus:
+        made = {name: {"id": name, "text": text} for name, text in texts.items()}
+        (folder / "corpus.json").write_text(json.dumps(made), encoding="utf-8")
+    parts = {"<imports>": imports, "<answers>": FROM_CORPUS if corpus else ANSWERS, "<function>": function}
+    conftest = CONFTEST
+    for place, part in parts.items():
+        conftest = conftest.replace(place, part)
+    (folder / "conftest.py").write_text(conftest, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     return folder
 

@@ -1,6 +1,6 @@
 """What the plugin costs beside pytest, and the metrics beside other people's: one command, one table.
 
-    python -m tests.benchmarks.table [--quick] [--only WORD ...]
+    python -m tests.benchmarks.table [--quick] [--only WORD ...] [--also PYTHON ...]
 
 Each row measures ours and what it is compared with in turns, so that a busy machine disturbs both alike, and
 shows medians and their ratio.  Whole processes are measured by the processor time they took (the wall clock where
@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from . import library_rows, model_rows, peer_rows, process_rows
-from .measuring import PEER, LeftOut, Row
+from . import library_rows, model_rows, parallel_rows, peer_rows, process_rows, waiting_rows
+from .measuring import FLOOR, PEER, LeftOut, ProcessError, Row
 
 __all__ = ["main"]
 
@@ -33,19 +33,29 @@ class _Printed:
         row = self.row
         ratio = self.floor / self.ours if row.goal.startswith(">=") else self.ours / self.floor
         mark = ""
-        if row.goal != PEER:
+        if row.goal not in (PEER, FLOOR):
             limit = float(row.goal.split()[1])
             mark = "ok" if (ratio <= limit if row.goal.startswith("<=") else ratio >= limit) else "MISSED"
         numbers = f"{self.ours:>10.4g} {self.floor:>10.4g}  {ratio:>7.2f}"
         return f"{row.title:<58} {numbers}  {row.goal:<9} {mark:<7} {row.unit}, against {row.against}"
 
 
-def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
+def rows(folder: Path, *, quick: bool, also: Sequence[str] = ()) -> Iterator[Callable[[], Row]]:
     """Yield what makes each row; a row whose peer is not installed says so and is left out."""
     yield from process_rows.rows(folder, quick=quick)
-    yield from peer_rows.rows(folder)
+    yield from waiting_rows.rows(folder)
+    yield from parallel_rows.rows(folder, quick=quick)
+    yield from peer_rows.rows(folder, also)
     yield from library_rows.rows(quick=quick)
     yield from model_rows.rows(quick=quick)
+
+
+def _measured(row: Row, times: int) -> _Printed:
+    if not row.at_most:
+        row.ours(), row.other()  # byte code, file cache, memoised stems: what the second run of anybody has
+    rounds = range(min(times, row.at_most or times))
+    ours, floor = zip(*((row.ours(), row.other()) for _ in rounds), strict=True)
+    return _Printed(row, median(ours), median(floor))
 
 
 def main() -> int:
@@ -54,23 +64,23 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repetitions")
     parser.add_argument("--only", nargs="*", default=[], metavar="WORD", help="rows whose title has one of the words")
     parser.add_argument("--repeat", type=int, metavar="N", help="measure each side N times (5; quick: 3)")
+    parser.add_argument("--also", nargs="*", default=[], metavar="PYTHON", help="interpreters that have more peers")
     options = parser.parse_args()
     times = options.repeat or (3 if options.quick else 5)
     print(f"{'':<58} {'ours':>10} {'other':>10}  {'ratio':>7}  goal")
     with tempfile.TemporaryDirectory() as name:
-        for make in rows(Path(name), quick=options.quick):
+        for make in rows(Path(name), quick=options.quick, also=options.also):
             title = make.__doc__ or ""
             if options.only and not any(word.lower() in title.lower() for word in options.only):
                 continue
             try:
-                row = make()
-            except (ImportError, LeftOut) as exc:
-                why = f"{exc.name} is not installed" if isinstance(exc, ImportError) else exc
-                print(f"{title:<58} left out: {why}")
-                continue
-            row.ours(), row.other()  # byte code, file cache, memoised stems: what the second run of anybody has
-            ours, floor = zip(*((row.ours(), row.other()) for _ in range(times)), strict=True)
-            print(_Printed(row, median(ours), median(floor)), flush=True)
+                print(_measured(make(), times), flush=True)
+            except ImportError as exc:
+                print(f"{title:<58} left out: {exc.name} is not installed")
+            except LeftOut as exc:
+                print(f"{title:<58} left out: {exc}")
+            except ProcessError as exc:
+                print(f"{title:<58} left out: {exc.told}")
     return 0
 
 

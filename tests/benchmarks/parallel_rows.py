@@ -1,0 +1,112 @@
+"""Rows of the table for work that computes: several processes against one, by the clock."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_auepora.core.batches import all_cores
+from pytest_auepora.core.dataset import EvaluationDataset
+from pytest_auepora.core.plan import EvaluationPlan
+from pytest_auepora.core.runner import AueporaEvaluator
+from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
+from pytest_auepora.metrics.registry import Registry
+
+from .library_rows import text_pairs
+from .measuring import GOLDEN, LeftOut, Row, pytest_process
+from .projects import BUSY, golden
+
+__all__ = ["rows"]
+
+METRICS = ("rougeL", "token_f1", "chrf")
+
+
+def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
+    """Yield what makes each row."""
+
+    def xdist() -> Row:
+        """-n 2 on a RAG that computes for 20 ms"""
+        import xdist as _  # noqa: F401  # left out where it is not installed
+
+        project = golden(folder / "busy", 200, function=BUSY, imports="import time")
+        return Row(
+            xdist.__doc__ or "", ">= 1.7", lambda: pytest_process(project, *GOLDEN, "-p", "xdist", "-n", "2").wall,
+            lambda: pytest_process(project, *GOLDEN).wall, "serial", "s",
+        )  # fmt: skip
+
+    size = 1000 if quick else 5000
+
+    def cores() -> Row:
+        """the evaluator with jobs=None, every core"""
+        return _evaluated(cores.__doc__ or "", size, lambda evaluator, data: _clock(evaluator, data, jobs=None))
+
+    def dask() -> Row:
+        """the evaluator on a cluster of Dask, a worker a core"""
+        import distributed as _  # noqa: F401  # left out where it is not installed
+
+        return _evaluated(dask.__doc__ or "", size, _on_dask)
+
+    yield from (xdist, cores, dask)
+
+
+class Pairs(EvaluationDataset):
+    """References to answer; the answers are told with them, for a system that only looks them up."""
+
+    name = "pairs"
+
+    def __init__(self, size: int) -> None:
+        self._samples = [
+            EvaluationSample(str(i), answer, reference_answer=Response(reference))
+            for i, (reference, answer) in enumerate(text_pairs(size))
+        ]
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def __iter__(self) -> Iterator[EvaluationSample]:
+        return iter(self._samples)
+
+
+@dataclass
+class Repeats:
+    """A system that says what it is asked."""
+
+    def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
+        return SystemOutputs([], Response(sample.query))
+
+
+def _evaluated(title: str, size: int, ours: Callable[[AueporaEvaluator, Pairs], float]) -> Row:
+    """Starting the processes is part of it, so two cores are not twice as fast."""
+    if (cores := all_cores()) == 1:
+        raise LeftOut("there is one core")
+    evaluator = AueporaEvaluator(Repeats(), EvaluationPlan([Registry().get(name) for name in METRICS]))
+    data = Pairs(size)
+    return Row(
+        title, ">= 1.5" if cores < 4 else ">= 2", lambda: ours(evaluator, data),
+        lambda: _clock(evaluator, data, jobs=1), f"one process; {cores} cores, {size:,} samples", "s",
+    )  # fmt: skip
+
+
+def _clock(evaluator: AueporaEvaluator, data: Pairs, **where: Any) -> float:
+    start = time.perf_counter()
+    evaluator.evaluate(data, **where)
+    return time.perf_counter() - start
+
+
+def _on_dask(evaluator: AueporaEvaluator, data: Pairs) -> float:
+    """Starting the cluster is no part of it: it is there before and after."""
+    import distributed
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells of every worker that comes and goes
+
+    with (
+        distributed.LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=all_cores(), threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,  # type: ignore[no-untyped-call]
+    ):
+        return _clock(evaluator, data, executor=client.get_executor())
