@@ -93,6 +93,8 @@ class _Rouge(Configured):
 
 def _best(score: _Kind, wanted: list[Sequence[str]], given: Sequence[str]) -> RougeScore:
     """Return the score against the reference that agrees best; of equal ones the first."""
+    if len(wanted) == 1:
+        return score(wanted[0], given)
     return max([score(target, given) for target in wanted], key=_fmeasure)
 
 

@@ -30,10 +30,10 @@ def expected_behaviour(sample: EvaluationSample) -> Behaviour:
         MetricError: ``expect`` is none of answer, refuse and clarify, or a grade is no whole number.
     """
     expect = sample.labels.get("expect")
-    for behaviour in _BEHAVIOURS:
-        if expect == behaviour:
-            return behaviour
     if expect is not None:
+        for behaviour in _BEHAVIOURS:
+            if expect == behaviour:
+                return behaviour
         raise MetricError(
             f"expect must be answer, refuse or clarify, got {expect!r}{did_you_mean(str(expect), _BEHAVIOURS)}"
         )
