@@ -58,17 +58,17 @@ class Journal:
     def begin(self, run: Run, commit: str = "") -> None:
         """Take in *run*, which has no results yet, and what the project is at."""
         self._known.add((run.path, run.variant))
-        self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}')
+        self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n')
 
     def add(self, path: str, variant: str, result: CaseResult, recordings: Sequence[str], provenance: Any) -> None:
         """Take in one result of a run that was begun; a later one of the same case counts."""
         text = result_text(result)
         known, told = self._told.get((path, variant), (None, ""))
-        if known is not provenance:  # within a process it is one of each run
+        if not told or known is not provenance:  # within a process it is one of each run
             told = dumps({"of": [path, variant], "provenance": provenance})
             self._told[path, variant] = provenance, told
         answers = ",".join(map(_answer_json, recordings))
-        self._write(f'{told[:-1]},"answers":[{answers}],"result":{text}}}')
+        self._write(f'{told[:-1]},"answers":[{answers}],"result":{text}}}\n')
         if not self._broken:
             self._written[id(result)] = result, self._size - len(text) - 2, len(text)
 
@@ -85,19 +85,19 @@ class Journal:
         return result_text(result)
 
     def _write(self, line: str) -> None:
-        """Append *line*, ASCII; where that does not work, a killed run is lost, and the run goes on."""
+        """Append *line*, ASCII with its end; where that does not work, a killed run is lost, and the run goes on."""
         if self._broken:
             return
         try:
             if self._file is None:
                 self._file = self._open()
-                self._append(dumps(self._head))
+                self._append(dumps(self._head) + "\n")
             self._append(line)
         except OSError:
             self._broken = True
 
     def _append(self, line: str) -> None:
-        data = line.encode("ascii") + b"\n"
+        data = line.encode("ascii")
         if self._file is None or self._file.write(data) != len(data):
             raise OSError("the disk is full")
         self._size += len(data)

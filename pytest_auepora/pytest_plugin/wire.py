@@ -56,4 +56,5 @@ def unpack(report: pytest.TestReport) -> list[Parcel]:
         return []
     parcels = [Parcel(**{**raw, "result": CaseResult.from_dict(raw["result"])}) for raw in json.loads(text)]
     _here[report] = parcels  # several plugins ask
+    delattr(report, _ATTRIBUTE)  # pytest holds reports to the end, and answers are large
     return parcels
