@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = [
     "AueporaError",
@@ -63,8 +63,7 @@ class AueporaError(Exception):
     """Base of every error raised on purpose by this package."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One complaint about one place of a file.  *line* and *col* are 1-based; 0 means the whole file."""
 
     path: str

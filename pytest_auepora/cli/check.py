@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def run(given: argparse.Namespace) -> int:
         try:
             suite = load_suite(path, registry)
         except GoldenFileError as exc:
-            told.append({"path": str(path), "problems": [asdict(p) for p in exc.problems]})
+            told.append({"path": str(path), "problems": [p._asdict() for p in exc.problems]})
             lines = [str(p) for p in exc.problems]
         else:
             counts = {"cases": len(suite.cases), "metrics": len(suite.metrics), "thresholds": len(suite.gates)}

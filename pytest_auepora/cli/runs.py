@@ -7,7 +7,6 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from ..history.stored_run import StoredRun
 from .exit_codes import PASSED, UNJUDGED
@@ -46,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
         return PASSED
     found = store.runs(given.limit or None, given.suite)
     if given.json:
-        print(json.dumps([asdict(one) for one in found], indent=1))
+        print(json.dumps([one._asdict() for one in found], indent=1))
         return PASSED
     if not found:
         of = f" of {given.suite}" if given.suite else ""

@@ -19,7 +19,6 @@ from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
 from ..io.golden import GoldenCase
 from .parts import Parts
-from .redaction import UNSEEN, conceal
 from .shown import cropped, shown_outputs
 
 __all__ = ["CAP", "CUT", "ERRORED", "PARTIAL", "WHOLE", "RecordedAnswer", "Redact", "record"]
@@ -74,6 +73,8 @@ def record(
         if redact is None:
             raw["gold"] = [[d.doc_id, d.text, d.metadata] for d in case.sample.relevant_docs or ()]
     if redact is not None:
+        from .redaction import UNSEEN, conceal
+
         told.outputs = shown_outputs(case.sample, outputs, whole=True)
         before = deepcopy(told.outputs)
         redact(told)

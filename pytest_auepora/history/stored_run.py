@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from .database import Row
 
@@ -18,8 +18,7 @@ LISTED = (
 """The columns it takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
+class StoredRun(NamedTuple):
     """One line of the list of runs.
 
     ``started`` is ISO 8601 in UTC; ``complete`` whether every case of the suite ran; ``failed`` how many cases
@@ -38,7 +37,7 @@ class StoredRun:
     outcome: str
     cases: int
     failed: int
-    aggregate: Mapping[str, Any] = field(default_factory=dict)
+    aggregate: Mapping[str, Any] = MappingProxyType({})
     origin: str = ""
 
     @property

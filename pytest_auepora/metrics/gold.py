@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..core.types import Document, EvaluationSample
 from ..errors import MetricError
@@ -36,8 +35,7 @@ SPAN_COVER = 0.5
 """Share of a gold span that a chunk must cover to count as it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """One judged document, chunk or passage.
 
     ``ids`` are the ids it goes by (several where chunks of one document were merged into a document-level
@@ -161,7 +159,7 @@ def _merged(first: Label, again: Label) -> Label:
         return first
     kind = first.kind if first.kind == again.kind else "doc"  # one name for a chunk and for a whole document
     ids = tuple(dict.fromkeys(first.ids + again.ids))
-    return replace(first, grade=max(first.grade, again.grade), kind=kind, ids=ids)
+    return first._replace(grade=max(first.grade, again.grade), kind=kind, ids=ids)
 
 
 class Matcher:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..errors import AueporaError, did_you_mean
-from ..reporting.formats import Target, check_installed, read_target, report_text, wants_past, write_report
 from .judge import measures
 from .variants import compared_of
 
 if TYPE_CHECKING:
+    from ..reporting.formats import Target
     from ..reporting.past import Past
     from .judge import Judge
     from .recorder import Recorder
@@ -51,6 +51,8 @@ def make_reports(config: pytest.Config, judge: Judge) -> Reports:
 
 
 def _target(text: str, folder: Path) -> Target:
+    from ..reporting.formats import Target, check_installed, read_target
+
     try:
         kind, path = read_target(text)
         check_installed(kind)
@@ -121,6 +123,8 @@ class Reports:
 
     def _write(self, target: Target, session: pytest.Session) -> None:
         """Write one report; a failure to do so is one of the run, as whoever asked for the report waits for it."""
+        from ..reporting.formats import report_text, wants_past, write_report
+
         shown = _shown(target.path, self.config.invocation_params.dir)
         try:
             prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)

@@ -84,7 +84,6 @@ class Terminal:
         judged = self.judge.judged
         if not judged:
             return
-        from ..reporting.accepted import accepted_lines
         from ..reporting.layout import printable
         from ..reporting.summary import headline, headline_style, summary_lines
 
@@ -97,6 +96,8 @@ class Terminal:
         for one in judged:
             _write(terminalreporter, summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii()))
             for done in filter(None, (one.accepted, one.anchored)):
+                from ..reporting.accepted import accepted_lines
+
                 for text in accepted_lines(done, self.config.rootpath):
                     terminalreporter.line(printable(text, ascii_only=is_ascii()))
         _write(terminalreporter, variant_lines(self.config, runs, width=width, ascii_only=is_ascii()))

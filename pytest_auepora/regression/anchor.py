@@ -7,8 +7,8 @@ only, and judged by limits of its own.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..core.metrics_base import Metric
 from ..core.run import Run
@@ -22,8 +22,7 @@ from .policy import RegressionPolicy
 __all__ = ["Anchor", "anchor_notes", "anchor_path", "judge_anchor", "load_anchor"]
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(NamedTuple):
     """What lies where an anchor belongs: a baseline, nothing, or something that cannot be read (``problem``)."""
 
     baseline: Baseline | None = None

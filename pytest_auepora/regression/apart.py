@@ -7,8 +7,7 @@ Each is judged by an interval of its own effect, from resampling whole clusters 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import MetricInfo, Run
@@ -27,8 +26,7 @@ UNBOUNDED_EFFECT, UNBOUNDED_MARGIN = 0.10, 0.25
 """By how much times and costs may grow, and what growth must be ruled out, where the golden file does not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(NamedTuple):
     """One metric that stands apart, and by what limits."""
 
     name: str

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ..core.run import MetricInfo
@@ -77,8 +77,7 @@ class Calibration:
         return json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """Which judged metrics of a suite do not count, and why.
 
     Attributes:
@@ -86,8 +85,8 @@ class Standing:
         broken: metric → what is wrong with its calibration file; it fails the run, lest a gate vanish unseen.
     """
 
-    advisory: Mapping[str, str] = field(default_factory=dict)
-    broken: Mapping[str, str] = field(default_factory=dict)
+    advisory: Mapping[str, str]
+    broken: Mapping[str, str]
 
 
 def calibration_path(folder: Path, metric: str) -> Path:

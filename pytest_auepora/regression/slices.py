@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from ..core.run import CaseResult, Run
 from .compare import Comparison, MetricChange, ScoreChange, change_over
@@ -17,14 +18,13 @@ CLUSTERS_FOR_STATISTICS = 10
 """Below this many there is no chance to count with: not over a suite, and not over a slice of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """The changes of one metric, by case, over everything that compares or over one slice of it."""
 
     metric: str
     changes: Mapping[str, ScoreChange]
     clusters: int
-    slice: Mapping[str, str] = field(default_factory=dict)
+    slice: Mapping[str, str] = MappingProxyType({})
 
     @property
     def title(self) -> str:

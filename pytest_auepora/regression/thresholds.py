@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..core.metrics_base import Direction
 from ..errors import ThresholdError, did_you_mean
@@ -53,8 +53,7 @@ _OTHER_WORDS = {">=": "min", "<=": "max", "gte": "min", "ge": "min", "lte": "max
                 "at_most": "max", "minimum": "min", "maximum": "max", "above": "min", "below": "max"}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     """A lowest (``"min"``) or highest (``"max"``) allowed value; the limit itself is allowed."""
 
     op: Literal["min", "max"]

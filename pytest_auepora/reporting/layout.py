@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -53,8 +52,7 @@ Line = list[Cell]
 """What stands in one row of a terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column of a table.
 
     ``least`` is how far it may shrink when room is short (None: not at all); the widest shrinks first.  When

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
@@ -18,8 +18,7 @@ __all__ = ["MetricRow", "latency_line", "metric_rows", "missing_notes", "state_m
 _RATES = ("error_rate", "pass_rate")
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRow:
+class MetricRow(NamedTuple):
     """One metric, or one gate on a statistic or slice of it.
 
     ``change`` is over the cases that compare; ``gate`` and ``regression`` are None where nothing was asked.

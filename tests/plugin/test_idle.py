@@ -49,3 +49,30 @@ def test_a_run_of_retrieval_metrics_imports_nothing_heavy(pytester: pytest.Pytes
     assert "pytest_auepora.metrics.retrieval_basic" in seen
     heavy = {"numpy", "scipy", "nltk", "rouge_score", "sacrebleu", "portalocker", "sqlite3"}
     assert not (seen & heavy) - modules(pytester)
+
+
+def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_x="def test_x(): pass",
+        program=PROGRAM,
+        conftest="import pytest\n@pytest.fixture\ndef rag():\n    return lambda q: ('a', ['d'])",
+    )
+    (pytester.path / "a.golden.yaml").write_text(
+        "metrics: [recall@5, ndcg@10, mrr, exact_match, token_f1, rougeL]\n"
+        "cases:\n  - {id: a, query: b, relevant_docs: [d], reference_answer: a}\n"
+    )
+    idle = modules(pytester)
+    modules(pytester, "--auepora-update", "a.golden.yaml")
+    seen = modules(pytester, "--auepora", "a.golden.yaml") - idle
+    assert {"pytest_auepora.regression.compare", "pytest_auepora.metrics.generation_rouge", "sqlite3"} <= seen
+    ours = {name.removeprefix("pytest_auepora.") for name in seen if name.startswith("pytest_auepora.")}
+    elsewhere = {
+        "adapters.haystack", "adapters.langchain", "adapters.llamaindex", "core.batches", "core.rag_interface",
+        "core.seeding", "core.threads", "core.workers", "evaluation.measuring", "evaluation.redaction",
+        "metrics.bleu", "metrics.extensions", "metrics.generation_assertions", "metrics.robustness",
+        "regression.accept", "regression.bootstrap", "regression.evidence", "regression.signflip",
+        "reporting.accepted", "reporting.diagnosis", "reporting.formats", "reporting.side_by_side",
+    }  # fmt: skip
+    assert not ours & elsewhere
+    outside = {"asyncio", "concurrent.futures.process", "fractions", "jinja2", "multiprocessing", "numpy", "statistics"}
+    assert not (outside | {"portalocker", "rouge_score", "sacrebleu", "tqdm"}) & seen
