@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from .source import Source, describe
+from .source import Source, Spot, describe
 
 __all__ = ["load_lines"]
 
@@ -18,14 +17,6 @@ MAX_DEPTH = 100
 _BLANK = re.compile(r"[ \t\r]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _scalar = json.JSONDecoder().raw_decode
-
-
-@dataclass(slots=True)
-class _Mark:
-    line: int
-    column: int
-    index: int = 0
-    """Not counted: lines and columns say it all here."""
 
 
 class _Twice(Exception):
@@ -62,7 +53,7 @@ def load_lines(source: Source) -> Iterator[dict[str, Any]]:
             source.complain(number + 1, 1, f"expected a mapping on each line, got {describe(value)}")
             continue
         values[number] = value
-        source.starts[id(value)] = _Mark(number, len(line) - len(line.lstrip()))
+        source.starts[id(value)] = Spot(number, len(line) - len(line.lstrip()))
         yield value
 
 
@@ -121,8 +112,8 @@ class _Located:
         assert match is not None
         return match.end()
 
-    def mark(self, pos: int) -> _Mark:
-        return _Mark(self.number, pos)
+    def mark(self, pos: int) -> Spot:
+        return Spot(self.number, pos)
 
     def value(self, pos: int) -> tuple[Any, int]:
         """Return the value at *pos* and the position after it."""

@@ -7,11 +7,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ..errors import GoldenFileError, Problem
 
-__all__ = ["MAX_BYTES", "Mark", "Source", "decode", "describe"]
+__all__ = ["MAX_BYTES", "Mark", "Source", "Spot", "decode", "describe"]
 
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
@@ -29,6 +29,14 @@ class Mark(Protocol):
     def line(self) -> int: ...
     @property
     def column(self) -> int: ...
+
+
+class Spot(NamedTuple):
+    """A place that a reader of ours found; *index* is left out where lines and columns say it all."""
+
+    line: int
+    column: int
+    index: int = 0  # type: ignore[assignment]  # hides the method of tuples, as the protocol asks
 
 
 class Source:

@@ -1,7 +1,8 @@
 """YAML, fast and with places: values built straight from the parser's events.
 
 The values are those of `yaml.safe_load`.  Building a node graph first, as PyYAML does, costs most of its time; only
-files with anchors, aliases, tags or merge keys take that way (`yaml_graph`).
+files with anchors, aliases, tags or merge keys take that way (`yaml_graph`).  Cases that are written plainly need no
+events either (`yaml_cases`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import yaml
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
 from .source import Source
+from .yaml_cases import read_cases
+from .yaml_plain import NeedsWhole
 from .yaml_problems import TooDeep, YamlProblem, explain
+from .yaml_scalars import NeedsGraph, Plain
 
 __all__ = ["MAX_DEPTH", "load_yaml"]
 
@@ -27,21 +31,11 @@ _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ONLY_YAML_BREAKS = re.compile("[\x85\u2028\u2029]")
 """Where YAML 1.1 breaks lines, and no editor and no traceback does."""
 
-_MERGE = "tag:yaml.org,2002:merge"
-
 _SHALLOW = 2
 """Every key and value is located down to this depth at once (the file's own keys and their mappings), deeper only
 when something is complained about: keeping a place for each of a million values costs more than reading them."""
 
 _DEEP = MAX_DEPTH + 1
-
-
-class _NeedsGraph(Exception):
-    """An anchor, an alias, a tag or a merge key: events alone do not say what the value is."""
-
-
-class _NeedsPlaces(Exception):
-    """Something has to be complained about where nothing was located."""
 
 
 def load_yaml(source: Source) -> Any:
@@ -52,10 +46,10 @@ def load_yaml(source: Source) -> Any:
     Raises:
         GoldenFileError: no YAML, more than one document, nested too deep, tags beyond plain data.
     """
-    source.by_index = _ONLY_YAML_BREAKS.search(source.text) is not None
+    source.by_index = not source.text.isascii() and _ONLY_YAML_BREAKS.search(source.text) is not None
     try:
         return _load(source)
-    except _NeedsGraph:
+    except NeedsGraph:
         from .yaml_graph import load_graph
 
         source.forget()
@@ -67,12 +61,24 @@ def load_yaml(source: Source) -> Any:
 
 def _load(source: Source) -> Any:
     try:
-        root = _parse(source, _SHALLOW)
-    except _NeedsPlaces:
-        source.forget()
+        root = _values(source)
+    except NeedsWhole:
         return _parse(source, _DEEP)
     source.locate = lambda: _locate(source, root)
     return root
+
+
+def _values(source: Source) -> Any:
+    """Return the value with few places: case by case, or else all in one go."""
+    try:
+        return read_cases(source, lambda part, depth: _parse(part, _SHALLOW, depth))
+    except NeedsWhole:
+        pass
+    try:
+        return _parse(source, _SHALLOW)
+    except NeedsWhole:
+        source.forget()
+        raise
 
 
 def _locate(source: Source, root: Any) -> None:
@@ -81,20 +87,21 @@ def _locate(source: Source, root: Any) -> None:
     source.take_marks(root, twin, _parse(twin, _DEEP))
 
 
-def _parse(source: Source, located: int) -> Any:
+def _parse(source: Source, located: int, depth: int = 0) -> Any:
+    """Return the value of the text of *source*, which stands *depth* levels deep; locate it down to *located*."""
     parser = _Parser(source.text)
     try:
-        return _document(parser.get_event, source, located)
+        return _document(parser.get_event, source, located, depth)
     finally:
         parser.dispose()
 
 
-def _document(get: Callable[[], Any], source: Source, located: int) -> Any:
+def _document(get: Callable[[], Any], source: Source, located: int, depth: int) -> Any:
     get()  # stream start
     event = get()
     if isinstance(event, yaml.StreamEndEvent):
         return None
-    value = _Builder(get, source, located).value(get(), 0)
+    value = _Builder(get, source, located).value(get(), depth)
     get()  # document end
     event = get()
     if not isinstance(event, yaml.StreamEndEvent):
@@ -109,7 +116,7 @@ class _Builder:
         self.get = get
         self.source = source
         self.located = located
-        self.plain = _Plain()
+        self.plain = Plain()
         self.keys: dict[str, Any] = {}
 
     def value(self, event: Any, depth: int) -> Any:
@@ -120,7 +127,7 @@ class _Builder:
         if kind is SequenceStartEvent:
             return self.sequence(event, depth + 1)
         if kind is not ScalarEvent or event.anchor is not None:
-            raise _NeedsGraph
+            raise NeedsGraph
         return self.scalar(event)
 
     def scalar(self, event: Any) -> Any:
@@ -129,7 +136,7 @@ class _Builder:
         if plain:
             return self.plain.resolve(text, event.start_mark) if text[:1] in self.plain.table else text
         if not quoted:
-            raise _NeedsGraph
+            raise NeedsGraph
         return text
 
     def sequence(self, event: Any, depth: int) -> list[Any]:
@@ -193,7 +200,7 @@ class _Builder:
     def start(self, out: Any, event: Any, depth: int) -> list[Any] | None:
         """Begin a container; return the list of marks to fill, or None where nothing is located."""
         if event.anchor is not None or event.tag is not None:
-            raise _NeedsGraph
+            raise NeedsGraph
         if depth > MAX_DEPTH:
             raise TooDeep(MAX_DEPTH, event.start_mark)
         if depth <= self.located:
@@ -205,41 +212,6 @@ class _Builder:
 
     def twice(self, out: dict[Any, Any], key: Any, mark: Any, marks: list[Any] | None) -> None:
         if marks is None:
-            raise _NeedsPlaces
+            raise NeedsWhole
         first, _ = self.source.place(marks[2 * list(out).index(key) + 1])
         self.source.complain(*self.source.place(mark), f"{key!r} is given twice, first on line {first}")
-
-
-class _Plain:
-    """Resolves plain scalars as `yaml.SafeLoader` does: what they look like decides what they are."""
-
-    def __init__(self) -> None:
-        self.table: dict[str, list[tuple[str, Any]]] = yaml.SafeLoader.yaml_implicit_resolvers
-        self._made: dict[str, Any] = {}
-        self._constructor = yaml.constructor.SafeConstructor()
-
-    def resolve(self, text: str, mark: Any) -> Any:
-        """Return what *text* stands for.
-
-        Raises:
-            YamlProblem: it looks like a number or a date and is none.
-        """
-        if text in self._made:
-            return self._made[text]
-        for tag, looks_like in self.table.get(text[:1], ()):
-            if looks_like.match(text):
-                if tag == _MERGE:
-                    raise _NeedsGraph
-                value = self._made[text] = construct_scalar(self._constructor, tag, text, mark)
-                return value
-        return text
-
-
-def construct_scalar(constructor: Any, tag: str, text: str, mark: Any) -> Any:
-    """Make the value of a scalar whose tag is known."""
-    node = yaml.ScalarNode(tag, text, mark, mark)
-    try:
-        return constructor.construct_object(node, deep=True)
-    except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
-        word = tag.rpartition(":")[2]
-        raise YamlProblem(f"`{text[:40]}` looks like a {word} and is none ({exc}); quote it", mark) from None

@@ -1,0 +1,115 @@
+"""The cases of a YAML golden file: those written plainly without a parser, all others with it.
+
+A parser's events cost more than all that is made of them.  So the text is cut at the dashes of the cases; plain cases
+(`yaml_plain`) are read as they stand, all others go to the parser, in one text, and so does what stands before the
+first.  Where a part is not whole in itself (a quote left open, an anchor, a tag, a line indented less than its case)
+or wrong in any way, nothing of this counts: the parser reads the whole file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from .source import Mark, Source, Spot
+from .yaml_plain import NeedsWhole, PlainLines
+from .yaml_problems import YamlProblem
+from .yaml_scalars import NeedsGraph
+
+__all__ = ["read_cases"]
+
+_HEAD = re.compile(r"^cases: *(?:#[^\n]*)?\n(?: *(?:#[^\n]*)?\n)*(?=( *)- )", re.MULTILINE)
+"""From the key to the first case."""
+
+
+def read_cases(source: Source, parse: Callable[[Source, int], Any]) -> Any:
+    """Return the value of the whole text; *source* knows the places of the file's keys and where each case starts.
+
+    Args:
+        source: the text; it is left as it is where this fails.
+        parse: returns the value of a text that stands so many levels deep.
+
+    Raises:
+        NeedsWhole: the parser has to read the whole text.
+    """
+    head = _HEAD.search(source.text)
+    if head is None or source.by_index or "\r" in source.text:  # lines are counted by one kind of break
+        raise NeedsWhole
+    try:
+        return _Cases(source, parse, head.end(), len(head[1])).read()
+    except (yaml.YAMLError, YamlProblem, NeedsGraph) as exc:
+        raise NeedsWhole from exc
+
+
+class _Cases:
+    """Reads from the first case at *start*, whose dash is indented by *indent*, to the end of the text."""
+
+    def __init__(self, source: Source, parse: Callable[[Source, int], Any], start: int, indent: int) -> None:
+        self.source, self.parse, self.start, self.indent = source, parse, start, indent
+        self.text = source.text
+        self.lines = PlainLines(source.text, indent)
+        self.cases: list[Any] = []
+        self.spots: list[Mark] = []
+        self.others: list[tuple[int, int, int]] = []
+        """Number, line and position of each case that is not plain."""
+
+    def read(self) -> Any:
+        head = Source(self.source.path, self.text[: self.start])
+        root = self.parse(head, 0)
+        if head.problems or type(root) is not dict or list(root)[-1:] != ["cases"] or root["cases"] is not None:
+            raise NeedsWhole
+        line = self.text.count("\n", 0, self.start)
+        self._cut(line)
+        if self.others:
+            self._parse_others()
+        root["cases"] = self.cases
+        head.marks[id(root)][-1] = Spot(line, self.indent)
+        head.marks[id(self.cases)] = [Spot(line, self.indent), *self.spots]
+        self.source.marks.update(head.marks)
+        self.source.starts.update(head.starts)
+        self.source.starts.update(zip(map(id, self.cases), self.spots, strict=True))
+        return root
+
+    def _cut(self, line: int) -> None:
+        """Read the plain cases, and note where the others are; the first is on *line*."""
+        text, read, pos, end = self.text, self.lines.case, self.start, len(self.text)
+        while pos < end:
+            if (plain := read(pos)) is not None:
+                case, after = plain
+            else:
+                case, after = None, self._after(pos)
+                self.others.append((len(self.cases), line, pos))
+            self.cases.append(case)
+            self.spots.append(Spot(line, self.indent + 2))
+            line += text.count("\n", pos, after)
+            pos = after
+
+    def _after(self, pos: int) -> int:
+        """Return the position after the case at *pos*."""
+        if not self.text.startswith(self.lines.dash, pos):
+            raise NeedsWhole
+        return self.text.find("\n" + self.lines.dash, pos) + 1 or len(self.text)
+
+    def _parse_others(self) -> None:
+        """Let the parser read the cases that are not plain, as if there were no others.
+
+        It finds as many as were cut out only if each is whole in itself: a dash within quotes begins nothing.
+        """
+        parts = [self.text[pos : self._after(pos)] for _, _, pos in self.others]
+        less = re.compile(rf"^ {{0,{self.indent}}}[^ \n#]", re.MULTILINE)
+        if any(less.search(part, len(self.lines.dash)) for part in parts):
+            raise NeedsWhole
+        together = Source(self.source.path, "".join(parts))
+        values = self.parse(together, 1)
+        if together.problems or type(values) is not list or len(values) != len(parts):
+            raise NeedsWhole
+        starts = [0]
+        for part in parts:
+            starts.append(starts[-1] + part.count("\n"))
+        marks = together.marks[id(values)][1:]
+        for (number, line, _), value, mark, before in zip(self.others, values, marks, starts, strict=False):
+            self.cases[number] = value
+            self.spots[number] = Spot(line + mark.line - before, mark.column)
