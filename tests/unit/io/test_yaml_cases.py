@@ -132,7 +132,12 @@ def test_any_signs_at_all(signs: str, form: str) -> None:
 def test_plain_cases_need_no_parser(parser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     parse = yaml_events._parse
-    monkeypatch.setattr(yaml_events, "_parse", lambda source, *how: (read.append(source.text), parse(source, *how))[1])
+
+    def noted(source: Source, *how: int) -> Any:
+        read.append(source.text)
+        return parse(source, *how)
+
+    monkeypatch.setattr(yaml_events, "_parse", noted)
     text = golden_text(5)
     odd = "  - id: odd\n    query: >-\n      folded\n      text\n"
     value = load_yaml(Source("x", text + odd + "  - id: last\n    query: q\n"))
