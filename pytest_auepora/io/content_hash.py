@@ -36,7 +36,7 @@ def content_hash(said: Mapping[str, Any]) -> str:
             texts.sort()
             parts.append(f'"{name}":[{",".join(texts)}]')
         elif value and (name != "match" or value != "word"):
-            parts.append(f'"{name}":{_json(value)}')
+            parts.append(f'"{name}":{_quote(value) if type(value) is str else _json(value)}')
     return hashlib.sha256(f"{{{','.join(parts)}}}".encode()).hexdigest()[:12]
 
 
@@ -47,9 +47,7 @@ def _meaningful(keys: tuple[str, ...]) -> list[str]:
 
 
 def _json(value: Any) -> str:
-    """Canonical JSON; what most values are, text and lists of text, is written here: that is faster."""
-    if type(value) is str:
-        return _quote(value)
+    """Canonical JSON; what most values are, lists of text, is written here: that is faster."""
     if type(value) is list:
         if len(value) == 1 and type(value[0]) is str:
             return f"[{_quote(value[0])}]"

@@ -92,7 +92,9 @@ class PlainLines:
         if not text:
             return []
         if '"' not in text and "{" not in text:
-            return [self._word(word) for word in text.split(",")]
+            table = self._plain.table
+            words = [word.strip(" ") for word in text.split(",")]
+            return [self._plain.resolve(word, None) if word[0] in table else word for word in words]
         return [
             self._word(word) if word else self._pairs(pairs) if pairs else quoted
             for quoted, pairs, word in _ITEMS.findall(text)
