@@ -13,8 +13,12 @@ __all__ = ["configure"]
 def configure(config: pytest.Config) -> None:
     """Register the parts of the plugin: everywhere what runs cases, and what judges them where nobody else does."""
     register = config.pluginmanager.register
-    session_of(config)  # complains about options before anything is registered
+    session = session_of(config)  # complains about options before anything is registered
     register(Collecting(config), "auepora-collecting")
+    if session.options.timeout is None:
+        from .patience import Patience
+
+        register(Patience(), "auepora-patience")
     if config.getini("auepora_junit_properties"):
         from .junit import JUnitProperties
 
