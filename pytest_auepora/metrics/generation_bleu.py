@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ..core.garbage import garbage_collection_paused
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
@@ -57,6 +58,13 @@ class _BleuMetric(Configured):
             self.lowercase,
             self.effective_order,
         )
+
+    def measure_many(
+        self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
+    ) -> list[Measurement | NotApplicable]:
+        """Score many texts; n-grams leave no garbage in cycles, and looking for it takes a quarter of the time."""
+        with garbage_collection_paused():
+            return super().measure_many(samples, outputs)
 
     def _statistics(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[int] | NotApplicable:
         texts = targets(sample)
