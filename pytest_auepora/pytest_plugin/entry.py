@@ -5,7 +5,6 @@ Nothing of the package is imported here until ``--auepora`` is given or a test a
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ SWITCHES = (
     "auepora_suggest",
 )  # fmt: skip
 """Options that each ask for golden cases."""
-_RUN = re.compile(r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?")  # else it is a path
+_RUN = r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?"  # else it is a path
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -105,8 +104,10 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
         word = args[i + 1] if args[i + 1 : i + 2] else "-"
         if arg == _UPDATE and not set(word.split(",")) <= set(_INTENTS):
             args[i] = f"{_UPDATE}=all"
-        elif arg != _UPDATE and not _RUN.fullmatch(word):
-            args[i] = f"{arg}=last"
+        elif arg != _UPDATE:
+            import re
+
+            args[i] = arg if re.fullmatch(_RUN, word) else f"{arg}=last"
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

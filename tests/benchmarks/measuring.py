@@ -17,6 +17,7 @@ __all__ = [
     "ENTRY",
     "FLOOR",
     "GOLDEN",
+    "NO_PLUGIN",
     "PEER",
     "Cost",
     "LeftOut",
@@ -28,6 +29,9 @@ __all__ = [
 ]
 
 ENTRY = ("-p", "pytest_auepora.pytest_plugin.entry")
+NO_PLUGIN = ("-p", "keyword")
+"""A module of the standard library without hooks, for the other side of an idle run: whatever ``-p`` names, pytest
+reads what is known of every installed package, as it does by itself in every run not told which plugins to load."""
 GOLDEN = (*ENTRY, "--auepora")
 ACCEPT = (*ENTRY, "--auepora-update", "--auepora-no-history")
 PEER = "peer"

@@ -10,7 +10,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 
-from .measuring import PEER, Cost, LeftOut, Row, process, pytest_process
+from .measuring import NO_PLUGIN, PEER, Cost, LeftOut, Row, process, pytest_process
 from .peer_projects import BY_HAND, PYTEST_EVALS, peer_project
 from .peer_scripts import INSPECT, PROMPTFOO, PYDANTIC_EVALS, RAGAS
 from .projects import parametrized
@@ -73,7 +73,7 @@ def _idle(folder: Path, name: str, title: str) -> Row:
     if not plugins:
         raise LeftOut(f"{installed} registers no plugin")
     return Row(
-        title, PEER, lambda: pytest_process(one, *plugins).cpu, lambda: pytest_process(one).cpu,
+        title, PEER, lambda: pytest_process(one, *plugins).cpu, lambda: pytest_process(one, *NO_PLUGIN).cpu,
         f"pytest without {installed}",
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from .measuring import ACCEPT, ENTRY, GOLDEN, Row, pytest_process
+from .measuring import ACCEPT, ENTRY, GOLDEN, NO_PLUGIN, Row, pytest_process
 from .projects import golden, parametrized
 
 __all__ = ["rows"]
@@ -20,7 +20,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
         one = parametrized(folder / "idle", 1)
         return Row(
             idle.__doc__ or "", "<= 1.03", lambda: pytest_process(one, *ENTRY).cpu,
-            lambda: pytest_process(one).cpu, "pytest without it",
+            lambda: pytest_process(one, *NO_PLUGIN).cpu, "pytest without it",
         )  # fmt: skip
 
     def thousand() -> Row:
