@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from types import TracebackType
 from typing import Any, NamedTuple
 
 from ..adapters.systems import System
@@ -219,16 +220,19 @@ def errored_result(
 def describe_error(error: BaseException, frames: int = 6) -> str:
     """Return ``Type: message`` and, below, the innermost frames of the user's own code."""
     first = "".join(traceback.format_exception_only(error)).strip()
-    tb = error.__traceback__
-    ours = ["pytest_auepora" in frame.f_code.co_filename for frame, _ in traceback.walk_tb(tb)]
-    shown = [i for i, our in enumerate(ours) if not our][-frames:]
+    entries = list(_entries(error.__traceback__))
+    shown = [i for i, tb in enumerate(entries) if "pytest_auepora" not in tb.tb_frame.f_code.co_filename][-frames:]
     if not shown:
         return first
-    # a test runner stands between with dozens of frames, whose sources nobody asks for
-    stack = traceback.extract_tb(tb, limit=shown[0] - len(ours))
-    return (
-        first + "\n" + "".join(traceback.format_list([f for f in stack if "pytest_auepora" not in f.filename])).rstrip()
-    )
+    # a test runner stands before them with dozens of frames, whose sources nobody asks for
+    stack = [f for f in traceback.extract_tb(entries[shown[0]]) if "pytest_auepora" not in f.filename]
+    return first + "\n" + "".join(traceback.format_list(stack)).rstrip()
+
+
+def _entries(tb: TracebackType | None) -> Iterator[TracebackType]:
+    while tb is not None:
+        yield tb
+        tb = tb.tb_next
 
 
 def _terms(case: GoldenCase) -> dict[str, Any]:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Terminal", "failure_message"]
 
+_WIDTH: pytest.StashKey[int] = pytest.StashKey()
+"""On the config: how wide failures are; like pytest's progress, they keep to what the terminal was at first."""
+
 
 def failure_message(
     config: pytest.Config,
@@ -30,7 +33,9 @@ def failure_message(
     """Return the text of a case that did not pass, as wide as the terminal."""
     from ..reporting.failure import failure_text
 
-    width = config.get_terminal_writer().fullwidth
+    width = config.stash.get(_WIDTH, 0)
+    if not width:  # asking the system for it takes as long as writing a few lines
+        width = config.stash[_WIDTH] = config.get_terminal_writer().fullwidth
     return failure_text(result, comparison, metrics, width=width, ascii_only=is_ascii())
 
 
