@@ -56,7 +56,7 @@ def run_import(path: Path, fmt: str, output: Path | None = None, *, force: bool 
     suite = import_cases(path, fmt, **options)
     if not suite.cases:
         raise ImportProblem(f"{path}: no case was found. Dropped: {'; '.join(suite.dropped) or 'nothing'}")
-    text = golden_text(suite)
+    text = golden_text(suite, progress=None)
     if output is None:
         print(text, end="")
     else:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ...core.progress import Progress
 from ...core.types import Document
 from ..golden_model import GoldenCase, GoldenSuite
 from .model import ImportedSuite, ImportProblem
@@ -27,8 +28,13 @@ _LABELS = _ORDER[5:17]
 _RUNNING = ("must_pass", "quarantine", "skip", "xfail", "timeout", "benchmark")
 
 
-def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA) -> str:
+def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA, progress: bool | None = False) -> str:
     """Return *suite* as YAML, a blank line between cases, with the line that tells editors the schema.
+
+    Args:
+        suite: what was imported.
+        schema: where editors find the schema, relative to the file.
+        progress: whether a bar is shown on standard error; None: where somebody looks at it.
 
     Raises:
         ImportProblem: there are no cases.
@@ -62,10 +68,12 @@ def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA) -> str:
     if suite.suite:
         parts.append(dump({"suite": suite.suite}))
     parts.append("cases:\n")
-    for number, case in enumerate(suite.cases):
-        ordered = {k: case[k] for k in (*_ORDER, *case) if k in case}
-        lines = dump([ordered]).rstrip("\n").split("\n")
-        parts.append("\n" * bool(number) + "".join(f"  {line}\n" if line else "\n" for line in lines))
+    with Progress("cases", len(suite.cases), show=progress) as bar:  # PyYAML takes about a millisecond a case
+        for number, case in enumerate(suite.cases):
+            ordered = {k: case[k] for k in (*_ORDER, *case) if k in case}
+            lines = dump([ordered]).rstrip("\n").split("\n")
+            parts.append("\n" * bool(number) + "".join(f"  {line}\n" if line else "\n" for line in lines))
+            bar.done()
     return "".join(parts)
 
 

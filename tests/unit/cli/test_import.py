@@ -94,3 +94,16 @@ def test_directory_of_trec(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     (tmp_path / "q.tsv").write_text("1\tWhy?\n", encoding="utf-8")
     assert main(["import", str(tmp_path / "qrels"), "--from", "trec", "--topics", str(tmp_path / "q.tsv")]) == 0
     assert "relevant_docs:\n      - a\n" in capsys.readouterr().out
+
+
+def test_a_bar_is_shown_where_somebody_looks_and_the_file_is_the_same(
+    ragas: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["import", str(ragas), "--from", "ragas"]) == 0
+    plain, quiet = capsys.readouterr()
+    monkeypatch.setattr("pytest_auepora.core.progress.is_watched", lambda: True)
+    assert main(["import", str(ragas), "--from", "ragas"]) == 0
+    out, err = capsys.readouterr()
+    assert out == plain
+    assert "/2 [" not in quiet
+    assert "/2 [" in err
