@@ -169,7 +169,11 @@ def find_baseline(suite: GoldenSuite, variant: str = "", override: Path | None =
     """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`."""
     path = baseline_path(suite.path, suite.name, variant, override)
     found = load_baseline(path, suite.name, variant)
-    return found, "" if found is not None else f"no baseline yet ({path.name})"
+    if found is not None:
+        return found, ""
+    plain = baseline_path(suite.path, suite.name, "", override)
+    other = f"; {plain.name} is of no variant" if variant and plain.exists() else ""
+    return None, f"no baseline yet ({path.name}{other})"
 
 
 def evaluate(
