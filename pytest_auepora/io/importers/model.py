@@ -16,6 +16,7 @@ __all__ = ["Dropped", "ImportProblem", "ImportedSuite", "Names", "split_metadata
 _CASE_ID = CaseId()
 _ILLEGAL = re.compile(r"::|[\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 _LONGEST = 80
+_LONGEST_ID = CaseId.max_length
 
 
 class ImportProblem(AueporaError, ValueError):
@@ -67,7 +68,8 @@ class Names:
         number = 2
         unique = made
         while unique in self._taken:
-            unique, number = f"{made}-{number}", number + 1
+            tail = f"-{number}"
+            unique, number = f"{made[: _LONGEST_ID - len(tail)]}{tail}", number + 1
         self._taken.add(unique)
         if name and unique != name:
             self._dropped.add("the exact name of a case: the id of a golden case is unique and fit for pytest")
@@ -75,8 +77,8 @@ class Names:
 
 
 def _legal(name: str) -> str:
-    made = _ILLEGAL.sub("-", name).strip()[:200].strip()
-    return made if made and not _CASE_ID.wrong(made) else f"case-{made}".rstrip("-")
+    made = _ILLEGAL.sub("-", name).strip()[:_LONGEST_ID].strip()
+    return made if made and not _CASE_ID.wrong(made) else f"case-{made}"[:_LONGEST_ID].rstrip("- ")
 
 
 def _slug(query: str) -> str:

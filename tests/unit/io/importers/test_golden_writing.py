@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_auepora.adapters.systems import as_system
@@ -72,6 +72,8 @@ def test_whatever_was_imported_comes_back(cases: list[dict[str, Any]]) -> None:
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
+@example(["0" * 200] * 12)
+@example(["__" + "x" * 198] * 2)
 def test_every_name_is_fit_for_pytest_and_unique(given_names: list[str]) -> None:
     names = Names(Dropped())
     ids = [names.take(name, "Why?") for name in given_names]
