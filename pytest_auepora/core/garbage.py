@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["garbage_collection_paused"]
+__all__ = ["garbage_collection_paused", "set_aside"]
 
 _WORTH_IT = 10_000
 """Fewer new objects than this are walked in less than a millisecond."""
@@ -40,3 +40,19 @@ def _age() -> None:
         return
     gc.freeze()
     gc.unfreeze()
+
+
+def set_aside() -> Callable[[], None]:
+    """Take what there is out of the collector's sight; what is made from now on it walks as ever.
+
+    For the time after much was made that stays: each full collection would walk all of it.  What is garbage already
+    is collected before.  Nothing is done where the program has turned collection off or has frozen objects itself.
+
+    Returns:
+        What brings it back.
+    """
+    if not gc.isenabled() or not hasattr(gc, "freeze") or gc.get_freeze_count() > _OF_THE_START:
+        return lambda: None
+    gc.collect()
+    gc.freeze()
+    return gc.unfreeze

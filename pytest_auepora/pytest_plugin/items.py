@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import pytest
 from ..adapters.systems import System
 from ..core.call_output import OutputSplitter, replay
 from ..core.calls import CallResult, Fn, Upcoming
+from ..core.garbage import set_aside
 from ..core.run import CaseResult
 from ..evaluation.case import errored_result, skipped_result
 from ..evaluation.replay import is_recorded
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ..io.golden_model import GoldenSuite
 
 __all__ = ["Collecting", "run_case", "run_case_async"]
+
+_MANY = 100
+"""Cases from which on they are kept out of the garbage collector's sight, a tenth of the time of a run of 1,000."""
 
 
 def run_case(session: AueporaSession, rag: Any) -> None:
@@ -160,6 +164,8 @@ class Collecting:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self._splitter = OutputSplitter()
+        self._bring_back: Callable[[], None] = lambda: None
+        config.add_cleanup(lambda: self._bring_back())  # so early that pytest's own, which collects garbage, is before
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Take golden files: by pattern, or because the command line names them."""
@@ -178,6 +184,8 @@ class Collecting:
             known = self.config.stash[SESSION]
             known.queue = Queue(session.items)
             known.staged = staged_suites(session.items, known)
+        if sum(CASE in item.stash for item in session.items) >= _MANY:
+            self._bring_back = set_aside()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

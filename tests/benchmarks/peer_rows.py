@@ -85,7 +85,7 @@ def _thousand(folder: Path, also: Sequence[str], n: int = 1000) -> Iterator[Call
         project = peer_project(folder / f"{name}-{n}", n, files)
         floor = parametrized(folder / f"floor-{n}", n)
         against = f"empty parametrize; {installed}"
-        return Row(title, PEER, lambda: command(project).cpu, lambda: pytest_process(floor).cpu, against)
+        return Row(title, PEER, lambda: command(project).cpu, lambda: pytest_process(floor, *NO_PLUGIN).cpu, against)
 
     def in_pytest(name: str, source: str, args: Callable[[], tuple[str, ...]], title: str) -> Row:
         installed, files = _installed(name), {"test_bench.py": source}

@@ -36,7 +36,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
         ours, floor = _pair(folder, many)
         return Row(
             f"peak memory at {many:,} cases", "<= 1.5", lambda: pytest_process(ours, *GOLDEN).memory,
-            lambda: pytest_process(floor).memory, "empty parametrize", "MiB",
+            lambda: pytest_process(floor, *NO_PLUGIN).memory, "empty parametrize", "MiB",
         )  # fmt: skip
 
     def failing() -> Row:
@@ -48,7 +48,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
         floor = parametrized(folder / "floor-1000", 1000)
         return Row(
             failing.__doc__ or "", "<= 2.5", lambda: pytest_process(ours, *GOLDEN, expect=(1,)).cpu,
-            lambda: pytest_process(floor).cpu, "empty parametrize, passing",
+            lambda: pytest_process(floor, *NO_PLUGIN).cpu, "empty parametrize, passing",
         )  # fmt: skip
 
     yield from (idle, thousand, failing, ten_thousand, memory)
@@ -67,7 +67,11 @@ def _pair(folder: Path, n: int) -> tuple[Path, Path]:
 def _sized(title: str, goal: str, folder: Path, n: int) -> Row:
     ours, floor = _pair(folder, n)
     return Row(
-        title, goal, lambda: pytest_process(ours, *GOLDEN).cpu, lambda: pytest_process(floor).cpu, "empty parametrize"
+        title,
+        goal,
+        lambda: pytest_process(ours, *GOLDEN).cpu,
+        lambda: pytest_process(floor, *NO_PLUGIN).cpu,
+        "empty parametrize",
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from pytest_auepora.core import garbage
-from pytest_auepora.core.garbage import garbage_collection_paused
+from pytest_auepora.core.garbage import garbage_collection_paused, set_aside
 
 
 @pytest.fixture(autouse=True)
@@ -72,3 +72,29 @@ def test_what_the_program_has_frozen_stays_frozen() -> None:
         made = many()
     assert gc.get_freeze_count() == frozen
     assert made
+
+
+@pytest.mark.skipif(not hasattr(gc, "freeze"), reason="this interpreter freezes nothing")
+def test_what_is_set_aside_is_not_walked_until_it_is_brought_back() -> None:
+    before, garbage_before = Loop(), Loop()
+    kept, lost = weakref.ref(before), weakref.ref(garbage_before)
+    del garbage_before
+    bring_back = set_aside()
+    assert lost() is None
+    del before
+    after = weakref.ref(Loop())
+    gc.collect()
+    assert after() is None
+    assert kept() is not None
+    bring_back()
+    gc.collect()
+    assert kept() is None
+
+
+@pytest.mark.parametrize("how", ["off", "frozen"])
+@pytest.mark.skipif(not hasattr(gc, "freeze"), reason="this interpreter freezes nothing")
+def test_nothing_is_set_aside_in_a_program_with_plans_of_its_own(how: str) -> None:
+    gc.disable() if how == "off" else gc.freeze()
+    frozen = gc.get_freeze_count()
+    set_aside()()
+    assert gc.get_freeze_count() == frozen
