@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -164,8 +165,8 @@ class Collecting:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self._splitter = OutputSplitter()
-        self._bring_back: Callable[[], None] = lambda: None
-        config.add_cleanup(lambda: self._bring_back())  # so early that pytest's own, which collects garbage, is before
+        self._undo = ExitStack()
+        config.add_cleanup(self._undo.close)  # so early that pytest's own, which collects garbage, comes before
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Take golden files: by pattern, or because the command line names them."""
@@ -185,7 +186,7 @@ class Collecting:
             known.queue = Queue(session.items)
             known.staged = staged_suites(session.items, known)
         if sum(CASE in item.stash for item in session.items) >= _MANY:
-            self._bring_back = set_aside()
+            self._undo.callback(set_aside())
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
