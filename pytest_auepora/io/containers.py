@@ -10,7 +10,7 @@ from ..errors import did_you_mean
 from .kinds import BAD, Kind, name_of
 from .source import Source, describe
 
-__all__ = ["Field", "ListOf", "MapOf", "Record"]
+__all__ = ["Field", "ListOf", "MapOf", "Record", "table"]
 
 
 class ListOf(Kind):
@@ -94,6 +94,11 @@ class Field:
         return {"description": self.doc, **self.kind.schema()}
 
 
+def table(*fields: Field) -> dict[str, Field]:
+    """Return *fields* by their names."""
+    return {f.name: f for f in fields}
+
+
 @dataclass
 class Record(Kind):
     """A mapping with known keys; read as a dict of what was read, without the keys complained about."""
@@ -128,6 +133,12 @@ class Record(Kind):
             if name not in value and repr(name) not in hints:  # the slip was told already
                 source.bad_whole(value, f"{self.what} has no {name}")
         return out
+
+    def read_sound(self, value: dict[Any, Any], source: Source) -> Any:
+        """Do the same, and return `BAD` if there was anything to complain about."""
+        before = len(source.problems)
+        out = self.read_mapping(value, source)
+        return out if len(source.problems) == before else BAD
 
     def _unknown(self, value: Any, name: Any, source: Source) -> str:
         """Complain about a key, and return what was probably meant."""

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import ThresholdError
-from ..regression.repeat_plan import RepeatPlan
-from ..regression.thresholds import read_slice
-from .containers import Field, ListOf, MapOf, Record
+from .containers import Field, ListOf, MapOf, Record, table
+from .judging import REGRESSION, Repeat, Thresholds
 from .kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Whole
 from .names import CaseId, FixtureName, SuiteName, Tag
 from .passages import Documents
@@ -19,10 +17,6 @@ from .source import Source
 __all__ = ["CASE", "CASE_FIELDS", "DEFAULTS", "HEADER", "MAX_TOP_K", "SUITE", "SUITE_FIELDS"]
 
 MAX_TOP_K = 10_000
-
-
-def _table(*fields: Field) -> dict[str, Field]:
-    return {f.name: f for f in fields}
 
 
 class _TextOr(Kind):
@@ -37,9 +31,8 @@ class _TextOr(Kind):
             return {**self.defaults, self.alias: [value]} if self.alias else value
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        before = len(source.problems)
-        said = self.record.read_mapping(value, source)
-        return {**self.defaults, **said} if len(source.problems) == before else BAD
+        said = self.record.read_sound(value, source)
+        return BAD if said is BAD else {**self.defaults, **said}
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [Text().schema(), self.record.schema()]}
@@ -48,7 +41,7 @@ class _TextOr(Kind):
 _NUGGET = _TextOr(
     Record(
         "a nugget",
-        _table(
+        table(
             Field("any_of", ListOf(Text(), one_ok=True, least=1), "Wordings; one is enough.", required=True),
             Field("importance", Choice("vital", "okay"), "Whether an answer needs it: vital (default) or okay."),
         ),
@@ -59,7 +52,7 @@ _NUGGET = _TextOr(
 _ENTITY = _TextOr(
     Record(
         "an entity",
-        _table(
+        table(
             Field("name", Text(), "What it is called.", required=True),
             Field("aliases", ListOf(Text(), one_ok=True), "What else it is called."),
         ),
@@ -68,7 +61,7 @@ _ENTITY = _TextOr(
 _SENSITIVE = _TextOr(
     Record(
         "a sensitive item",
-        _table(
+        table(
             Field("text", Text(), "What must not leak.", required=True),
             Field("secure", Flag(), "An input with it is to bypass the pipeline."),
         ),
@@ -82,7 +75,7 @@ class _Benchmark(Kind):
     expected = "true, or a mapping with rounds, iterations, warmup_rounds, group"
     record = Record(
         "benchmark",
-        _table(
+        table(
             Field("rounds", Whole(1), "How many timings are taken."),
             Field("iterations", Whole(1), "Calls per timing."),
             Field("warmup_rounds", Whole(0), "Rounds before the first that counts."),
@@ -99,139 +92,9 @@ class _Benchmark(Kind):
         return {"anyOf": [{"type": "boolean"}, {**self.record.schema(), "minProperties": 1}]}
 
 
-_SLICE_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "minProperties": 1,
-    "additionalProperties": {"type": ["string", "integer"]},
-}
-
-
-class _Repeat(Kind):
-    """A number of repeats, or those of two stages."""
-
-    most = 1000
-    expected = f"a whole number from 1 to {most}, or a mapping with first, total, baseline"
-    record = Record(
-        "repeat",
-        _table(
-            Field("first", Whole(1, most), "Answers of each case.", required=True),
-            Field("total", Whole(1, most), "Answers of each case where something looks bad.", required=True),
-            Field("baseline", Whole(1, most), "Answers of each case when they are accepted (total)."),
-        ),
-    )
-
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        if type(value) is int and 1 <= value <= self.most:
-            return RepeatPlan.times(value)
-        if not isinstance(value, dict):
-            return self.refuse(value, holder, key, source)
-        before = len(source.problems)
-        said = self.record.read_mapping(value, source)
-        if len(source.problems) > before:
-            return BAD
-        if said["first"] > said["total"]:
-            source.bad(value, "first", f"first: {said['first']} is more than total, {said['total']}")
-            return BAD
-        return RepeatPlan(said.get("baseline", said["total"]), said["first"], said["total"])
-
-    def schema(self) -> dict[str, Any]:
-        return {"anyOf": [Whole(1, self.most).schema(), self.record.schema()]}
-
-
-class _Thresholds(Kind):
-    """Bounds by metric; what they say is read where the metrics are known."""
-
-    expected = "a mapping from metrics to bounds"
-
-    def __init__(self, *, of_case: bool) -> None:
-        self.of_case = of_case
-
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        return value if isinstance(value, dict) else self.refuse(value, holder, key, source)
-
-    def schema(self) -> dict[str, Any]:
-        number = {"type": "number"}
-        text = {"type": "string", "pattern": r"^\s*(>=|<=|≥|≤)?\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"}
-        keys: dict[str, Any] = {"min": number, "max": number}
-        if not self.of_case:
-            keys["stat"] = {"type": "string", "pattern": "^(aggregate|mean|median|min|max|pass_rate|p[1-9][0-9]?)$"}
-            keys["slice"] = _SLICE_SCHEMA
-            keys["owner"] = {"type": "string", "pattern": r"\S"}
-        bound = {"type": "object", "properties": keys, "additionalProperties": False,
-                 "anyOf": [{"required": ["min"]}, {"required": ["max"]}]}  # fmt: skip
-        one = {"anyOf": [number, text, bound]}
-        many = {"type": "array", "items": one, "minItems": 1}
-        return {"type": "object", "additionalProperties": {"anyOf": [number, text, bound, many]}}
-
-
-class _Slice(Kind):
-    """Labels with their values, as in thresholds; or a label alone, for a slice of each of its values."""
-
-    expected = "a label, or labels with their values: {scenario: typo}"
-
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        if isinstance(value, str) and value.strip():
-            return value
-        try:
-            return read_slice(value)
-        except ThresholdError:
-            return self.refuse(value, holder, key, source)
-
-    def schema(self) -> dict[str, Any]:
-        return {"anyOf": [Text().schema(), _SLICE_SCHEMA]}
-
-
-_POLICY = Choice("auto", "statistical", "tolerance", "report")
-_BY_METRIC = (
-    Field("policy", _POLICY, "auto (default), statistical, tolerance, or report: show changes, fail nothing."),
-    Field("case_max_drop", Number(0), "How far one case's score may fall before the case fails (0.5)."),
-    Field("min_effect", Number(0), "A smaller drop of the mean is no regression (0.01)."),
-    Field("margin", Number(0), "How large a drop must be ruled out to call a metric unharmed (0.05)."),
-    Field(
-        "judge",
-        Choice("calibrated", "gate", "advisory"),
-        "When a judge's scores may fail the run: calibrated (default), gate (always), advisory (never).",
-    ),
-)
-_REGRESSION = Record(
-    "regression",
-    _table(
-        *_BY_METRIC,
-        Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
-        Field("on_inconclusive", Choice("pass", "fail"), "What becomes of a run that the data cannot decide (pass)."),
-        Field(
-            "anchor",
-            Record(
-                "the policy for the anchor",
-                _table(
-                    Field("policy", _POLICY, "As in regression; by default what stands there."),
-                    Field("min_effect", Number(0), "A smaller drop since the anchor is no drift (0.03)."),
-                    Field("margin", Number(0), "How large a drop since the anchor must be ruled out (0.1)."),
-                ),
-            ),
-            "How strictly the run is held to its anchor, where there is one.",
-        ),
-        Field(
-            "slices",
-            ListOf(_Slice(), least=1, unique=True),
-            "Parts judged beside the whole: {scenario: typo}, or a label for a slice of each of its values.",
-        ),
-        Field(
-            "not_comparable",
-            MapOf(ListOf(Text(), one_ok=True, least=1), "keys of the provenance"),
-            "Metrics (or all) that do not compare with the baseline where this provenance differs: {corpus: all}.",
-        ),
-        Field(
-            "metrics",
-            MapOf(Record("a metric's policy", _table(*_BY_METRIC)), "metrics"),
-            "Other values for single metrics.",
-        ),
-    ),
-)
-
 _TEXTS = ListOf(Text(), one_ok=True)
 
-CASE_FIELDS = _table(
+CASE_FIELDS = table(
     Field("id", CaseId(), "Unique name of the case; pytest selects it as file::id.", required=True),
     Field("query", Text(), "The question put to the system.", required=True),
     Field("relevant_docs", Documents(relevant=True),
@@ -254,7 +117,7 @@ CASE_FIELDS = _table(
     Field("labels", Free(), "Further labels of your own; thresholds can be sliced by them."),
     Field("metadata", Free(), "Anything else; the system under test receives it with the case."),
     Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers: select with -m."),
-    Field("thresholds", _Thresholds(of_case=True), "Bounds on this case's own scores."),
+    Field("thresholds", Thresholds(of_case=True), "Bounds on this case's own scores."),
     Field("top_k", Whole(1, MAX_TOP_K), "How many documents the system is asked for."),
     Field("skip", Reason("skipped in the golden file"), "Not run; say why."),
     Field("xfail", Reason("expected to fail in the golden file"), "Expected to fail; say why."),
@@ -316,12 +179,12 @@ _HEADER = (
     Field("top_k", Whole(1, MAX_TOP_K),
           "Documents asked for; by default the largest cut-off of the metrics, at least 5."),
     Field("metrics", ListOf(Text(), least=1, unique=True), "What is measured: recall@5, ndcg@10, token_f1, …"),
-    Field("thresholds", _Thresholds(of_case=False),
+    Field("thresholds", Thresholds(of_case=False),
           "Gates over the suite: 0.8, {min: …}, {max: …}, with stat, slice, owner."),
-    Field("case_thresholds", _Thresholds(of_case=True), "Bounds on the scores of every case."),
-    Field("regression", _REGRESSION, "How strictly the run is held to its baseline."),
+    Field("case_thresholds", Thresholds(of_case=True), "Bounds on the scores of every case."),
+    Field("regression", REGRESSION, "How strictly the run is held to its baseline."),
     Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers of every case."),
-    Field("repeat", _Repeat(), "How often each case is asked (1), or {first: 3, total: 5}: more if it looks bad."),
+    Field("repeat", Repeat(), "How often each case is asked (1), or {first: 3, total: 5}: more if it looks bad."),
     Field("defaults", DEFAULTS, "Keys that every case inherits unless it has its own."),
 )  # fmt: skip
 _SUITE_HINTS = {
@@ -333,7 +196,7 @@ _SUITE_HINTS = {
     "timeout": ": a timeout belongs to each case; write defaults: {timeout: …} for all",
 }
 
-SUITE_FIELDS = _table(*_HEADER, Field("cases", _Cases(), "The golden cases.", required=True))
+SUITE_FIELDS = table(*_HEADER, Field("cases", _Cases(), "The golden cases.", required=True))
 SUITE = Record("a golden file", SUITE_FIELDS, _SUITE_HINTS)
-HEADER = Record("the first line", _table(*_HEADER), _SUITE_HINTS)
+HEADER = Record("the first line", table(*_HEADER), _SUITE_HINTS)
 """What the first line of a golden JSONL file may hold: all of a suite but its cases."""

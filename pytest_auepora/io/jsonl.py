@@ -15,7 +15,7 @@ from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
 from ..errors import AueporaError, did_you_mean
 from ..metrics.registry import Registry
-from .containers import Field, ListOf, Record
+from .containers import Field, ListOf, Record, table
 from .fields import HEADER
 from .golden_model import GoldenSuite
 from .golden_suite import build_suite
@@ -88,13 +88,9 @@ class _Sample(Record):
         return near
 
 
-def _table(*fields: Field) -> dict[str, Field]:
-    return {f.name: f for f in fields}
-
-
 _DOCUMENT = Record(
     "a document",
-    _table(
+    table(
         Field("doc_id", Text(), "Its id.", required=True),
         Field("text", _AnyText(), "What it says."),
         Field("metadata", Free(), "Anything else."),
@@ -102,7 +98,7 @@ _DOCUMENT = Record(
 )
 _ANSWER = Record(
     "an answer",
-    _table(
+    table(
         Field("text", _AnyText(), "What it says.", required=True),
         Field("structured", _Maybe(Free()), "The same as data."),
         Field("metadata", Free(), "Anything else."),
@@ -111,7 +107,7 @@ _ANSWER = Record(
 _DOCUMENTS = _Maybe(ListOf(_Built(Document, _DOCUMENT)))
 _SAMPLE = _Sample(
     "a sample",
-    _table(
+    table(
         Field("sample_id", Text(), "Its id.", required=True),
         Field("query", _AnyText(), "The question.", required=True),
         Field("relevant_docs", _DOCUMENTS, "What should be found."),

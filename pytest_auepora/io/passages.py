@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.types import Document
-from .containers import Field, ListOf, Record
+from .containers import Field, ListOf, Record, table
 from .kinds import BAD, Free, Kind, Text, Whole
 from .source import Source, describe
 
@@ -28,12 +28,8 @@ _HINTS = {
 }
 
 
-def _table(*fields: Field) -> dict[str, Field]:
-    return {f.name: f for f in fields}
-
-
-_RELEVANT = Record("a relevant document", _table(_ID, _DOC, _QUOTE, _SPAN, _GRADE, _TEXT, _METADATA), _HINTS)
-_CANDIDATE = Record("a candidate document", _table(_ID, _TEXT, _METADATA), _HINTS)
+_RELEVANT = Record("a relevant document", table(_ID, _DOC, _QUOTE, _SPAN, _GRADE, _TEXT, _METADATA), _HINTS)
+_CANDIDATE = Record("a candidate document", table(_ID, _TEXT, _METADATA), _HINTS)
 
 
 class _OneDocument(Kind):
@@ -48,11 +44,8 @@ class _OneDocument(Kind):
             return Document(value, "", {})
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        before = len(source.problems)
-        said = self.record.read_mapping(value, source)
-        if len(source.problems) > before:
-            return BAD
-        return self._make(said, value, source)
+        said = self.record.read_sound(value, source)
+        return BAD if said is BAD else self._make(said, value, source)
 
     def _make(self, said: dict[str, Any], value: Any, source: Source) -> Any:
         doc_id = said.get("id")
