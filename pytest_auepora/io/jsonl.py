@@ -64,9 +64,8 @@ class _Built(Kind):
             return None
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        before = len(source.problems)
-        said = self.record.read_mapping(value, source)
-        return self.cls(**said) if len(source.problems) == before else BAD
+        said = self.record.read_sound(value, source)
+        return BAD if said is BAD else self.cls(**said)
 
 
 class _Maybe(Kind):
