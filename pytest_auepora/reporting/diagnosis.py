@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from ..core.run import CaseResult, MetricInfo, Score
 from ..core.targets import component_of
@@ -45,8 +46,7 @@ class Diagnosis:
         return f"{self.component}: {self.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """A relevant document: the rank it was found at now and in the baseline; None is not returned.
 
     ``known`` says whether the baseline knows anything about it.
@@ -107,8 +107,13 @@ def diagnosis_of(
 
 def component(info: MetricInfo) -> str:
     """Return ``retrieval``, ``generation`` or ``system`` for a metric."""
+    return _component_named(info.target)
+
+
+@cache
+def _component_named(target: str) -> str:
     try:
-        return component_of(TargetCategory[info.target])
+        return component_of(TargetCategory[target])
     except KeyError:
         return "system"
 
@@ -116,9 +121,12 @@ def component(info: MetricInfo) -> str:
 def cutoff(info: MetricInfo) -> int | None:
     """Return the k of a metric that looks at the top k, else None."""
     k = info.params.get("k")
-    if isinstance(k, int):
-        return k
-    found = _CUT.search(info.name)
+    return k if isinstance(k, int) else _cutoff_named(info.name)
+
+
+@cache  # metrics are few, and asked for in every failing case
+def _cutoff_named(name: str) -> int | None:
+    found = _CUT.search(name)
     return int(found[1]) if found else None
 
 
@@ -139,8 +147,18 @@ def wanted(result: CaseResult, comparison: CaseComparison | None = None) -> list
     before = comparison.before.ranks if comparison is not None and comparison.before is not None else {}
     labels: Sequence[Mapping[str, Any]] = result.expected.get("relevant") or ()
     if result.ranks:
+        grades: dict[str, int] = {}  # the highest where a label was given twice
+        for d in labels:
+            name, grade = _name(d), int(d.get("grade", 1))
+            grades[name] = max(grade, grades.get(name, grade))
         return [
-            Wanted(name, _grade(name, labels), rank, before.get(name), name in before)
+            Wanted(
+                name,
+                grades[name] if name in grades else _span_grade(name, labels),
+                rank,
+                before.get(name),
+                name in before,
+            )
             for name, rank in result.ranks.items()
         ]
     return [Wanted(_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1]
@@ -302,12 +320,9 @@ def _names(problem: str, metric: str) -> bool:
     return problem.startswith(metric) and problem[len(metric) : len(metric) + 1] in (" ", ":", "")
 
 
-def _grade(name: str, labels: Sequence[Mapping[str, Any]]) -> int:
-    """Find the grade of a label: the highest where it was given twice."""
-    exact = [int(d.get("grade", 1)) for d in labels if _name(d) == name]
-    if not exact:  # a span: its offsets follow the id
-        exact = [int(d.get("grade", 1)) for d in labels if name.startswith(f"{d.get('id')}[")]
-    return max(exact, default=1)
+def _span_grade(name: str, labels: Sequence[Mapping[str, Any]]) -> int:
+    """Find the grade of a span: its offsets follow the id."""
+    return max((int(d.get("grade", 1)) for d in labels if name.startswith(f"{d.get('id')}[")), default=1)
 
 
 def _name(label: Mapping[str, Any]) -> str:

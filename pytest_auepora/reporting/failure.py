@@ -186,15 +186,15 @@ def ranking_lines(
 
 def _hit(page: Page, rank: int, hit: Mapping[str, Any], name: str, column: int) -> Line:
     """Return the line of one hit, whose *name* is *column* columns wide."""
-    relevant = int(hit.get("grade") or 0) > 0
     score = hit.get("score")
-    place = f"{rank:>3} "
     number = f" {score:>7.4g}" if isinstance(score, (int, float)) else " " * 8
-    named = f"{page.marks.good if relevant else page.marks.neutral} {name}"
-    line = [Cell(place), Cell(named, ("green",) if relevant else ()), Cell(number)]
-    room = page.room - len(place) - 2 - column - len(number) - 2  # the mark and the blanks take one column each
-    if room >= 12 and (text := page.safe(str(hit.get("text") or ""), 200)):
-        line.append(Cell(f"  {page.clip(text, room)}", ("light",)))
+    if int(hit.get("grade") or 0) > 0:
+        line = [Cell(f"{rank:>3} "), Cell(f"{page.marks.good} {name}", ("green",)), Cell(number)]
+    else:
+        line = [Cell(f"{rank:>3} {page.marks.neutral} {name}{number}")]
+    room = page.room - max(len(str(rank)), 3) - 1 - 2 - column - len(number) - 2  # marks and blanks: a column each
+    if room >= 12 and (text := page.fit(str(hit.get("text") or "")[:200], room)):
+        line.append(Cell(f"  {text}", ("light",)))
     return line
 
 
@@ -215,14 +215,18 @@ def answer_lines(page: Page, result: CaseResult, *, compare: bool) -> None:
         page.text("forbidden", f"{quoted(present)} in the answer", "red")
 
 
+_DIFFERENCE: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "": ("", "", ()), "-": ("[-", "-]", ("red",)), "+": ("{+", "+}", ("green",)),
+}  # fmt: skip
+
+
 def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[Line]:
     """Break a word difference into lines, each piece in its colour."""
-    forms = {"": ("{}", ()), "-": ("[-{}-]", ("red",)), "+": ("{{+{}+}}", ("green",))}
     line: Line = []
     used = 0
     for sign, words in pieces:
-        form, style = forms[sign]
-        for part in page.wrap(form.format(page.safe(words)), page.room):
+        left, right, style = _DIFFERENCE[sign]
+        for part in page.wrap(f"{left}{page.safe(words)}{right}"):
             size = text_width(part) + bool(line)
             if line and used + size > page.room:
                 yield line

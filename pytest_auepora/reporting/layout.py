@@ -19,6 +19,7 @@ __all__ = [
     "Column",
     "Line",
     "clip",
+    "fit",
     "plain",
     "printable",
     "render",
@@ -27,12 +28,16 @@ __all__ = [
     "text_width",
     "uncommanded",
     "wrap",
+    "wrap_line",
 ]
 
 _GAP = "  "
 _INVISIBLE = ("Mn", "Me", "Cf")
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-_NOT_ASCII = re.compile("[^\x00-\x7f]")
+_UNEVEN = re.compile(
+    "[^\x00-\u02ff\u0390-\u03a1\u03a3-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u270c-\u2727]"
+)
+"""Characters that may not take exactly one column; not among them are those of most European texts, and marks."""
 _COMMAND = re.compile(r"^(\s*):+(?=:)")
 _OLD_COMMAND = re.compile(r"##+(?=\[|vso\[)")  # read by CI runners wherever it stands in a line
 _ESCAPES = {
@@ -77,6 +82,8 @@ def printable(text: str, *, ascii_only: bool = False, keep_lines: bool = False) 
     if "##" in text:
         text = _OLD_COMMAND.sub("#", text)
     if not keep_lines:
+        if "  " not in text and text.isprintable():  # then all white space is single blanks: nothing to put together
+            return text.strip()
         text = " ".join(text.split())
         return text if text.isprintable() else _UNSAFE.sub(_escaped, text)
     lines = text.replace("\r\n", "\n").expandtabs(4).split("\n")
@@ -90,10 +97,13 @@ def _escaped(match: re.Match[str]) -> str:
 
 def text_width(text: str) -> int:
     """Return how many columns *text* takes: two for wide characters, none for marks that combine."""
-    if text.isascii():
-        return len(text)
-    others = _NOT_ASCII.findall(text)
-    return len(text) - len(others) + sum(map(_char_width, others))
+    uneven = _uneven(text)
+    return len(text) - len(uneven) + sum(map(_char_width, uneven)) if uneven else len(text)
+
+
+def _uneven(text: str) -> list[str]:
+    """Return the characters of *text* that need to be looked at; where there are none, columns are characters."""
+    return [] if text.isascii() else _UNEVEN.findall(text)
 
 
 @lru_cache(maxsize=4096)
@@ -107,16 +117,29 @@ def _char_width(char: str) -> int:
 
 def clip(text: str, room: int, *, ascii_only: bool = False) -> str:
     """Return *text*, cut to *room* columns with an ellipsis where it is longer."""
-    narrow = text.isascii()  # as nearly all texts: then columns are characters
-    if (len(text) if narrow else text_width(text)) <= room:
+    if text_width(text) <= room:
         return text
     dots = "..." if ascii_only else "…"
-    head = text[: max(room - len(dots), 0)] if narrow else _head(text, room - len(dots))
-    return head.rstrip() + dots[: max(room, 0)]
+    return _head(text, room - len(dots)).rstrip() + dots[: max(room, 0)]
+
+
+def fit(text: str, room: int, *, ascii_only: bool = False) -> str:
+    """Return *text* as `printable` in one line, cut as by `clip`; what is not shown is not looked at where possible."""
+    head = text[: room + 1]
+    if len(head) <= room or not _is_plain(head):
+        return clip(printable(text, ascii_only=ascii_only), room, ascii_only=ascii_only)
+    return clip(head, room, ascii_only=ascii_only)  # whatever follows, it is longer than there is room
+
+
+def _is_plain(text: str) -> bool:
+    """Whether *text* is ASCII that `printable` leaves as it is, and ends in no blank, which might be the last."""
+    return text.isascii() and text.isprintable() and text[0] != " " != text[-1] and "  " not in text and "#" not in text
 
 
 def _head(text: str, room: int) -> str:
     """Return as much of the beginning of *text* as fits, never parting a mark from its letter."""
+    if not _uneven(text):
+        return text[: max(room, 0)]
     used = 0
     for i, char in enumerate(text):
         used += _char_width(char)
@@ -130,10 +153,15 @@ def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> li
 
     *most* limits the number of lines, the last one then ends in an ellipsis; 0 is no limit.
     """
+    return wrap_line(" ".join(text.split()), room, most, ascii_only=ascii_only)
+
+
+def wrap_line(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> list[str]:
+    """Do the same as `wrap` for *text* in one line, as `printable` returns it: words are one blank apart."""
     room = max(room, 1)
     lines: list[str] = []
-    rest = " ".join(text.split())
-    narrow = rest.isascii()
+    rest = text
+    narrow = not _uneven(text)
     while rest:
         if (len(rest) if narrow else text_width(rest)) <= room:
             lines.append(rest)
@@ -141,11 +169,10 @@ def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> li
         if most and len(lines) == most - 1:
             lines.append(clip(rest, room, ascii_only=ascii_only))
             break
-        head = rest[:room] if narrow else _head(rest, room) or rest[0]
-        if rest[len(head) : len(head) + 1] != " " and (at := head.rfind(" ")) > 0:
-            head = head[:at]
-        lines.append(head.rstrip())
-        rest = rest[len(head) :].lstrip()
+        size = room if narrow else len(_head(rest, room)) or 1
+        at = rest.rfind(" ", 1, size + 1)
+        lines.append(rest[: at if at > 0 else size])
+        rest = rest[at + 1 if at > 0 else size :]
     return [uncommanded(line) for line in lines] if "::" in text else lines
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
-from .layout import Cell, Line, clip, printable, text_width, wrap
+from .layout import Cell, Line, clip, fit, printable, text_width, wrap_line
 from .marks import marks
 
 __all__ = ["LABEL_WIDTH", "Page"]
 
 LABEL_WIDTH = 11
 _NO_LABEL = Cell(" " * LABEL_WIDTH, ("light",))
+
+
+@cache
+def _beside(label: str) -> Cell:
+    return Cell(label.ljust(LABEL_WIDTH), ("light",))
 
 
 class Page:
@@ -31,13 +37,17 @@ class Page:
         """Cut *text* to *room* columns, or to those beside a label."""
         return clip(text, self.room if room is None else room, ascii_only=self.ascii_only)
 
+    def fit(self, text: str, room: int) -> str:
+        """Return user text as `safe`, cut to *room* columns."""
+        return fit(text, room, ascii_only=self.ascii_only)
+
     def wrap(self, text: str, room: int | None = None, most: int = 0) -> list[str]:
-        """Break *text* into lines."""
-        return wrap(text, self.room if room is None else room, most, ascii_only=self.ascii_only)
+        """Break *text*, which is `safe`, into lines."""
+        return wrap_line(text, self.room if room is None else room, most, ascii_only=self.ascii_only)
 
     def block(self, label: str, lines: Iterable[Line]) -> None:
         """Add *lines*, which fit beside the label, with *label* at the first of them."""
-        beside = Cell(label.ljust(LABEL_WIDTH), ("light",))
+        beside = _beside(label)
         for line in lines:
             self.lines.append([beside, *line])
             beside = _NO_LABEL

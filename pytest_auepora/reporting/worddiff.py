@@ -18,8 +18,8 @@ def word_diff(before: str, after: str, *, least_alike: float = 0.4) -> list[tupl
     old, new = before.split(), after.split()
     if not old or not new or old == new or max(len(old), len(new)) > MOST_WORDS:
         return None
-    signs: dict[str, str] = {}  # a character for each word, so that runs are compared as texts
-    a, b = ("".join([signs.setdefault(word, chr(len(signs))) for word in words]) for words in (old, new))
+    sign_of = dict(zip(dict.fromkeys(old + new), map(chr, range(2 * MOST_WORDS)), strict=False))
+    a, b = ("".join(map(sign_of.__getitem__, words)) for words in (old, new))  # so that runs are compared as texts
     runs = _common(a, b)
     if 2 * sum(size for _, _, size in runs) < least_alike * (len(a) + len(b)):
         return None

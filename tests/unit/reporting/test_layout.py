@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.reporting.layout import Cell, Column, clip, plain, printable, render, table, text_width, wrap
+from pytest_auepora.reporting.layout import (
+    Cell,
+    Column,
+    clip,
+    fit,
+    plain,
+    printable,
+    render,
+    table,
+    text_width,
+    wrap,
+)
 from pytest_auepora.reporting.marks import ASCII, UNICODE, marks
 
 TEXT = st.text(alphabet=st.sampled_from("abc de fg…✓返金規定한글é\u0301\u200b\u20dd🙂ש-"), max_size=60)
@@ -41,6 +52,25 @@ def test_clipping_keeps_to_its_room(text: str, room: int, ascii_only: bool) -> N
     assert cut == text or text_width(text) > room
     if cut != text and room >= 3:
         assert cut.endswith("..." if ascii_only else "…")
+
+
+@given(
+    st.text(st.one_of(st.sampled_from(" #[-a\u0301\u8fd4\n\x07…✓"), st.characters())), st.integers(0, 12), st.booleans()
+)
+def test_fitting_shows_what_the_whole_text_made_printable_and_cut_would_show(
+    text: str, room: int, ascii_only: bool
+) -> None:
+    for one in (text, f"word of {text} and more of it", f"{text}#[x"):
+        assert fit(one, room, ascii_only=ascii_only) == clip(
+            printable(one, ascii_only=ascii_only), room, ascii_only=ascii_only
+        )
+
+
+def test_every_character_takes_the_columns_that_unicode_gives_it() -> None:
+    for char in map(chr, range(0x10000)):
+        joins = (unicodedata.category(char) in ("Mn", "Me", "Cf") and char != "\xad") or "\u1160" <= char <= "\u11ff"
+        columns = 0 if joins else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        assert text_width(char) == columns, ascii(char)
 
 
 def test_clipping_never_parts_a_mark_from_its_letter() -> None:
