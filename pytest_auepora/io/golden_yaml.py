@@ -9,7 +9,7 @@ from .fields import SUITE
 from .golden_model import GoldenSuite
 from .golden_suite import build_suite
 from .source import MAX_BYTES, Source, describe
-from .yaml_events import load_yaml
+from .yaml_file import load_yaml
 
 __all__ = ["load_golden_yaml"]
 

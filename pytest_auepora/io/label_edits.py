@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import GoldenFileError, Problem
 from .json_lines import load_lines
 from .source import Source
-from .yaml_events import load_yaml
+from .yaml_file import load_yaml
 
 __all__ = ["LabelFile", "Slot"]
 

@@ -2,8 +2,8 @@
 
 A parser's events cost more than all that is made of them.  So the text is cut at the dashes of the cases; plain cases
 (`yaml_plain`) are read as they stand, all others go to the parser, in one text, and so does what stands before the
-first.  Where a part is not whole in itself (a quote left open, an anchor, a tag, a line indented less than its case)
-or wrong in any way, nothing of this counts: the parser reads the whole file.
+first unless it is plain as well.  Where a part is not whole in itself (a quote left open, an anchor, a tag, a line
+indented less than its case) or wrong in any way, nothing of this counts: the parser reads the whole file.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import yaml
-
 from .source import Mark, Source, Spot
-from .yaml_plain import NeedsWhole, PlainLines
+from .yaml_plain import NeedsWhole, PlainLines, plain_head
 from .yaml_problems import YamlProblem
 from .yaml_scalars import NeedsGraph
 
@@ -39,18 +37,19 @@ def read_cases(source: Source, parse: Callable[[Source, int], Any]) -> Any:
     if head is None or source.by_index or "\r" in source.text:  # lines are counted by one kind of break
         raise NeedsWhole
     try:
-        return _Cases(source, parse, head.end(), len(head[1])).read()
-    except (yaml.YAMLError, YamlProblem, NeedsGraph) as exc:
+        return _Cases(source, parse, head).read()
+    except (YamlProblem, NeedsGraph) as exc:
         raise NeedsWhole from exc
 
 
 class _Cases:
-    """Reads from the first case at *start*, whose dash is indented by *indent*, to the end of the text."""
+    """Reads all of a text whose key of the cases was *found*, up to the dash of the first case."""
 
-    def __init__(self, source: Source, parse: Callable[[Source, int], Any], start: int, indent: int) -> None:
-        self.source, self.parse, self.start, self.indent = source, parse, start, indent
+    def __init__(self, source: Source, parse: Callable[[Source, int], Any], found: re.Match[str]) -> None:
+        self.source, self.parse = source, parse
+        self.key, self.start, self.indent = found.start(), found.end(), len(found[1])
         self.text = source.text
-        self.lines = PlainLines(source.text, indent)
+        self.lines = PlainLines(source.text, self.indent)
         self.cases: list[Any] = []
         self.spots: list[Mark] = []
         self.others: list[tuple[int, int, int]] = []
@@ -58,15 +57,18 @@ class _Cases:
 
     def read(self) -> Any:
         head = Source(self.source.path, self.text[: self.start])
-        root = self.parse(head, 0)
-        if head.problems or type(root) is not dict or list(root)[-1:] != ["cases"] or root["cases"] is not None:
-            raise NeedsWhole
+        root = plain_head(self.text[: self.key], self.text[self.key : self.start], self.indent)
+        if not (plain := root is not None):
+            root = self.parse(head, 0)
+            if head.problems or type(root) is not dict or list(root)[-1:] != ["cases"] or root["cases"] is not None:
+                raise NeedsWhole
         line = self.text.count("\n", 0, self.start)
         self._cut(line)
         if self.others:
             self._parse_others()
         root["cases"] = self.cases
-        head.marks[id(root)][-1] = Spot(line, self.indent)
+        if not plain:  # where what is plain stands is found when it is asked for
+            head.marks[id(root)][-1] = Spot(line, self.indent)
         head.marks[id(self.cases)] = [Spot(line, self.indent), *self.spots]
         self.source.marks.update(head.marks)
         self.source.starts.update(head.starts)

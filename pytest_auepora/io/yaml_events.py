@@ -1,13 +1,7 @@
-"""YAML, fast and with places: values built straight from the parser's events.
-
-The values are those of `yaml.safe_load`.  Building a node graph first, as PyYAML does, costs most of its time; only
-files with anchors, aliases, tags or merge keys take that way (`yaml_graph`).  Cases that are written plainly need no
-events either (`yaml_cases`).
-"""
+"""YAML by the parser's events: values are built as they come, and noted where they stand."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,93 +9,40 @@ import yaml
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
 from .source import Source
-from .yaml_cases import read_cases
 from .yaml_plain import NeedsWhole
-from .yaml_problems import TooDeep, YamlProblem, explain
+from .yaml_problems import NotYaml, TooDeep, YamlProblem
 from .yaml_scalars import NeedsGraph, Plain
 
-__all__ = ["MAX_DEPTH", "load_yaml"]
+__all__ = ["Parser", "parse"]
 
-MAX_DEPTH = 100
-"""How deep lists and mappings may nest."""
-
-_Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's parser, or the slow one where PyYAML was built without it."""
 
-_ONLY_YAML_BREAKS = re.compile("[\x85\u2028\u2029]")
-"""Where YAML 1.1 breaks lines, and no editor and no traceback does."""
 
-_SHALLOW = 2
-"""Every key and value is located down to this depth at once (the file's own keys and their mappings), deeper only
-when something is complained about: keeping a place for each of a million values costs more than reading them."""
-
-_DEEP = MAX_DEPTH + 1
-
-
-def load_yaml(source: Source) -> Any:
-    """Return the value of the one document in *source*, which then knows where everything stands.
-
-    Keys given twice are complained about in *source*; the first value is kept.
+def parse(source: Source, located: int, depth: int, max_depth: int) -> Any:
+    """Return the value of the text of *source*, which stands *depth* levels deep; locate it down to *located*.
 
     Raises:
-        GoldenFileError: no YAML, more than one document, nested too deep, tags beyond plain data.
+        YamlProblem: no YAML, more than one document, lists and mappings nested beyond *max_depth*.
+        NeedsGraph: events alone do not say what the value is.
+        NeedsWhole: something is to be said about a place that was not noted.
     """
-    source.by_index = not source.text.isascii() and _ONLY_YAML_BREAKS.search(source.text) is not None
     try:
-        return _load(source)
-    except NeedsGraph:
-        from .yaml_graph import load_graph
-
-        source.forget()
-        return load_graph(source, _Parser, MAX_DEPTH)
-    except (yaml.YAMLError, YamlProblem) as exc:
-        explain(exc, source)
-        raise source.error() from None
+        parser = Parser(source.text)
+        try:
+            return _document(parser.get_event, _Builder(parser.get_event, source, located, max_depth), depth)
+        finally:
+            parser.dispose()
+    except yaml.YAMLError as exc:
+        raise NotYaml(exc) from exc
 
 
-def _load(source: Source) -> Any:
-    try:
-        root = _values(source)
-    except NeedsWhole:
-        return _parse(source, _DEEP)
-    source.locate = lambda: _locate(source, root)
-    return root
-
-
-def _values(source: Source) -> Any:
-    """Return the value with few places: case by case, or else all in one go."""
-    try:
-        return read_cases(source, lambda part, depth: _parse(part, _SHALLOW, depth))
-    except NeedsWhole:
-        pass
-    try:
-        return _parse(source, _SHALLOW)
-    except NeedsWhole:
-        source.forget()
-        raise
-
-
-def _locate(source: Source, root: Any) -> None:
-    """Read the text once more, and note for the values of *root* where everything stands."""
-    twin = Source(source.path, source.text)
-    source.take_marks(root, twin, _parse(twin, _DEEP))
-
-
-def _parse(source: Source, located: int, depth: int = 0) -> Any:
-    """Return the value of the text of *source*, which stands *depth* levels deep; locate it down to *located*."""
-    parser = _Parser(source.text)
-    try:
-        return _document(parser.get_event, source, located, depth)
-    finally:
-        parser.dispose()
-
-
-def _document(get: Callable[[], Any], source: Source, located: int, depth: int) -> Any:
+def _document(get: Callable[[], Any], builder: _Builder, depth: int) -> Any:
     get()  # stream start
     event = get()
     if isinstance(event, yaml.StreamEndEvent):
         return None
-    value = _Builder(get, source, located).value(get(), depth)
+    value = builder.value(get(), depth)
     get()  # document end
     event = get()
     if not isinstance(event, yaml.StreamEndEvent):
@@ -112,10 +53,11 @@ def _document(get: Callable[[], Any], source: Source, located: int, depth: int) 
 class _Builder:
     """Turns events into values.  The loops are written out: they run once for every scalar of the file."""
 
-    def __init__(self, get: Callable[[], Any], source: Source, located: int) -> None:
+    def __init__(self, get: Callable[[], Any], source: Source, located: int, max_depth: int) -> None:
         self.get = get
         self.source = source
         self.located = located
+        self.max_depth = max_depth
         self.plain = Plain()
         self.keys: dict[str, Any] = {}
 
@@ -201,8 +143,8 @@ class _Builder:
         """Begin a container; return the list of marks to fill, or None where nothing is located."""
         if event.anchor is not None or event.tag is not None:
             raise NeedsGraph
-        if depth > MAX_DEPTH:
-            raise TooDeep(MAX_DEPTH, event.start_mark)
+        if depth > self.max_depth:
+            raise TooDeep(self.max_depth, event.start_mark)
         if depth <= self.located:
             marks = self.source.marks[id(out)] = [event.start_mark]
             return marks

@@ -13,7 +13,7 @@ from typing import Any
 
 from .yaml_scalars import Plain
 
-__all__ = ["NeedsWhole", "PlainLines"]
+__all__ = ["NeedsWhole", "PlainLines", "plain_head"]
 
 _BEYOND_ASCII = "\xa0-\u2027\u202a-\ud7ff\U00010000-\U0010ffff"
 """What YAML allows anywhere: no control characters, line breaks, surrogates or byte-order marks."""
@@ -42,6 +42,35 @@ def _pattern(indent: int, beyond_ascii: str) -> re.Pattern[str]:
     plain = rf"([A-Za-z0-9_(/.${beyond_ascii}][ -~{beyond_ascii}]*)"
     dash = rf"(?: {{{indent}}}(-) | {{{indent + 2}}})"
     return re.compile(rf"{dash}([A-Za-z_][A-Za-z0-9_]{{0,60}}): +(?:{plain}|(?:{quoted}|{flow}) *)(?:\n+|\Z)")
+
+
+def plain_head(text: str, key: str, indent: int) -> dict[Any, Any] | None:
+    """Return what the lines before the cases say, with an empty key for these; None if a line is not plain.
+
+    Comments may stand between them.  Mappings are no part of it: the places of their keys are asked for in every run,
+    and only the parser notes them.
+
+    Args:
+        text: the lines, each of which starts with its key.
+        key: the line with the key of the cases, and any comments after it.
+        indent: of the dashes of the cases.
+
+    Raises:
+        NeedsWhole: as `PlainLines.case`.
+    """
+    if not key.replace("\n", "").isprintable():
+        return None
+    lines = [line for line in text.split("\n") if line and not (line[0] == "#" and line.isprintable())]
+    out: dict[Any, Any] = {}
+    if lines:  # read as a case, which has the same lines further right
+        blanks = " " * indent
+        case = f"{blanks}- " + f"\n{blanks}  ".join(lines) + "\n"
+        if (read := PlainLines(case, indent).case(0)) is None:
+            return None
+        out, _ = read
+    if "cases" in out or any(isinstance(value, dict) for value in out.values()):
+        return None
+    return {**out, "cases": None}
 
 
 class PlainLines:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from .source import Source
 
-__all__ = ["TooDeep", "YamlProblem", "explain"]
+if TYPE_CHECKING:
+    import yaml
+
+__all__ = ["NotYaml", "TooDeep", "YamlProblem", "explain"]
 
 _ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do
     "mapping values are not allowed": "put quotes round a text that holds a colon",
@@ -39,8 +40,20 @@ class TooDeep(YamlProblem):
         super().__init__(f"lists and mappings nest more than {limit} deep here", mark)
 
 
+class NotYaml(YamlProblem):
+    """What the parser itself *said*."""
+
+    def __init__(self, said: yaml.YAMLError) -> None:
+        super().__init__(str(said), None)
+        self.said = said
+
+
 def explain(exc: Exception, source: Source) -> None:
-    """Add what *exc* says to the problems of *source*."""
+    """Add what *exc* says to the problems of *source*: a `YamlProblem`, or an exception of the parser."""
+    import yaml
+
+    if isinstance(exc, NotYaml):
+        exc = exc.said
     if isinstance(exc, yaml.reader.ReaderError):
         _unprintable(exc, source)
         return

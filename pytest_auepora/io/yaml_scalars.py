@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
-
 from .yaml_problems import YamlProblem
 
 __all__ = ["NeedsGraph", "Plain", "construct_scalar"]
 
 _MERGE = "tag:yaml.org,2002:merge"
+
+# What is plain in every file needs no PyYAML, which takes long to import: its words, whole numbers and simple fractions
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("null", "Null", "NULL", "~", ""), None),
+}
+_OF_WORDS = frozenset("yYnNtTfFoO")
+_OF_NUMBERS = frozenset("0123456789+-.")
+"""How numbers and dates begin."""
+_IN_NUMBERS = frozenset("0123456789abcdefABCDEFxinINTtZ_:+-. \t")
+"""All that stands in numbers and dates, and little else."""
+_SHORT = 15
 
 
 class NeedsGraph(Exception):
@@ -20,20 +31,46 @@ class NeedsGraph(Exception):
 class Plain:
     """Resolves plain scalars as `yaml.SafeLoader` does: what they look like decides what they are."""
 
+    table = frozenset(("", *"~<=!&*")) | _OF_WORDS | _OF_NUMBERS
+    """How a text begins that may be something else."""
+
     def __init__(self) -> None:
-        self.table: dict[str, list[tuple[str, Any]]] = yaml.SafeLoader.yaml_implicit_resolvers
         self._made: dict[str, Any] = {}
-        self._constructor = yaml.constructor.SafeConstructor()
+        self._constructor: Any = None
 
     def resolve(self, text: str, mark: Any) -> Any:
         """Return what *text* stands for.
 
         Raises:
             YamlProblem: it looks like a number or a date and is none.
+            NeedsGraph: it merges mappings.
         """
+        if text in _WORDS:
+            return _WORDS[text]
         if text in self._made:
             return self._made[text]
-        for tag, looks_like in self.table.get(text[:1], ()):
+        if text[0] in _OF_WORDS or text[0] not in self.table:
+            return text
+        if text[0] in _OF_NUMBERS:
+            if not _IN_NUMBERS.issuperset(text):
+                return text
+            whole, point, fraction = text.partition(".")
+            if (
+                whole.isdigit()
+                and len(text) <= _SHORT
+                and (fraction.isdigit() if point else whole[0] != "0" or whole == "0")
+            ):
+                value = self._made[text] = float(text) if point else int(text)
+                return value
+        return self._by_yaml(text, mark)
+
+    def _by_yaml(self, text: str, mark: Any) -> Any:
+        """Resolve the rare rest: dates, signs, other bases and exponents."""
+        import yaml
+
+        if self._constructor is None:
+            self._constructor = yaml.constructor.SafeConstructor()
+        for tag, looks_like in yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ()):
             if looks_like.match(text):
                 if tag == _MERGE:
                     raise NeedsGraph
@@ -44,6 +81,8 @@ class Plain:
 
 def construct_scalar(constructor: Any, tag: str, text: str, mark: Any) -> Any:
     """Make the value of a scalar whose tag is known."""
+    import yaml
+
     node = yaml.ScalarNode(tag, text, mark, mark)
     try:
         return constructor.construct_object(node, deep=True)

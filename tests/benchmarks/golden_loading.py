@@ -19,7 +19,7 @@ import yaml
 
 from pytest_auepora.io.golden import load_golden
 from pytest_auepora.io.source import Source
-from pytest_auepora.io.yaml_events import load_yaml
+from pytest_auepora.io.yaml_file import load_yaml
 from pytest_auepora.metrics.registry import Registry
 
 WORDS = (

@@ -59,7 +59,7 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     )
     (pytester.path / "a.golden.yaml").write_text(
         "metrics: [recall@5, ndcg@10, mrr, exact_match, token_f1, rougeL]\n"
-        "cases:\n  - {id: a, query: b, relevant_docs: [d], reference_answer: a}\n"
+        "cases:\n  - id: a\n    query: b\n    relevant_docs: [d]\n    reference_answer: a\n"
     )
     idle = modules(pytester)
     modules(pytester, "--auepora-update", "a.golden.yaml")
@@ -75,4 +75,4 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     }  # fmt: skip
     assert not ours & elsewhere
     outside = {"asyncio", "concurrent.futures.process", "fractions", "jinja2", "multiprocessing", "numpy", "statistics"}
-    assert not (outside | {"portalocker", "rouge_score", "sacrebleu", "tqdm"}) & seen
+    assert not (outside | {"portalocker", "rouge_score", "sacrebleu", "tqdm", "yaml"}) & seen

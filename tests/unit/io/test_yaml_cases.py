@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io import yaml_events
+from pytest_auepora.io import yaml_file
 from pytest_auepora.io.source import Source
-from pytest_auepora.io.yaml_events import load_yaml
+from pytest_auepora.io.yaml_file import load_yaml
 from pytest_auepora.io.yaml_plain import NeedsWhole, PlainLines
 from tests.benchmarks.golden_loading import golden_text
 
@@ -26,7 +26,7 @@ def by_parser(source: Source) -> Any:
         raise NeedsWhole
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(yaml_events, "read_cases", never)
+        patch.setattr(yaml_file, "read_cases", never)
         return load_yaml(source)
 
 
@@ -89,7 +89,11 @@ HEADS = st.sampled_from(
     ["cases:\n"] * 6
     + ["cases:   # c\n\n  # d\n", "top: 1\nm: {a: 1}\ncases:\n", "x: &a 1\ncases:\n", "x: '\ncases:\n", "cases: |\n",
        "x: |\n  a\ncases:\n", "cases: 1\n", "cases: []\n", "cases:\n  - a: 1\ncases:\n", "%YAML 1.1\n---\ncases:\n",
-       "a: 1\n...\ncases:\n", "a: 1\na: 2\ncases:\n", "- a\ncases:\n"]
+       "a: 1\n...\ncases:\n", "a: 1\na: 2\ncases:\n", "- a\ncases:\n",
+       "# c\nsuite: a b\n\nmetrics: [a@5, 'x']\ntags: [a, 1, no]\ncases: # d\n# e\n", "on: 1.50\ncases:\n",
+       "a: 0\na: 1\ncases:\n", "cases: 1\na: b\ncases:\n", "a: b\n # c\ncases:\n", "# \x01\na: b\ncases:\n",
+       "a: b\ncases: # \x01\n", "a: b\n  c\ncases:\n", "a: 2024-99-99\ncases:\n", "a: {b: 1}\ncases:\n",
+       "a: [{b: 1}, 2]\ncases:\n", "\na: b\n\n\ncases:\n", "  \na: b\ncases:\n", "a: b\x85c: d\ncases:\n"]
 )  # fmt: skip
 
 
@@ -131,18 +135,29 @@ def test_any_signs_at_all(signs: str, form: str) -> None:
 
 def test_plain_cases_need_no_parser(parser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    parse = yaml_events._parse
+    parse = yaml_file._parse
 
     def noted(source: Source, *how: int) -> Any:
         read.append(source.text)
         return parse(source, *how)
 
-    monkeypatch.setattr(yaml_events, "_parse", noted)
+    monkeypatch.setattr(yaml_file, "_parse", noted)
     text = golden_text(5)
     odd = "  - id: odd\n    query: >-\n      folded\n      text\n"
     value = load_yaml(Source("x", text + odd + "  - id: last\n    query: q\n"))
     assert read == [text[: text.index("  - id")], odd]
+    read.clear()
+    load_yaml(Source("x", text.replace("thresholds: {recall@5: 0.8}\n", "# as plain as can be\n")))
+    assert read == []
     assert [case["id"] for case in value["cases"][-3:]] == ["case-4", "odd", "last"]
+
+
+def test_a_head_with_mappings_is_the_parsers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The places of thresholds are asked for in every run: to find them the whole text would be read again."""
+    source = Source("x", golden_text(2))
+    value = load_yaml(source)
+    monkeypatch.setattr(yaml_file, "_parse", None)
+    assert source.at(value["thresholds"], "recall@5", on_key=True) == (3, 14)
 
 
 def test_a_case_with_one_line_that_is_not_plain_is_not_read_at_all() -> None:

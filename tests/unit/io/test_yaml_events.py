@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io import yaml_events
 from pytest_auepora.io.source import Source
-from pytest_auepora.io.yaml_events import load_yaml
+from pytest_auepora.io.yaml_file import load_yaml
 from pytest_auepora.io.yaml_graph import load_graph
 from tests.benchmarks.golden_loading import best, golden_text
 
@@ -242,4 +242,4 @@ def test_it_is_much_faster_than_pyyaml() -> None:
 
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
 def test_libyaml_is_used_where_it_is_there() -> None:
-    assert yaml_events._Parser is yaml.CSafeLoader
+    assert yaml_events.Parser is yaml.CSafeLoader

@@ -1,0 +1,67 @@
+"""Plain scalars are what `yaml.SafeLoader` takes them for, whether PyYAML is asked or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pytest_auepora.io.yaml_problems import YamlProblem
+from pytest_auepora.io.yaml_scalars import Plain, construct_scalar
+
+
+def by_pyyaml(text: str) -> Any:
+    loader = yaml.SafeLoader("")
+    tag = loader.resolve(yaml.ScalarNode, text, (True, False))
+    if tag == "tag:yaml.org,2002:str":
+        return text
+    try:
+        return construct_scalar(yaml.constructor.SafeConstructor(), tag, text, None)
+    except YamlProblem as exc:
+        return str(exc)
+
+
+def ours(text: str) -> Any:
+    try:
+        return Plain().resolve(text, None)
+    except YamlProblem as exc:
+        return str(exc)
+
+
+NUMBERS = st.text("0123456789.:_+-eExXbBTZtz aAfFnNiI", max_size=8)
+WORDS = st.sampled_from(["yes", "no", "true", "false", "on", "off", "null", "~", "y", "n", "nul", "offf", "="])
+ODD = st.sampled_from("<=!&*~") | st.text(max_size=5)
+
+
+@given(
+    NUMBERS | ODD | WORDS | WORDS.map(str.upper) | WORDS.map(str.title) | st.from_regex(r"\d+(\.\d+)?", fullmatch=True)
+)
+@settings(deadline=None, max_examples=500)
+@example("0")
+@example("00")
+@example("007.50")
+@example("1.")
+@example("123456789012345678901234567890")
+@example("2024-02-03")
+@example("12:30:45")
+@example("\u0663")
+@example("1\u0663")
+def test_they_are_what_pyyaml_makes_of_them(text: str) -> None:
+    if text == "<<":
+        return
+    made, expected = ours(text), by_pyyaml(text)
+    assert type(made) is type(expected)
+    assert made == expected or made != made
+
+
+def test_what_begins_otherwise_is_text() -> None:
+    assert Plain.table == set(yaml.SafeLoader.yaml_implicit_resolvers)
+
+
+@pytest.mark.parametrize("text", ["a", "yes", "no answer", "12", "0.5", "2024 was long", "-dash", "no"])
+def test_plain_words_and_numbers_need_no_pyyaml(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Plain, "_by_yaml", None)
+    Plain().resolve(text, None)
