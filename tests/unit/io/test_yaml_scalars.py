@@ -14,7 +14,7 @@ from pytest_auepora.io.yaml_scalars import Plain, construct_scalar
 
 
 def by_pyyaml(text: str) -> Any:
-    loader = yaml.SafeLoader("")
+    loader: Any = yaml.SafeLoader("")
     tag = loader.resolve(yaml.ScalarNode, text, (True, False))
     if tag == "tag:yaml.org,2002:str":
         return text
