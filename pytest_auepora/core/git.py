@@ -10,7 +10,7 @@ from ..errors import AueporaError
 
 __all__ = ["commit_of", "git"]
 
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_COMMIT = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 
 _ELSEWHERE = ("GIT_DIR", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 """What lets git look for a repository in another way than upwards."""
@@ -76,7 +76,7 @@ def _commit_by_hand(folder: Path) -> str:
             raise _AskGitError
         place = place.parent / where
     said, _, ref = _line(place / "HEAD").partition(": ")
-    if _COMMIT.fullmatch(said):
+    if re.fullmatch(_COMMIT, said):
         return said
     if said != "ref" or not ref.startswith("refs/heads/"):
         raise _AskGitError
@@ -84,7 +84,7 @@ def _commit_by_hand(folder: Path) -> str:
     if (common / "reftable").exists():
         raise _AskGitError
     commit = _line(common / ref) if (common / ref).is_file() else _packed(common / "packed-refs", ref)
-    if not _COMMIT.fullmatch(commit):
+    if not re.fullmatch(_COMMIT, commit):
         raise _AskGitError
     return commit
 

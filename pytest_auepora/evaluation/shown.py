@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import MetricError
-from ..metrics.coverage import citations_of
+from ..metrics.citations import citations_of
 from ..metrics.gold import source_of, span_of
 from ..metrics.relevance import grades_of_retrieved
 

@@ -35,7 +35,7 @@ KEEP_RECORDED = 20
 Recordings = Mapping[str, Sequence[str]]
 """By case, what was recorded of its answer at every repeat."""
 
-_LAST = re.compile(r"last(?:~(\d+))?")
+_LAST = r"last(?:~(\d+))?"
 
 
 class HistoryStore:
@@ -182,7 +182,7 @@ class HistoryStore:
         Raises:
             UnknownRunError: there is no such run, or several.
         """
-        if match := _LAST.fullmatch(name):
+        if match := re.fullmatch(_LAST, name):
             back = int(match[1] or 0)
             found = self.runs(back + 1, suite, variant)
             if len(found) <= back:

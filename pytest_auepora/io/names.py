@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import string
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -23,12 +24,10 @@ class _Name(Kind):
     max_length: int
     rules: tuple[tuple[str, str], ...]
     """(what is searched for, what is wrong with it)."""
+    harmless: ClassVar[frozenset[str]] = frozenset(string.ascii_letters)
+    """A text of these alone breaks no rule: most files never need the expressions, which are slow to compile."""
     taken: ClassVar[Mapping[str, str]] = {}
     """Well-formed names that cannot be had, and why."""
-
-    def __init__(self) -> None:
-        self._regex = re.compile(self.regex)
-        self._rules = tuple((re.compile(pattern), why) for pattern, why in self.rules)
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if type(value) is not str or not value.strip():
@@ -42,9 +41,9 @@ class _Name(Kind):
         """Say what rule *value* breaks, or return an empty string."""
         if len(value) > self.max_length:
             return f"is longer than {self.max_length} characters"
-        if self._regex.fullmatch(value):
+        if self.harmless.issuperset(value) or re.fullmatch(self.regex, value):
             return self.reserved(value)
-        return next((why for pattern, why in self._rules if pattern.search(value)), "is no such name")
+        return next((why for pattern, why in self.rules if re.search(pattern, value)), "is no such name")
 
     def reserved(self, value: str) -> str:
         """Say why a well-formed *value* cannot be had, or return an empty string."""
@@ -61,6 +60,7 @@ class CaseId(_Name):
     expected = "text"
     what = "id"
     max_length = 200
+    harmless = frozenset(f"{string.ascii_letters}{string.digits}-")
     regex = rf"(?!__|pytest_)(?!\s)(?!.*::)(?!.*\s$)[^\[\]{_CONTROL}]+"
     rules = (
         (r"::", "holds '::', which separates the parts of a pytest node id"),
@@ -83,6 +83,7 @@ class SuiteName(_Name):
     expected = "text"
     what = "suite"
     max_length = 100
+    harmless = frozenset(f"{string.ascii_letters}{string.digits}-")
     regex = r"(?!\.)(?!\s)(?!.*[.\s]$)(?!.*\.anchor$)[\w .+@=,()~-]+"
     rules = (
         (r"[/\\]", "holds a slash; it becomes a file name"),
@@ -92,10 +93,10 @@ class SuiteName(_Name):
         (r"[^\w .+@=,()~-]", "may hold letters, digits, blanks and .+@=,()~-_ only; it becomes a file name"),
     )
 
-    _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+    _DEVICES = r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?"
 
     def reserved(self, value: str) -> str:
-        return "is a device on Windows; it becomes a file name" if self._DEVICES.fullmatch(value) else ""
+        return "is a device on Windows; it becomes a file name" if re.fullmatch(self._DEVICES, value) else ""
 
 
 class Tag(_Name):
@@ -120,7 +121,6 @@ class Tag(_Name):
     }  # fmt: skip
 
     def __init__(self) -> None:
-        super().__init__()
         self._good: set[str] = set()
 
     def wrong(self, value: str) -> str:

@@ -16,8 +16,8 @@ __all__ = ["MAX_BYTES", "Mark", "Source", "Spot", "decode", "describe"]
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
 
-_BREAK = re.compile(r"\r\n|\r|\n")
-_PLAIN_END = re.compile(r"\s#|:\s|[,\[\]{}\r\n]|:$")
+_BREAK = r"\r\n|\r|\n"
+_PLAIN_END = r"\s#|:\s|[,\[\]{}\r\n]|:$"
 
 
 class Mark(Protocol):
@@ -84,7 +84,7 @@ class Source:
     def lines(self) -> list[str]:
         """The text by lines, as editors number them."""
         if self._lines is None:
-            self._lines = _BREAK.split(self.text) if "\r" in self.text else self.text.split("\n")
+            self._lines = re.split(_BREAK, self.text) if "\r" in self.text else self.text.split("\n")
         return self._lines
 
     def place(self, mark: Mark) -> tuple[int, int]:
@@ -96,7 +96,7 @@ class Source:
     def place_at(self, index: int) -> tuple[int, int]:
         """Line and column, both 1-based, of the character at *index*."""
         if self._starts is None:
-            self._starts = [0, *(m.end() for m in _BREAK.finditer(self.text))]
+            self._starts = [0, *(m.end() for m in re.finditer(_BREAK, self.text))]
         line = bisect_right(self._starts, index)
         return line, index - self._starts[line - 1] + 1
 
@@ -161,7 +161,7 @@ class Source:
             return ""
         line, col = self.place(mark)
         rest = self.lines[line - 1][col - 1 :]
-        end = _PLAIN_END.search(rest)
+        end = re.search(_PLAIN_END, rest)
         return (rest[: end.start()] if end else rest).strip()
 
 
@@ -178,8 +178,8 @@ def decode(data: bytes, source: Source) -> str:
         data.decode("utf-8")
     except UnicodeDecodeError as exc:
         before = data[: exc.start]
-        line = len(_BREAK.findall(before.decode("utf-8"))) + 1
-        col = len(_BREAK.split(before.decode("utf-8"))[-1]) + 1
+        line = len(re.findall(_BREAK, before.decode("utf-8"))) + 1
+        col = len(re.split(_BREAK, before.decode("utf-8"))[-1]) + 1
         what = f"byte {data[exc.start]:#04x} at offset {exc.start} is not UTF-8; save the file as UTF-8"
         source.complain(line, col, what)
     raise source.error()

@@ -21,7 +21,7 @@ _BEYOND_ASCII = "\xa0-\u2027\u202a-\ud7ff\U00010000-\U0010ffff"
 _WORD = "[A-Za-z0-9_][A-Za-z0-9_ ./@+()=-]*"
 _PAIR = f"[A-Za-z0-9_][A-Za-z0-9_@.-]*: +{_WORD}"
 _PAIRS = f"{_PAIR}(?:, *{_PAIR})*"
-_ITEMS = re.compile(r'"([^"]*)"|\{([^}]*)\}|([^,{} ][^,{}]*)')
+_ITEMS = r'"([^"]*)"|\{([^}]*)\}|([^,{} ][^,{}]*)'
 
 
 class NeedsWhole(Exception):
@@ -126,7 +126,7 @@ class PlainLines:
             return [self._plain.resolve(word, None) if word[0] in table else word for word in words]
         return [
             self._word(word) if word else self._pairs(pairs) if pairs else quoted
-            for quoted, pairs, word in _ITEMS.findall(text)
+            for quoted, pairs, word in re.findall(_ITEMS, text)
         ]
 
     def _pairs(self, text: str) -> dict[Any, Any]:

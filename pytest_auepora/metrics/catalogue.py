@@ -105,9 +105,9 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "error_correction": ("misinformation:ErrorCorrection", {}),
     "sliced": ("slicing:SlicedMetric", {}),
     # latency
-    "mean_latency": ("additional:MeanLatency", {}),
-    "quantile_latency": ("additional:QuantileLatency", {}),
-    "p{percent}_latency": ("additional:PercentileLatency", {}),
+    "mean_latency": ("latency:MeanLatency", {}),
+    "quantile_latency": ("latency:QuantileLatency", {}),
+    "p{percent}_latency": ("latency:PercentileLatency", {}),
     # diversity
     "distinct_{n}": ("additional:DistinctN", {}),
     "intra_list_diversity@{top_k}": ("additional:IntraListDiversity", {}),

@@ -19,8 +19,9 @@ from .catalogue import SPELLINGS
 
 __all__ = ["Registry", "parse_value"]
 
-_HOLE = re.compile(r"\\\{(\w+)\\\}")
-_NAMED = re.compile(r"(\w+)\s*=\s*(.*)", re.DOTALL)
+# compiled where they are first used: few runs have options in names, and most use few of a hundred patterns
+_HOLE = r"\\\{(\w+)\\\}"
+_NAMED = r"(?s)(\w+)\s*=\s*(.*)"
 
 
 class _Entry:
@@ -35,8 +36,8 @@ class _Entry:
         """Return the numbers that *head* has in the holes of the spelling; None where it is spelled otherwise."""
         if self._start == self.spelling or not head.startswith(self._start):
             return {} if head == self.spelling else None
-        if self._pattern is None:  # few of a hundred patterns are ever needed
-            self._pattern = re.compile(_HOLE.sub(r"(?P<\1>-?\\d+)", re.escape(self.spelling)))
+        if self._pattern is None:
+            self._pattern = re.compile(re.sub(_HOLE, r"(?P<\1>-?\\d+)", re.escape(self.spelling)))
         found = self._pattern.fullmatch(head)
         return None if found is None else {name: int(digits) for name, digits in found.groupdict().items()}
 
@@ -179,7 +180,7 @@ def _options(name: str, text: str, factory: Callable[..., Metric], taken: set[st
     known = [p for p in inspect.signature(factory).parameters if p not in taken]
     out: dict[str, Any] = {}
     for part in _parts(text):
-        if (named := _NAMED.fullmatch(part)) is not None:
+        if (named := re.fullmatch(_NAMED, part)) is not None:
             key, value = named.groups()
         else:
             free = [p for p in known if p not in out]

@@ -26,9 +26,10 @@ __all__ = [
 
 Cut = Literal["default", "unicode"]
 
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
-_ARTICLE = re.compile(r"\b(a|an|the)\b")
-_ARTICLE_ANY_CASE = re.compile(r"\b(a|an|the)\b", re.IGNORECASE)
+# Compiled where they are first used: what is written in ASCII alone needs none of them.
+_ASCII_WORD = r"[a-z0-9]+"
+_ARTICLE = r"\b(a|an|the)\b"
+_ARTICLE_ANY_CASE = rf"(?i){_ARTICLE}"
 _ARTICLES = frozenset(("a", "an", "the"))
 _NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ASCII_PUNCTUATION = string.punctuation.encode()
@@ -43,10 +44,10 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
 )
 _UNSPACED_FAR = "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
-_UNSPACED_CHAR = re.compile(f"[{_UNSPACED}]|[{_UNSPACED_FAR}]")
+_UNSPACED_CHAR = f"[{_UNSPACED}]|[{_UNSPACED_FAR}]"
 # Blocks whose punctuation SQuAD's ASCII list does not know; Latin text has none of it
 _FOREIGN_PUNCTUATION = "\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965\u3001-\u3003\u3008-\u3011\u3014-\u301f\u30fb"
-_FOREIGN = re.compile(f"[{_FOREIGN_PUNCTUATION}\uff61-\uff65]")
+_FOREIGN = f"[{_FOREIGN_PUNCTUATION}\uff61-\uff65]"
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
@@ -80,7 +81,7 @@ def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
     if text.isascii():
         found = text.encode().translate(_LOWER_WORDS).decode().split()  # as the expression below, in half the time
     elif cut == "default":
-        found = _ASCII_WORD.findall(text.lower())
+        found = re.findall(_ASCII_WORD, text.lower())
     else:
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
         found = _unicode_word(_is_far(text)).findall(text)
@@ -127,18 +128,18 @@ def is_mostly_ascii(text: str) -> bool:
     if text.isascii():
         return True
     lowered = text.lower()
-    seen = sum(map(len, _ASCII_WORD.findall(lowered)))
+    seen = sum(map(len, re.findall(_ASCII_WORD, lowered)))
     return 2 * seen >= sum(map(str.isalnum, lowered))
 
 
 def _has_unspaced(text: str) -> bool:
     """Whether *text* has characters of a script that is written without spaces between words."""
-    return not text.isascii() and _UNSPACED_CHAR.search(text) is not None
+    return not text.isascii() and re.search(_UNSPACED_CHAR, text) is not None
 
 
 def is_mostly_unspaced(text: str) -> bool:
     """Whether at least half of the letters and digits of *text* belong to scripts written without spaces."""
-    return _has_unspaced(text) and 2 * len(_UNSPACED_CHAR.findall(text)) >= sum(map(str.isalnum, text))
+    return _has_unspaced(text) and 2 * len(re.findall(_UNSPACED_CHAR, text)) >= sum(map(str.isalnum, text))
 
 
 def is_joining(text: str, i: int) -> bool:
@@ -157,7 +158,7 @@ def cut_scripts(text: str) -> str:
     """
     if text.isascii():
         return text
-    text = _FOREIGN.sub("", text.translate(_FULL_WIDTH))
+    text = re.sub(_FOREIGN, "", text.translate(_FULL_WIDTH))
     if not _has_unspaced(text):
         return text
     return " ".join(_unspaced_or_not(_is_far(text)).findall(text))
@@ -187,7 +188,7 @@ def _squad(text: str, case: bool, punctuation: bool, articles: bool, multilingua
     if punctuation:
         text = text.translate(_NO_ASCII_PUNCTUATION)
     if articles:
-        text = (_ARTICLE if case else _ARTICLE_ANY_CASE).sub(" ", text)
+        text = re.sub(_ARTICLE if case else _ARTICLE_ANY_CASE, " ", text)
     return tuple(text.split())
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reports", "make_reports"]
 
-_MISTAKE = re.compile(r"(?P<path>[^:]+):(?P<line>\d+)(?::\d+)?: (?P<told>.*)")
+_MISTAKE = r"(?P<path>[^:]+):(?P<line>\d+)(?::\d+)?: (?P<told>.*)"
 _GITHUB = ("summary", "annotations", "off")
 
 
@@ -106,7 +106,7 @@ class Reports:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep what is wrong in golden files, each mistake once, however many workers have read them."""
         for line in report.longreprtext.splitlines() if report.failed else ():
-            if (found := _MISTAKE.match(line)) is not None and report.nodeid.endswith(found["path"]):
+            if (found := re.match(_MISTAKE, line)) is not None and report.nodeid.endswith(found["path"]):
                 self.mistakes[line] = (found["path"], int(found["line"]), found["told"])
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -39,9 +39,9 @@ RESOLUTION = 5.1e-5
 MOST_DATA = 20_000
 """Characters kept of what one metric aggregates in one case; a baseline is to be read by people."""
 
-_VARIED = re.compile(r'"varied": \{[^{}]*\}')  # no text of the file holds an unescaped quote
-_LIST = re.compile(r"\[([-+.\w\s,]*)\]")
-_CONFLICT = re.compile(r"^(<{7}|={7}|>{7})(\s|$)", re.MULTILINE)
+_VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quote
+_LIST = r"\[([-+.\w\s,]*)\]"
+_CONFLICT = r"(?m)^(<{7}|={7}|>{7})(\s|$)"
 
 
 @dataclass(slots=True)
@@ -148,12 +148,12 @@ class Baseline:
             "cases": {name: case.raw() for name, case in self.cases.items()},
         }
         text = json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-        return _VARIED.sub(_a_line_each, text)
+        return re.sub(_VARIED, _a_line_each, text)
 
 
 def _a_line_each(block: re.Match[str]) -> str:
     """Put the values of one metric on one line: they change together."""
-    return _LIST.sub(lambda values: f"[{' '.join(values[1].split())}]", block[0])
+    return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", block[0])
 
 
 def match_of(result: CaseResult) -> str:
@@ -210,7 +210,7 @@ def _title(suite: str, variant: str) -> str:
 
 def parse_baseline(text: str, path: str) -> Baseline:
     """Read the text of a baseline; *path* is for messages.  Raises `BaselineError`."""
-    if (mark := _CONFLICT.search(text)) is not None:
+    if (mark := re.search(_CONFLICT, text)) is not None:
         line = text.count("\n", 0, mark.start()) + 1
         raise BaselineError(
             f"{path}:{line}: merge-conflict markers; keep one side, or run the whole suite with --auepora-update"

@@ -47,8 +47,8 @@ BOUND_KEYS = ("min", "max")
 GATE_KEYS = (*BOUND_KEYS, "stat", "slice", "owner")
 
 _OPERATORS: Mapping[str, Literal["min", "max"]] = {">=": "min", "≥": "min", "<=": "max", "≤": "max"}
-_COMPARISON = re.compile(r"\s*(>=|<=|≥|≤|>|<|==|=)?\s*(\S+?)\s*(%)?\s*", re.DOTALL)
-_CALL = re.compile(r"\s*(\w+)\s*\(\s*(.+?)\s*\)\s*", re.DOTALL)
+_COMPARISON = r"\s*(>=|<=|≥|≤|>|<|==|=)?\s*(\S+?)\s*(%)?\s*"  # compiled where a file has thresholds at all
+_CALL = r"(?s)\s*(\w+)\s*\(\s*(.+?)\s*\)\s*"
 _OTHER_WORDS = {">=": "min", "<=": "max", "gte": "min", "ge": "min", "lte": "max", "le": "max", "at_least": "min",
                 "at_most": "max", "minimum": "min", "maximum": "max", "above": "min", "below": "max"}  # fmt: skip
 
@@ -103,7 +103,7 @@ def split_stat(spelling: str) -> tuple[str, str]:
     Raises:
         ThresholdError: the word before the parenthesis is no statistic.
     """
-    call = _CALL.fullmatch(spelling)
+    call = re.fullmatch(_CALL, spelling)
     if call is None:
         return spelling, "aggregate"
     return call[2], _stat(call[1])
@@ -197,7 +197,7 @@ def _bounds(raw: Any, direction: Direction) -> Iterator[Bound]:
 
 
 def _comparison(text: str, worse: Literal["min", "max"]) -> Bound:
-    match = _COMPARISON.fullmatch(text)
+    match = re.fullmatch(_COMPARISON, text)
     try:
         limit = float(match[2]) if match else math.nan
     except ValueError:

@@ -33,13 +33,13 @@ __all__ = [
 
 _GAP = "  "
 _INVISIBLE = ("Mn", "Me", "Cf")
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_UNSAFE = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 _UNEVEN = re.compile(
     "[^\x00-\u02ff\u0390-\u03a1\u03a3-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u270c-\u2727]"
 )
 """Characters that may not take exactly one column; not among them are those of most European texts, and marks."""
-_COMMAND = re.compile(r"^(\s*):+(?=:)")
-_OLD_COMMAND = re.compile(r"##+(?=\[|vso\[)")  # read by CI runners wherever it stands in a line
+_COMMAND = r"^(\s*):+(?=:)"
+_OLD_COMMAND = r"##+(?=\[|vso\[)"  # read by CI runners wherever it stands in a line
 _ESCAPES = {
     "bold": 1, "light": 2, "red": 31, "green": 32, "yellow": 33, "blue": 34, "purple": 35, "cyan": 36,
 }  # fmt: skip
@@ -80,14 +80,14 @@ def printable(text: str, *, ascii_only: bool = False, keep_lines: bool = False) 
     if ascii_only:
         text = text.translate(TO_ASCII)
     if "##" in text:
-        text = _OLD_COMMAND.sub("#", text)
+        text = re.sub(_OLD_COMMAND, "#", text)
     if not keep_lines:
         if "  " not in text and text.isprintable():  # then all white space is single blanks: nothing to put together
             return text.strip()
         text = " ".join(text.split())
-        return text if text.isprintable() else _UNSAFE.sub(_escaped, text)
+        return text if text.isprintable() else re.sub(_UNSAFE, _escaped, text)
     lines = text.replace("\r\n", "\n").expandtabs(4).split("\n")
-    return "\n".join(line if line.isprintable() else _UNSAFE.sub(_escaped, line) for line in lines)
+    return "\n".join(line if line.isprintable() else re.sub(_UNSAFE, _escaped, line) for line in lines)
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -178,7 +178,7 @@ def wrap_line(text: str, room: int, most: int = 0, *, ascii_only: bool = False) 
 
 def uncommanded(line: str) -> str:
     """Return *line* without the beginning by which a CI runner would take it for a command (``::error``)."""
-    return _COMMAND.sub(r"\1", line) if "::" in line else line
+    return re.sub(_COMMAND, r"\1", line) if "::" in line else line
 
 
 def table(
