@@ -39,7 +39,7 @@ from pytest_auepora.metrics.spans import SpanIoU, SpanRecall
 REGISTRY = Registry()
 ROOMS = (
     "retrieval_basic", "retrieval_ranking", "retrieval_judged", "spans", "coverage", "robustness", "misinformation",
-    "slicing", "additional", "operational", "privacy",
+    "slicing", "additional", "latency", "operational", "privacy",
 )  # fmt: skip
 MINE = [name for name, (home, _) in SPELLINGS.items() if home.split(":")[0] in ROOMS]
 NEEDS = {"noise_robustness": "noise_robustness[recall@5]", "sliced": "sliced[recall@5,scenario:typo]"}
