@@ -13,6 +13,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from ..core.json_text import encoder_of
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Score
 from ..core.types import Document, SystemOutputs
@@ -176,16 +177,11 @@ class RecordedAnswer:
 _SCORE = tuple(f.name for f in fields(Score))
 
 
-def _json(value: Any) -> str:
-    return _ENCODER.encode(value)
-
-
 def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
-# made once, and blind to circles, which `Parts` has none of: together a third of the time of an answer
-_ENCODER = json.JSONEncoder(default=_plain, separators=(",", ":"), check_circular=False)
+_json = encoder_of(_plain)
 
 
 def _plain_scores(scores: Mapping[str, Score]) -> dict[str, Any]:

@@ -21,6 +21,8 @@ BLOCK = 256 * 1024
 
 _HELD = 4  # unpacked blocks that a reader holds; cases are mostly asked for in the order they were kept
 
+_LEVEL = 2  # of zlib: it takes as many steps as 1 does, for a tenth less room
+
 Block = tuple[str, bytes]
 """What is in it, as JSON: ``[[case, how many texts], ...]``; and the texts, a line each, compressed."""
 
@@ -49,7 +51,7 @@ class Packing:
 
     def _close(self) -> None:
         if self._index:
-            self._blocks.append((dumps(self._index), zlib.compress("\n".join(self._texts).encode(), 1)))
+            self._blocks.append((dumps(self._index), zlib.compress("\n".join(self._texts).encode(), _LEVEL)))
         self._index, self._texts, self._size = [], [], 0
 
 

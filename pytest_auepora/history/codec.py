@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from typing import Any
 
+from ..core.json_text import encoder_of
 from ..core.run import CaseResult, Run
 
 __all__ = ["dumps", "rounded", "run_of", "run_text", "taken_apart"]
@@ -63,24 +64,7 @@ _TAKERS: dict[type[Any], Callable[[Any], dict[str, Any]]] = {}
 """What takes a dataclass apart: asked for thousands of values of few kinds, so it is made once a kind."""
 
 
-def _encoding() -> Callable[[Any], str]:
-    """Return what `dumps` does.  What a circle ends in is a RecursionError: looking out for one costs a fifth.
-
-    The standard library makes its encoder anew for every text, which takes longer than a short text does; where it
-    has the one that is written in C, that is made once.
-    """
-    anew = json.JSONEncoder(default=taken_apart, separators=(",", ":"), check_circular=False)
-    try:
-        make: Any = json.encoder.c_make_encoder  # type: ignore[attr-defined]
-        once = make(None, taken_apart, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True)
-        if "".join(once([1.5], 0)) == "[1.5]":
-            return lambda value: "".join(once(value, 0))
-    except (AttributeError, TypeError):  # another Python
-        pass
-    return anew.encode
-
-
-_encoded = _encoding()
+_encoded = encoder_of(taken_apart)
 
 
 def rounded(value: float | None) -> float | None:

@@ -8,9 +8,9 @@ a quarter of the time of a result and a third of that of a verdict.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..core.json_text import number, quoted
 from ..core.run import CaseResult, Score
 from .codec import dumps, taken_apart
 
@@ -54,14 +54,14 @@ def _score_text(score: Score) -> str:
     if type(value) is not float or value - value != 0 or score.reason or score.data is not None:
         return dumps(score)
     details = dumps(score.details) if score.details else "{}"
-    return f'{{"state":"{score.state}","value":{value!r},"reason":"","data":null,"details":{details}}}'
+    return f'{{"state":"{score.state}","value":{number(value)},"reason":"","data":null,"details":{details}}}'
 
 
 def _change_text(change: ScoreChange) -> str:
     before, after, gain = change.before, change.after, change.gain
     if type(before) is type(after) is type(gain) is float and (whole := before + after + gain) - whole == 0:
         errored = "true" if change.errored else "false"
-        return f'{{"before":{before!r},"after":{after!r},"gain":{gain!r},"errored":{errored}}}'
+        return f'{{"before":{number(before)},"after":{number(after)},"gain":{number(gain)},"errored":{errored}}}'
     return dumps(change)
 
 
