@@ -41,7 +41,7 @@ ACCEPTED = (
 )
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class System:
     """A RAG system that can be called.
 

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class CallResult:
     """What one call gave.
 

@@ -18,7 +18,7 @@ from .repeats import merge_repeats
 __all__ = ["CaseJudge"]
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class CaseJudge:
     """Judges the cases of *run*, each by itself and beside *baseline*.
 

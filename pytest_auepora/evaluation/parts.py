@@ -21,7 +21,7 @@ class _NotPlainError(TypeError):
     pass
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Parts:
     """What a metric may read of an answer.
 

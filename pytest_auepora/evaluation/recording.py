@@ -108,7 +108,7 @@ def _cut(parts: Parts, excess: int, cap: int) -> None:
         parts.drop(("retrieved",), reason)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False, repr=False, slots=True)
 class RecordedAnswer:
     """An answer that was given in an earlier run; where a system's answer is expected, it stands for it.
 

@@ -16,7 +16,7 @@ from .recording import RecordedAnswer
 __all__ = ["Answering", "RecordedRun", "is_recorded", "replayed", "resumed"]
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class RecordedRun:
     """A stored run with what was recorded of its answers, by case, repeats in order."""
 
@@ -64,7 +64,7 @@ class RecordedRun:
         return f"run {self.run_id} recorded no answer to this case ({said})"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Answering(System):
     """A system that an earlier run stands in for.
 

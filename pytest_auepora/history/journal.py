@@ -123,7 +123,7 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Unfinished:
     """A run that was killed, as far as it got."""
 

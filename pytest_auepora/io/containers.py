@@ -80,7 +80,7 @@ class MapOf(Kind):
         return {"type": "object", "additionalProperties": self.kind.schema()}
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Field:
     """One key: its name, what it holds, and what it is for."""
 
@@ -99,7 +99,7 @@ def table(*fields: Field) -> dict[str, Field]:
     return {f.name: f for f in fields}
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Record(Kind):
     """A mapping with known keys; read as a dict of what was read, without the keys complained about."""
 

@@ -43,7 +43,7 @@ class Matching(NamedTuple):
 _PLAIN = Matching()
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Ranking:
     """A returned list held against the labels of its case.  Slots are 0-based.
 

@@ -39,7 +39,7 @@ def measures(config: pytest.Config) -> bool:
     return not (option.collectonly or getattr(option, "setuponly", False))  # --setup-plan sets it as well
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Judged:
     """A run, its verdict, and what was accepted of it: into the baseline, and as the anchor."""
 
@@ -50,7 +50,7 @@ class Judged:
     anchored: Accepted | None = None
 
 
-@dataclass(slots=True, eq=False)  # a plugin is told apart by identity
+@dataclass(eq=False, repr=False, slots=True)  # a plugin is told apart by identity
 class Judge:
     """One per pytest run."""
 

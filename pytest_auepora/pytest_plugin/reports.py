@@ -90,7 +90,7 @@ def _way_from(variable: str, root: Path) -> str:
     return "" if way == "." else way
 
 
-@dataclass(slots=True, eq=False)  # a plugin is told apart by identity
+@dataclass(eq=False, repr=False, slots=True)  # a plugin is told apart by identity
 class Reports:
     """One per pytest run; controller only."""
 

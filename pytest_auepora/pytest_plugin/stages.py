@@ -41,7 +41,7 @@ def staged_suites(items: Sequence[pytest.Item], session: AueporaSession) -> froz
     return frozenset(staged - apart)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Taken:
     """A case as it was judged, what came of it, and of each of its repeats."""
 
@@ -53,7 +53,7 @@ class Taken:
     recordings: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Stages:
     """What is held of the cases of each suite and configuration until the last of them has run."""
 

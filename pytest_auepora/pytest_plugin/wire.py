@@ -20,7 +20,7 @@ __all__ = ["Parcel", "attach", "unpack"]
 _ATTRIBUTE = "auepora"
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Parcel:
     """One case result, and which run it belongs to.
 

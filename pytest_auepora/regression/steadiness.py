@@ -36,7 +36,7 @@ STEADY, BROKEN = 0.8, 0.5
 Singles = Mapping[str, Sequence["float | None"]]
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Steadiness:
     """What the repeats of a run and its baseline show.
 
