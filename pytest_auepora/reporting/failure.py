@@ -13,12 +13,12 @@ from ..core.run import CaseResult, MetricInfo
 from ..regression.compare import CaseComparison
 from ..regression.worst_repeat import as_shown, shown_repeat
 from .diagnosis import Wanted, blamed_metrics, component, cutoff, diagnosis_of, listed, quoted, wanted
-from .layout import Cell, Line, printable, render, text_width, uncommanded
+from .layout import printable, render, text_width, uncommanded
 from .numbers import metric_value, plural, seconds
-from .page import Page
+from .page import Page, Piece, PlainPage
 from .worddiff import word_diff
 
-__all__ = ["answer_lines", "failure_lines", "failure_text", "place_lines", "ranking_lines", "wanted_lines"]
+__all__ = ["answer_lines", "failure_text", "place_lines", "ranking_lines", "wanted_lines"]
 
 MOST_HITS = 10
 MOST_WANTED = 6
@@ -40,19 +40,16 @@ def failure_text(
     No line is wider than *width* but the place ``file:line`` and the frames of an exception, which stay whole so
     that terminals and editors can follow them.
     """
-    return render(failure_lines(result, comparison, metrics, width=width, ascii_only=ascii_only), color=color)
+    if color:
+        page = Page(width, ascii_only=ascii_only)
+        _fill(page, result, comparison, metrics)
+        return render(page.lines, color=True)
+    plain = PlainPage(width, ascii_only=ascii_only)
+    _fill(plain, result, comparison, metrics)
+    return "\n".join(plain.texts)
 
 
-def failure_lines(
-    result: CaseResult,
-    comparison: CaseComparison | None,
-    metrics: Mapping[str, MetricInfo],
-    *,
-    width: int = 80,
-    ascii_only: bool = False,
-) -> list[Line]:
-    """Return the lines of `failure_text`, with styles."""
-    page = Page(width, ascii_only=ascii_only)
+def _fill(page: Page, result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]) -> None:
     repeats, result = shown_repeat(result), as_shown(result)
     blamed, docs = blamed_metrics(result, metrics), wanted(result, comparison)
     told = diagnosis_of(result, docs, metrics, blamed)
@@ -63,7 +60,7 @@ def failure_lines(
     if result.state == "error":
         _error(page, result.error)
         wanted_lines(page, result, docs, None)
-        return page.lines
+        return
     _problems(page, result)
     page.text("repeats", repeats)
     about = {component(metrics[n]) for n in blamed}
@@ -72,30 +69,31 @@ def failure_lines(
     if blamed and all(metrics[n].target == "LATENCY" for n in blamed):
         timings = result.outputs.get("timings") or {}
         page.text("timings", ", ".join(f"{name} {seconds(value)}" for name, value in timings.items()))
-        return page.lines
+        return
     ranking_lines(page, result, metrics, blamed)
     answer_lines(page, result, compare="generation" in about or "system" in about)
     _scores(page, result, comparison, metrics)
-    return page.lines
 
 
 def place_lines(page: Page, result: CaseResult) -> None:
     """Add where the case stands, and its id."""
     case_id = page.safe(result.case_id)
     if not result.where:
-        page.lines.append([Cell(page.clip(case_id, page.width), ("bold",))])
+        page.add([(page.clip(case_id, page.width), ("bold",))])
         return
     where = page.safe(result.where)
     if text_width(where) + text_width(case_id) + 2 <= page.width:
-        page.lines.append([Cell(where), Cell("  "), Cell(case_id, ("bold",))])
+        page.add([(f"{where}  ", ()), (case_id, ("bold",))])
     else:
-        page.lines += [[Cell(where)], [Cell(page.clip(case_id, page.width), ("bold",))]]
+        page.add([(where, ())])
+        page.add([(page.clip(case_id, page.width), ("bold",))])
 
 
 def _error(page: Page, error: str) -> None:
     frames = printable(error[-6000:], ascii_only=page.ascii_only, keep_lines=True).splitlines()
     if len(frames) > 1:
-        page.lines += [[Cell(f"  {uncommanded(frame)}", ("light",))] for frame in frames[1:][-MOST_FRAMES:]]
+        for frame in frames[1:][-MOST_FRAMES:]:
+            page.add([(f"  {uncommanded(frame)}", ("light",))])
 
 
 def _moved_labels(page: Page, result: CaseResult) -> None:
@@ -132,16 +130,17 @@ def wanted_lines(page: Page, result: CaseResult, docs: Sequence[Wanted], k: int 
     room = page.room - max(map(len, notes)) - 4
     labels = [page.clip(page.safe(d.label), room) for d in order[:MOST_WANTED]]
     column = max(map(text_width, labels))
-    lines: list[Line] = []
+    lines: list[list[Piece]] = []
     for doc, label, note in zip(order, labels, notes, strict=False):
-        good = doc.within(k)
-        mark = Cell(f"{page.marks.good if good else page.marks.bad} ", ("green",) if good else ("red",))
         if result.state == "error":
-            lines.append([Cell(label)])
+            lines.append([(label, ())])
+        elif doc.within(k):
+            lines.append([(f"{page.marks.good} ", ("green",)), (f"{page.padded(label, column)}  {note}", ())])
         else:
-            lines.append([mark, Cell(page.padded(label, column)), Cell(f"  {note}", () if good else ("red",))])
+            mark = f"{page.marks.bad} "
+            lines.append([(mark, ("red",)), (page.padded(label, column), ()), (f"  {note}", ("red",))])
     if (more := len(docs) - len(lines)) > 0:
-        lines.append([Cell(f"{page.marks.dots} and {plural(more, 'more document')}", ("light",))])
+        lines.append([(f"{page.marks.dots} and {plural(more, 'more document')}", ("light",))])
     page.block("expected", lines)
 
 
@@ -172,29 +171,29 @@ def ranking_lines(
     column = min(max(map(text_width, names.values())), 30, page.room - 15)
     lines = [_hit(page, i + 1, hits[i], page.padded(names[i], column), column) for i in top]
     if below and len(top) == k and k in cuts:
-        lines.append([Cell(page.clip(page.safe(f"    {page.marks.rule} {cuts[k]} looks no further")), ("light",))])
+        lines.append([(page.clip(page.safe(f"    {page.marks.rule} {cuts[k]} looks no further")), ("light",))])
     last = top[-1]
     for i in below:
         if i > last + 1:
-            lines.append([Cell(f"    {page.marks.dots}", ("light",))])
+            lines.append([(f"    {page.marks.dots}", ("light",))])
         lines.append(_hit(page, i + 1, hits[i], page.padded(names[i], column), column))
         last = i
     if last < len(hits) - 1:
-        lines.append([Cell(f"    {page.marks.dots} {len(hits)} returned", ("light",))])
+        lines.append([(f"    {page.marks.dots} {len(hits)} returned", ("light",))])
     page.block("returned", lines)
 
 
-def _hit(page: Page, rank: int, hit: Mapping[str, Any], name: str, column: int) -> Line:
+def _hit(page: Page, rank: int, hit: Mapping[str, Any], name: str, column: int) -> list[Piece]:
     """Return the line of one hit, whose *name* is *column* columns wide."""
     score = hit.get("score")
     number = f" {score:>7.4g}" if isinstance(score, (int, float)) else " " * 8
     if int(hit.get("grade") or 0) > 0:
-        line = [Cell(f"{rank:>3} "), Cell(f"{page.marks.good} {name}", ("green",)), Cell(number)]
+        line: list[Piece] = [(f"{rank:>3} ", ()), (f"{page.marks.good} {name}", ("green",)), (number, ())]
     else:
-        line = [Cell(f"{rank:>3} {page.marks.neutral} {name}{number}")]
+        line = [(f"{rank:>3} {page.marks.neutral} {name}{number}", ())]
     room = page.room - max(len(str(rank)), 3) - 1 - 2 - column - len(number) - 2  # marks and blanks: a column each
     if room >= 12 and (text := page.fit(str(hit.get("text") or "")[:200], room)):
-        line.append(Cell(f"  {text}", ("light",)))
+        line.append((f"  {text}", ("light",)))
     return line
 
 
@@ -220,9 +219,9 @@ _DIFFERENCE: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[Line]:
+def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[list[Piece]]:
     """Break a word difference into lines, each piece in its colour."""
-    line: Line = []
+    line: list[Piece] = []
     used = 0
     for sign, words in pieces:
         left, right, style = _DIFFERENCE[sign]
@@ -231,7 +230,7 @@ def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[Line]
             if line and used + size > page.room:
                 yield line
                 line, used = [], 0
-            line.append(Cell(f" {part}" if line else part, style))
+            line.append((f" {part}" if line else part, style))
             used += size
     if line:
         yield line
@@ -243,12 +242,13 @@ def _scores(
     changes = comparison.changes if comparison is not None else {}
     said: list[str] = []
     for name, score in result.scores.items():
-        if name not in metrics or metrics[name].target == "LATENCY" or name == "empty_result_rate":
+        info = metrics.get(name)
+        if info is None or info.target == "LATENCY" or name == "empty_result_rate":
             continue
         if score.state == "error":
             said.append(f"{name} error")
         elif score.value is not None:
             change = changes.get(name)
-            was = f" (was {metric_value(change.before, metrics[name])})" if change and change.gain else ""
-            said.append(f"{name} {metric_value(score.value, metrics[name])}{was}")
+            was = f" (was {metric_value(change.before, info)})" if change and change.gain else ""
+            said.append(f"{name} {metric_value(score.value, info)}{was}")
     page.text("scores", ", ".join(said), "light", most=3)

@@ -97,13 +97,14 @@ def _escaped(match: re.Match[str]) -> str:
 
 def text_width(text: str) -> int:
     """Return how many columns *text* takes: two for wide characters, none for marks that combine."""
-    uneven = _uneven(text)
-    return len(text) - len(uneven) + sum(map(_char_width, uneven)) if uneven else len(text)
+    if text.isascii() or not (uneven := _UNEVEN.findall(text)):
+        return len(text)
+    return len(text) - len(uneven) + sum(map(_char_width, uneven))
 
 
-def _uneven(text: str) -> list[str]:
-    """Return the characters of *text* that need to be looked at; where there are none, columns are characters."""
-    return [] if text.isascii() else _UNEVEN.findall(text)
+def _is_even(text: str) -> bool:
+    """Whether columns are characters, as in nearly all texts."""
+    return text.isascii() or _UNEVEN.search(text) is None
 
 
 @lru_cache(maxsize=4096)
@@ -126,7 +127,7 @@ def clip(text: str, room: int, *, ascii_only: bool = False) -> str:
 def fit(text: str, room: int, *, ascii_only: bool = False) -> str:
     """Return *text* as `printable` in one line, cut as by `clip`; what is not shown is not looked at where possible."""
     head = text[: room + 1]
-    if len(head) <= room or not _is_plain(head):
+    if len(head) <= max(room, 0) or not _is_plain(head):
         return clip(printable(text, ascii_only=ascii_only), room, ascii_only=ascii_only)
     return clip(head, room, ascii_only=ascii_only)  # whatever follows, it is longer than there is room
 
@@ -138,7 +139,7 @@ def _is_plain(text: str) -> bool:
 
 def _head(text: str, room: int) -> str:
     """Return as much of the beginning of *text* as fits, never parting a mark from its letter."""
-    if not _uneven(text):
+    if _is_even(text):
         return text[: max(room, 0)]
     used = 0
     for i, char in enumerate(text):
@@ -161,7 +162,7 @@ def wrap_line(text: str, room: int, most: int = 0, *, ascii_only: bool = False) 
     room = max(room, 1)
     lines: list[str] = []
     rest = text
-    narrow = not _uneven(text)
+    narrow = _is_even(text)
     while rest:
         if (len(rest) if narrow else text_width(rest)) <= room:
             lines.append(rest)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Sequence
 
 from .layout import Cell, Line, clip, fit, printable, text_width, wrap_line
 from .marks import marks
 
-__all__ = ["LABEL_WIDTH", "Page"]
+__all__ = ["LABEL_WIDTH", "Page", "Piece", "PlainPage"]
 
 LABEL_WIDTH = 11
-_NO_LABEL = Cell(" " * LABEL_WIDTH, ("light",))
 
+Piece = tuple[str, tuple[str, ...]]
+"""Text and its style."""
 
-@cache
-def _beside(label: str) -> Cell:
-    return Cell(label.ljust(LABEL_WIDTH), ("light",))
+_NO_LABEL: Piece = (" " * LABEL_WIDTH, ("light",))
 
 
 class Page:
@@ -45,24 +43,28 @@ class Page:
         """Break *text*, which is `safe`, into lines."""
         return wrap_line(text, self.room if room is None else room, most, ascii_only=self.ascii_only)
 
-    def block(self, label: str, lines: Iterable[Line]) -> None:
+    def add(self, line: Sequence[Piece]) -> None:
+        """Add a line over the whole width."""
+        self.lines.append([Cell(text, style) for text, style in line])
+
+    def block(self, label: str, lines: Iterable[Sequence[Piece]]) -> None:
         """Add *lines*, which fit beside the label, with *label* at the first of them."""
-        beside = _beside(label)
+        beside: Piece = (label.ljust(LABEL_WIDTH), ("light",))
         for line in lines:
-            self.lines.append([beside, *line])
+            self.add([beside, *line])
             beside = _NO_LABEL
 
     def text(self, label: str, text: str, *style: str, most: int = 3) -> None:
         """Add user text beside *label*, in at most *most* lines; nothing for an empty text."""
         if text:
             room = most * self.room + 100
-            self.block(label, [[Cell(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
+            self.block(label, [[(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
 
     def free(self, text: str, *style: str, indent: int = 0, most: int = 0) -> None:
         """Add text over the whole width, wrapped, each line after the first indented by two more."""
         first = " " * indent
         for i, part in enumerate(self.wrap(self.safe(text), self.width - indent - 2, most)):
-            self.lines.append([Cell(f"{first}{'  ' if i else ''}{part}", style)])
+            self.add([(f"{first}{'  ' if i else ''}{part}", style)])
 
     def padded(self, text: str, room: int) -> str:
         """Cut or fill *text* to exactly *room* columns."""
@@ -70,3 +72,15 @@ class Page:
             return text.ljust(room)
         text = self.clip(text, room)
         return text + " " * (room - text_width(text))
+
+
+class PlainPage(Page):
+    """A page that keeps of each line its text only, in ``texts``: styles cost as much time as all else in it."""
+
+    def __init__(self, width: int = 80, *, ascii_only: bool = False) -> None:
+        super().__init__(width, ascii_only=ascii_only)
+        self.texts: list[str] = []
+
+    def add(self, line: Sequence[Piece]) -> None:
+        """Add the text of a line."""
+        self.texts.append("".join([text for text, _ in line]).rstrip())
