@@ -133,18 +133,21 @@ def _plain(raw: list[Any], rank: int = 1) -> list[RetrievedDocument] | None:
     if keys is None:
         return None
     id_key, text_key, score_key = keys
-    n_keys, score = 3 if score_key else 2, 0.0
+    n_keys, score, at = 3 if score_key else 2, 0.0, rank
     out = []
     try:
-        for at, item in enumerate(raw, rank):
+        for item in raw:
             if type(item) is not dict or len(item) != n_keys:
                 return None
             doc_id, text = item[id_key], item[text_key]
             if type(doc_id) is not str or not doc_id or type(text) is not str:
                 return None
             if score_key:
-                score = _score(item[score_key])
-            out.append(RetrievedDocument(Document(doc_id, text), score, at))
+                score = item[score_key]
+                if type(score) is not float or score - score != 0:  # else it is as it should be: a finite float
+                    score = _score(score)
+            out.append(RetrievedDocument(Document(doc_id, text, {}), score, at))
+            at += 1
     except KeyError:
         return None
     return out

@@ -85,6 +85,8 @@ def to_outputs(raw: Any) -> SystemOutputs:
         return _checked(raw)
     if isinstance(raw, (str, Response)):
         return _build(raw, None)
+    if type(raw) is tuple and len(raw) == 2 and type(raw[0]) is str and type(raw[1]) is list:
+        return _build(*raw)  # nothing to tell apart
     if isinstance(raw, tuple) and not hasattr(raw, "_fields"):
         return _build(*_split(raw))
     fields = None if isinstance(raw, (Document, RetrievedDocument)) else fields_of(raw, _KNOWN)
@@ -199,7 +201,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def _add_notes(out: SystemOutputs, notes: list[str]) -> None:
-    if fresh := [n for n in notes if n not in out.extra.get(NOTES, ())]:
+    if notes and (fresh := [n for n in notes if n not in out.extra.get(NOTES, ())]):
         out.extra[NOTES] = [*out.extra.get(NOTES, ()), *fresh]
 
 

@@ -21,14 +21,29 @@ FURTHER = "data_of_repeats"
 
 def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Score]:
     """Run every metric on one case.  A metric that raises gives an error score; the others still count."""
-    return {metric.name: _score(metric, sample, outputs) for metric in metrics}
+    scores = {}
+    for metric in metrics:
+        # what nearly all metrics give on nearly all cases, without the calls that look for anything else
+        try:
+            seen = metric.measure(sample, outputs)
+            if type(seen) is Measurement and type(value := seen.value) is float and value == value:
+                scores[metric.name] = Score("number", value, "", seen.data, seen.details)
+            else:
+                scores[metric.name] = Score.of(seen)
+        except Exception as exc:
+            scores[metric.name] = _raised(exc)
+    return scores
+
+
+def _raised(exc: Exception) -> Score:
+    return Score.failed(f"{type(exc).__name__}: {exc}")
 
 
 def _score(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> Score:
     try:
         return Score.of(metric.measure(sample, outputs))
     except Exception as exc:
-        return Score.failed(f"{type(exc).__name__}: {exc}")
+        return _raised(exc)
 
 
 def score_cases(
@@ -92,7 +107,10 @@ class Aggregate:
 
 def aggregate(metric: Metric, scores: Sequence[Score]) -> Aggregate:
     """Aggregate the *scores* of *metric*, one per case; over repeats, the mean of their aggregates."""
-    seen = [Measurement(s.value, s.data, s.details) for s in scores if s.state not in ("n/a", "error")]
+    measured = [s for s in scores if s.state not in ("n/a", "error")]
+    # a score holds all that a mean reads of a measurement; any other metric is given the measurements themselves
+    is_mean = type(metric).aggregate is Metric.aggregate
+    seen: Sequence[Any] = measured if is_mean else [Measurement(s.value, s.data, s.details) for s in measured]
     n = len(seen)
     n_error = sum([s.state == "error" for s in scores]) if n < len(scores) else 0
     value: float | None = None
@@ -102,7 +120,7 @@ def aggregate(metric: Metric, scores: Sequence[Score]) -> Aggregate:
         details = result.details
         n_used = details.get("num_samples", n)
         if n_used:
-            rounds = 1 + max([len(m.details.get(FURTHER, ())) for m in seen])
+            rounds = 1 + max([len(m.details[FURTHER]) for m in seen if FURTHER in m.details], default=0)
             value = math.fsum([result.value, *(metric.aggregate(one).value for one in _further(seen, rounds))])
             value /= rounds
     return Aggregate(

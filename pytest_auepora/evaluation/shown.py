@@ -41,10 +41,13 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
 def _hits(retrieved: Iterable[RetrievedDocument], grades: Iterable[int], *, whole: bool) -> list[dict[str, Any]]:
     out = []
     for r, grade in zip(retrieved, grades, strict=False):
-        doc, text = r.doc, r.doc.text
-        if not whole and text and len(text) > SNIPPET_CAP:
+        doc, score = r.doc, r.score
+        text = doc.text
+        if text and not whole and len(text) > SNIPPET_CAP:
             text = _cropped_text(text, grade)
-        hit: dict[str, Any] = {"id": doc.doc_id, "score": _plain(r.score), "grade": grade, "text": text}
+        if type(score) is not float or score - score != 0:
+            score = _plain(score)
+        hit: dict[str, Any] = {"id": doc.doc_id, "score": score, "grade": grade, "text": text}
         if doc.metadata:
             hit.update(source_key(doc))
             hit.update(_offsets(doc))
@@ -74,7 +77,8 @@ def _with_short_texts(out: dict[str, Any]) -> dict[str, Any]:
 
 def _cropped_text(text: str, grade: Any) -> str:
     """Relevant ones whole: they tell what a label meant once its chunk id is gone."""
-    return _cap(text, ANSWER_CAP if grade else SNIPPET_CAP)
+    room = ANSWER_CAP if grade else SNIPPET_CAP
+    return text if len(text) <= room else text[: room - 1] + "…"
 
 
 def snippet(text: str) -> str:

@@ -160,22 +160,25 @@ def compare_case(
     out = CaseComparison(result.case_id, _flip(before.state, result.state), before=before)
     if result.state != "error" and before.match != (match := match_of(result)):
         out.apart = f"chunker_version_match {before.match} → {match}"
+    scores, changes, apart = result.scores, out.changes, out.apart
     for name, old in before.scores.items():
-        score = result.scores.get(name)
-        info = metrics.get(name)
-        if old is None or score is None or info is None or not info.baselined or name in incomparable:
+        if old is None or name not in scores or name not in metrics or name in incomparable:
             continue
-        if out.apart and info.target.startswith("RETRIEVAL"):
+        score, info = scores[name], metrics[name]
+        if not info.baselined or (apart and info.target.startswith("RETRIEVAL")):
             continue
-        if score.state == "n/a":
+        state, new = score.state, score.value
+        if state == "n/a":
             out.lost[name] = score.reason
             continue
-        errored = score.state == "error"
-        new = _worst(info) if errored else score.value
+        if state == "error":
+            new = _worst(info)
         if new is None:
             continue
         gain = new - old if info.direction == "higher" else old - new
-        out.changes[name] = ScoreChange(old, new, 0.0 if abs(gain) <= RESOLUTION else gain, errored)
+        if -RESOLUTION <= gain <= RESOLUTION:
+            gain = 0.0
+        changes[name] = ScoreChange(old, new, gain, state == "error")
     return out
 
 

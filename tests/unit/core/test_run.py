@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,8 +15,8 @@ from hypothesis import strategies as st
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
 from pytest_auepora.core.scores import ComparableScore
-from pytest_auepora.core.scoring import aggregate, failed_scores, score_case
-from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs, TargetCategory
+from pytest_auepora.core.scoring import FURTHER, aggregate, failed_scores, score_case
+from pytest_auepora.core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
 from pytest_auepora.errors import NotMeasuredError
 
 
@@ -56,6 +58,33 @@ def test_a_metric_that_raises_does_not_take_the_others_along() -> None:
         ("number", 0.5), ("error", None), ("n/a", None), ("error", None), ("aggregate", None),
     ]  # fmt: skip
     assert found["bad"].reason == "ZeroDivisionError: oops"
+
+
+class Seconds(float):
+    """A number that is no plain float, as numpy's are not."""
+
+
+@pytest.mark.parametrize("value", [0.5, 0.0, math.inf, 1, True, Seconds(0.25), math.nan, None])
+def test_a_score_is_that_of_its_measurement_whatever_the_number(value: Any) -> None:
+    seen = Measurement(value, [1], {"note": "x"})
+    (found,) = score_case([Const("m", seen)], EvaluationSample("1", "q"), SystemOutputs([], Response(""))).values()
+    assert found == Score.of(seen)
+    assert type(found.value) in (float, type(None))
+
+
+class Doubled(Const):
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        assert all(type(m) is Measurement for m in measurements)
+        return super().aggregate(measurements)
+
+
+@given(st.lists(scores, max_size=12), st.lists(st.floats(0, 1), max_size=2))
+def test_a_mean_is_the_same_over_scores_and_over_measurements(found: list[Score], more: list[float]) -> None:
+    for score in found:
+        if score.state == "number" and more:
+            score.details = {FURTHER: more}
+    one, other = (aggregate(kind("m", NotApplicable("")), found) for kind in (Const, Doubled))
+    assert one == other
 
 
 @given(st.lists(scores, max_size=12))
