@@ -26,7 +26,7 @@ def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: Sys
         # what nearly all metrics give on nearly all cases, without the calls that look for anything else
         try:
             seen = metric.measure(sample, outputs)
-            if type(seen) is Measurement and type(value := seen.value) is float and value == value:
+            if type(seen) is Measurement and type(value := seen.value) is float and not math.isnan(value):
                 scores[metric.name] = Score("number", value, "", seen.data, seen.details)
             else:
                 scores[metric.name] = Score.of(seen)
