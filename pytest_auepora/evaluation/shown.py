@@ -41,11 +41,11 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
 def _hits(retrieved: Iterable[RetrievedDocument], grades: Iterable[int], *, whole: bool) -> list[dict[str, Any]]:
     out = []
     for r, grade in zip(retrieved, grades, strict=False):
-        doc, score = r.doc, r.score
-        text = doc.text
+        doc, text = r.doc, r.doc.text
+        score: float | None = r.score
         if text and not whole and len(text) > SNIPPET_CAP:
             text = _cropped_text(text, grade)
-        if type(score) is not float or score - score != 0:
+        if type(score) is not float or score - score != 0:  # else there is nothing to do
             score = _plain(score)
         hit: dict[str, Any] = {"id": doc.doc_id, "score": score, "grade": grade, "text": text}
         if doc.metadata:
