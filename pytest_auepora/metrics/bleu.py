@@ -5,10 +5,12 @@ sacrebleu's 13a tokenizer never looks past white space, so its result is remembe
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 __all__ = ["SMOOTHING", "TOKENIZERS", "Bleu"]
@@ -40,12 +42,8 @@ class Bleu:
         wanted = [self.words(r) for r in references]
         length = len(given)
         nearest = min((abs(length - len(w)), len(w)) for w in wanted)[1]
-        matches: list[int] = []
-        totals: list[int] = []
-        for n in range(1, self.max_order + 1):
-            totals.append(max(length - n + 1, 0))
-            # what shares no n-gram shares no longer one
-            matches.append(_matches(given, wanted, n) if n == 1 or matches[-1] else 0)
+        matches = _matches(given, wanted, self.max_order)
+        totals = [max(length - n, 0) for n in range(self.max_order)]
         return [length, nearest, *matches, *totals]
 
     def score(self, statistics: Sequence[int]) -> Any:
@@ -81,25 +79,36 @@ def _cut(text: str, tokenizer: str) -> tuple[str, ...]:
     if tokenizer != "13a":
         return tuple(_sacrebleu_tokenizer(tokenizer)(text).split())
     text = text.replace("<skipped>", "").replace("-\n", "")
-    return tuple(" ".join(map(_WORDS_13A.__getitem__, text.split())).split())
+    return tuple(chain.from_iterable(map(_WORDS_13A.__getitem__, text.split())))
 
 
 _remembered_cut = lru_cache(maxsize=4096)(_cut)
 
 
-def _matches(given: Sequence[str], wanted: Sequence[Sequence[str]], n: int) -> int:
-    """Count the n-grams of *given* that occur in a reference, each at most as often as in its best reference."""
-    best = Counter(_ngrams(wanted[0], n))
+def _matches(given: Sequence[str], wanted: Sequence[Sequence[str]], longest: int) -> list[int]:
+    """Count the n-grams of *given* that occur in a reference, each at most as often as in its best reference.
+
+    Returns:
+        the counts of orders 1 to *longest*.
+    """
+    found = [0] * longest
+    if set(given).isdisjoint(chain.from_iterable(wanted)):
+        return found  # what shares no word shares nothing longer
+    best = _ngrams(wanted[0], longest)
     for other in wanted[1:]:
-        best |= Counter(_ngrams(other, n))
-    # two counts in C and one loop: what is asked first (which are shared, which repeat) costs more than it saves
+        best |= _ngrams(other, longest)
+    # two counts in C and one loop: what is asked first (which repeat, whose beginning is shared) costs more than it saves
     at_most = best.get
-    counted = Counter(_ngrams(given, n)).items()
-    return sum([count if count < most else most for gram, count in counted if (most := at_most(gram, 0))])
+    for gram, count in _ngrams(given, longest).items():
+        if most := at_most(gram):
+            found[len(gram) - 1] += count if count < most else most
+    return found
 
 
-def _ngrams(tokens: Sequence[str], n: int) -> Iterable[Any]:
-    return tokens if n == 1 else zip(*[tokens[i:] for i in range(n)], strict=False)
+def _ngrams(words: Sequence[str], longest: int) -> Counter[tuple[str, ...]]:
+    """Count the n-grams of all orders up to *longest*; one count of all is faster than one for each order."""
+    tails = [words[i:] for i in range(longest)]
+    return Counter(chain.from_iterable(zip(*tails[:n], strict=False) for n in range(1, longest + 1)))
 
 
 @lru_cache(maxsize=8)
@@ -110,13 +119,16 @@ def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
     return made
 
 
-class _Words13a(dict[str, str]):
-    """Words as 13a writes them, with spaces where it cuts."""
+class _Words13a(dict[str, tuple[str, ...]]):
+    """What 13a makes of a word: mostly the word itself.
 
-    def __missing__(self, word: str) -> str:
+    Equal tokens are one and the same text, so that they are hashed once and compared at a glance.
+    """
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
         if len(self) > 500_000:
             self.clear()
-        cut = self[word] = _sacrebleu_tokenizer("13a")(word)
+        cut = self[word] = tuple(map(sys.intern, _sacrebleu_tokenizer("13a")(word).split()))
         return cut
 
 

@@ -140,6 +140,19 @@ def test_bleu_is_sacrebleu_on_human_answers(sacrebleu: Any, shared_data: Path, c
     compared("sacrebleu, CLAPnq answers", compare_bleu(sacrebleu, {}, clapnq_pairs(shared_data)))
 
 
+@pytest.mark.parametrize("order", [1, 2, 4, 6])
+def test_bleu_counts_are_sacrebleus_where_words_repeat(sacrebleu: Any, order: int, compared: Compared) -> None:
+    """Few words, so that n-grams of every order come back and are clipped; some texts are empty, references several."""
+    ours, rng, n = Bleu(max_order=order), random.Random(order), 600
+    for _ in range(n):
+        words = ["a", "b", "c.", "Ünï", "中", "1,5", "-", "a"][: rng.randint(1, 8)]
+        given, *wanted = (" ".join(rng.choices(words, k=rng.choice((0, 1, 3, 9, 30)))) for _ in range(rng.randint(2, 4)))
+        theirs = sacrebleu.BLEU(max_ngram_order=order, effective_order=True).sentence_score(given, wanted)
+        seen = ours.statistics(given, wanted)
+        assert seen == [theirs.sys_len, theirs.ref_len, *theirs.counts, *theirs.totals], (given, wanted)
+    compared("sacrebleu, counts of n-grams", n)
+
+
 def test_13a_cut_word_by_word_is_13a_of_the_line(sacrebleu: Any, compared: Compared) -> None:
     """What makes remembering per word sound: 13a never looks past white space, whatever stands there."""
     oracle, ours, rng = sacrebleu.BLEU(), Bleu(), random.Random(5)
