@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..adapters.outputs import to_outputs
 from ..adapters.systems import System
@@ -38,6 +38,11 @@ LARGE = 5_000
 
 SHOWN = 500
 """Of so many failed cases of a large suite the texts are kept, to be shown."""
+
+_KEPT = 5_000
+"""So many different things that cases say are remembered at a time, to be kept once."""
+
+_T = TypeVar("_T")
 
 
 class RecordedError(AueporaError):
@@ -149,22 +154,46 @@ def _lost(batch: Iterable[Recorded], lost: Lost, metrics: Mapping[str, Metric], 
 
 
 class _Shelf:
-    """Takes results into a run; of a large suite without texts, but for some that failed."""
+    """Takes results into a run; of a large suite without texts, but for some that failed.
+
+    What cases of a large suite say alike (their bounds, their tags, a score of 1) is kept once for all of them, which
+    halves what they weigh: nobody changes a result that was judged.
+    """
 
     def __init__(self, run: Run, *, large: bool) -> None:
         self._run = run
         self._large = large
         self._shown = 0
+        self._kept: dict[Any, Any] = {}
 
     def put(self, result: CaseResult) -> None:
         failed = result.state in ("failed", "error")
         if self._large and not (failed and self._shown < SHOWN):
-            result = _without_texts(result)
+            result = self._slim(result)
         self._shown += failed
         self._run.add([result])
 
+    def _slim(self, result: CaseResult) -> CaseResult:
+        timings = result.outputs.get("timings")
+        return replace(
+            result, query="", expected=self._once({}), outputs=self._once({"timings": timings} if timings else {}),
+            scores={name: self._score(score) for name, score in result.scores.items()},
+            problems=self._once(result.problems), labels=self._once(result.labels), extra=self._once(result.extra),
+        )  # fmt: skip
 
-def _without_texts(result: CaseResult) -> CaseResult:
-    timings = result.outputs.get("timings")
-    scores = {name: replace(score, details={}) if score.details else score for name, score in result.scores.items()}
-    return replace(result, query="", expected={}, outputs={"timings": timings} if timings else {}, scores=scores)
+    def _score(self, score: Score) -> Score:
+        slim = Score(score.state, score.value, score.reason, score.data, self._once({}))
+        if score.data is not None:  # a metric's own: who knows what it is equal to
+            return slim
+        return self._alike((score.state, repr(score.value), score.reason), slim)
+
+    def _once(self, plain: _T) -> _T:
+        # as text, because 1, 1.0 and True are equal, and so are two mappings in different order
+        return self._alike(repr(plain), plain)
+
+    def _alike(self, said: Any, value: _T) -> _T:
+        """Return what says the same as *value* and is kept already; else *value*, from now on kept."""
+        if len(self._kept) > _KEPT:
+            self._kept.clear()  # mostly what no second case says
+        kept: _T = self._kept.setdefault(said, value)
+        return kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
@@ -71,7 +72,11 @@ class Source:
         source = cls(str(path), "")
         try:
             with path.open("rb") as file:
-                data = file.read(max_bytes + 1)
+                # room for what may be read is taken before anything is: of a file, no more than it needs
+                size = os.fstat(file.fileno()).st_size
+                data = file.read(min(size, max_bytes) + 1)
+                if size < len(data) <= max_bytes:  # a pipe, which has no size, or the file has grown
+                    data += file.read(max_bytes + 1 - len(data))
         except OSError as exc:
             source.complain(0, 0, f"cannot be read: {exc.strerror or exc}")
             raise source.error() from None

@@ -114,6 +114,39 @@ def test_texts_of_a_large_suite_are_dropped_and_numbers_stay(tmp_path: Path, mon
     assert {n: s.value for n, s in slim.scores.items()} == {n: s.value for n, s in small.run.cases["c7"].scores.items()}
 
 
+def test_what_cases_say_alike_is_kept_once_and_what_only_looks_equal_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = {"suite": "kept", "metrics": ["recall@5", "bleu"], "case_thresholds": {"recall@5": ">= 0"}}
+    said: list[Any] = [1, 1.0, True, 1, 1.0, True]
+    cases = [
+        {"id": f"c{n}", "query": "q?", "relevant_docs": ["d"], "reference_answer": "it is", "labels": {"level": level}}
+        for n, level in enumerate(said)
+    ]
+    path = tmp_path / "kept.golden.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in [head, *cases]), encoding="utf-8")
+    rows = [{"id": c["id"], "answer": "it is", "documents": [{"id": "d"}]} for c in cases]
+    outputs = written(tmp_path, rows)
+    small = score_recorded(load_golden(path), outputs)
+    monkeypatch.setattr(recorded, "LARGE", 5)
+    for remembered in (5_000, 2):  # whatever is forgotten in between
+        monkeypatch.setattr(recorded, "_KEPT", remembered)
+        large = score_recorded(load_golden(path), outputs)
+        assert large.verdict == small.verdict
+        for case_id, slim in large.run.cases.items():
+            full = small.run.cases[case_id]
+            assert repr((slim.labels, slim.extra, slim.ranks)) == repr((full.labels, full.extra, full.ranks))
+            assert repr([(s.state, s.value, s.reason, s.data) for s in slim.scores.values()]) == repr(
+                [(s.state, s.value, s.reason, s.data) for s in full.scores.values()]
+            )
+    monkeypatch.undo()
+    monkeypatch.setattr(recorded, "LARGE", 5)
+    first, *_, fourth, _, _ = score_recorded(load_golden(path), outputs).run.cases.values()
+    assert first.labels is fourth.labels
+    assert first.scores["recall@5"] is fourth.scores["recall@5"]
+    assert first.scores["bleu"] is not fourth.scores["bleu"]
+
+
 def test_memory_does_not_grow_with_the_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a case leaves behind is a fraction of its text; metrics of text would remember some thousand texts."""
     monkeypatch.setattr(recorded, "LARGE", 50)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -370,6 +373,32 @@ def test_a_file_may_not_be_too_large(tmp_path: Path) -> None:
     assert load_golden(path, max_bytes=path.stat().st_size).name == "shop"
     with complains("is larger than"):
         load_golden(path, max_bytes=path.stat().st_size - 1)
+
+
+def test_what_a_file_may_be_is_not_what_it_takes_in_memory(tmp_path: Path) -> None:
+    path = write(tmp_path, CASE)
+    load_golden(path)
+    tracemalloc.start()
+    load_golden(path, max_bytes=2_000_000_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50_000_000
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_read_to_its_end_and_no_further_than_allowed(tmp_path: Path) -> None:
+    text = write(tmp_path, CASE).read_bytes()
+    pipe = tmp_path / "piped.golden.yaml"
+    os.mkfifo(pipe)
+    for most in (len(text), len(text) - 1):
+        writer = threading.Thread(target=pipe.write_bytes, args=(text,))
+        writer.start()
+        if most == len(text):
+            assert load_golden(pipe, max_bytes=most).cases
+        else:
+            with complains("is larger than"):
+                load_golden(pipe, max_bytes=most)
+        writer.join()
 
 
 @pytest.mark.parametrize("name", ["shop.golden.json", "shop.txt", "golden"])
