@@ -146,7 +146,8 @@ def test_bleu_counts_are_sacrebleus_where_words_repeat(sacrebleu: Any, order: in
     ours, rng, n = Bleu(max_order=order), random.Random(order), 600
     for _ in range(n):
         words = ["a", "b", "c.", "Ünï", "中", "1,5", "-", "a"][: rng.randint(1, 8)]
-        given, *wanted = (" ".join(rng.choices(words, k=rng.choice((0, 1, 3, 9, 30)))) for _ in range(rng.randint(2, 4)))
+        lengths = rng.choices((0, 1, 3, 9, 30), k=rng.randint(2, 4))
+        given, *wanted = (" ".join(rng.choices(words, k=length)) for length in lengths)
         theirs = sacrebleu.BLEU(max_ngram_order=order, effective_order=True).sentence_score(given, wanted)
         seen = ours.statistics(given, wanted)
         assert seen == [theirs.sys_len, theirs.ref_len, *theirs.counts, *theirs.totals], (given, wanted)
