@@ -97,7 +97,7 @@ def _matches(given: Sequence[str], wanted: Sequence[Sequence[str]], longest: int
     best = _ngrams(wanted[0], longest)
     for other in wanted[1:]:
         best |= _ngrams(other, longest)
-    # two counts in C and one loop: what is asked first (which repeat, whose beginning is shared) costs more than it saves
+    # two counts in C and one loop: asking first which repeat, or whose beginning is shared, costs more than it saves
     at_most = best.get
     for gram, count in _ngrams(given, longest).items():
         if most := at_most(gram):
