@@ -129,7 +129,8 @@ def fit(text: str, room: int, *, ascii_only: bool = False) -> str:
     head = text[: room + 1]
     if len(head) <= max(room, 0) or not _is_plain(head):
         return clip(printable(text, ascii_only=ascii_only), room, ascii_only=ascii_only)
-    return clip(head, room, ascii_only=ascii_only)  # whatever follows, it is longer than there is room
+    dots = "..." if ascii_only else "…"  # whatever follows, it is longer than there is room
+    return head[: max(room - len(dots), 0)].rstrip() + dots[: max(room, 0)]
 
 
 def _is_plain(text: str) -> bool:
