@@ -37,6 +37,11 @@ def test_every_letter_that_takes_more_than_quotes(odd: str, length: int) -> None
         assert quoted(text) == as_is(text)
 
 
+@given(st.text('ab"\\\n\r\t\f…', min_size=33))
+def test_long_texts_with_lines_and_quotations(text: str) -> None:
+    assert quoted(text) == as_is(text)
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 @example(0.0)
 @example(-0.0)
