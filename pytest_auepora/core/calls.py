@@ -16,16 +16,15 @@ from .call_output import OutputSplitter, keep_with_call, replay
 from .here import acall_here, call_here
 from .loops import LoopLane, LoopThread
 from .one_call import Call, CallResult, active_call
-from .retry import RetryPolicy
 
 if TYPE_CHECKING:
+    from .retry import RetryPolicy
     from .threads import Workers
 
 __all__ = [
     "CallResult",
     "Caller",
     "OutputSplitter",
-    "RetryPolicy",
     "Upcoming",
     "active_call",
     "keep_with_call",

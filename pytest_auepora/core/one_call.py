@@ -13,12 +13,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_auepora.errors import AueporaError, CallTimeoutError
 
 from .latch import Latch
-from .retry import RetryPolicy, reason_of
+
+if TYPE_CHECKING:
+    from .retry import RetryPolicy
 
 __all__ = [
     "Call",
@@ -196,6 +198,8 @@ class Call:
     def _pause(self, error: BaseException) -> float | None:
         pause = self.retry.pause(error, self.result.attempts) if self.retry else None
         if pause is not None:
+            from .retry import reason_of
+
             self.result.retry_reasons.append(reason_of(error))
         return pause
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import pytest
 
 from ..adapters.systems import System
 from ..core.calls import Caller
-from ..core.retry import RetryPolicy
 from .options import Options
+
+if TYPE_CHECKING:
+    from ..core.retry import RetryPolicy
 
 __all__ = ["ASYNC_CONCURRENCY", "Callers"]
 
@@ -33,7 +38,7 @@ class Callers:
                 concurrency,
                 lookahead=concurrency if stops_early and concurrency > 1 else None,
                 timeout=self._options.timeout,
-                retry=RetryPolicy(tuple(names)) if names else None,
+                retry=_retry(names) if names else None,
             )
         return caller
 
@@ -59,3 +64,9 @@ class Callers:
         for caller in self._callers.values():
             caller.close()
         self._callers.clear()
+
+
+def _retry(names: Sequence[str]) -> RetryPolicy:
+    from ..core.retry import RetryPolicy
+
+    return RetryPolicy(tuple(names))

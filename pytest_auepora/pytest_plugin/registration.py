@@ -28,7 +28,6 @@ def configure(config: pytest.Config) -> None:
 
 
 def _register_judging(config: pytest.Config) -> None:
-    from . import quick_summary
     from .crashes import Crashes
     from .judge import Judge
     from .recorder import make_recorder
@@ -53,4 +52,3 @@ def _register_judging(config: pytest.Config) -> None:
 
         register(Replaying(replay), "auepora-replaying")
     register(Terminal(config, judge), "auepora-terminal")
-    quick_summary.register(config)

@@ -83,6 +83,13 @@ class Terminal:
         word = case_word(parcels[0].result, session.infos(session.suite(session.root / parcels[0].path)))
         return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
 
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Have the summary of failures made quick, if there are any to be listed (or others, as ``-r`` asks for)."""
+        if session.testsfailed or not set("PXxAa").isdisjoint(self.config.getoption("reportchars")):
+            from .quick_summary import register
+
+            register(self.config)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the verdict of every run."""

@@ -18,9 +18,9 @@ raise SystemExit(pytest.main(["-q", "test_x.py", *sys.argv[1:]], plugins=[Dump()
 """
 
 
-def modules(pytester: pytest.Pytester, *args: str) -> set[str]:
+def modules(pytester: pytest.Pytester, *args: str, ret: int = 0) -> set[str]:
     result = pytester.run(sys.executable, "program.py", *args)
-    assert result.ret == 0, str(result.stdout) + str(result.stderr)
+    assert result.ret == ret, str(result.stdout) + str(result.stderr)
     (line,) = [line for line in result.outlines if line.startswith("MODULES")]
     return set(line.split()[1:])
 
@@ -68,11 +68,25 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     ours = {name.removeprefix("pytest_auepora.") for name in seen if name.startswith("pytest_auepora.")}
     elsewhere = {
         "adapters.haystack", "adapters.langchain", "adapters.llamaindex", "core.batches", "core.rag_interface",
-        "core.seeding", "core.threads", "core.workers", "evaluation.measuring", "evaluation.redaction",
+        "core.retry", "core.seeding", "core.threads", "core.workers", "evaluation.measuring", "evaluation.redaction",
         "metrics.bleu", "metrics.extensions", "metrics.generation_assertions", "metrics.robustness",
-        "regression.accept", "regression.bootstrap", "regression.evidence", "regression.signflip",
-        "reporting.accepted", "reporting.diagnosis", "reporting.formats", "reporting.side_by_side",
+        "pytest_plugin.quick_summary", "regression.accept", "regression.bootstrap", "regression.evidence",
+        "regression.signflip", "reporting.accepted", "reporting.diagnosis", "reporting.formats",
+        "reporting.side_by_side",
     }  # fmt: skip
     assert not ours & elsewhere
     outside = {"asyncio", "concurrent.futures.process", "fractions", "jinja2", "multiprocessing", "numpy", "statistics"}
     assert not (outside | {"portalocker", "rouge_score", "sacrebleu", "tqdm", "yaml"}) & seen
+
+
+def test_only_where_reports_are_listed_they_are_listed_quickly(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_x="def test_x(): assert False",
+        program=PROGRAM,
+        conftest="import pytest\n@pytest.fixture\ndef rag():\n    return lambda q: ('a', ['d'])",
+    )
+    (pytester.path / "a.golden.yaml").write_text("cases: [{id: a, query: b, relevant_docs: [d]}]\n")
+    quick = "pytest_auepora.pytest_plugin.quick_summary"
+    wanted = ("--auepora", "--auepora-no-history", "a.golden.yaml")
+    assert quick in modules(pytester, *wanted, ret=1)
+    assert quick in modules(pytester, *wanted, "-k", "not test_x", "-rP")

@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_auepora.core.calls import Caller, CallResult, RetryPolicy, active_call
+from pytest_auepora.core.calls import Caller, CallResult, active_call
+from pytest_auepora.core.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError
 
 LONG = 20.0  # seconds after which a test has hung

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.calls import RetryPolicy
-from pytest_auepora.core.retry import reason_of
+from pytest_auepora.core.retry import RetryPolicy, reason_of
 
 
 class RateLimitError(Exception):
