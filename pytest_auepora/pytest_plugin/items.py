@@ -95,7 +95,7 @@ def _answering(item: pytest.Item, session: AueporaSession, rag: Any) -> System:
 def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]) -> Taken:
     """Score the answers, judge the case, and keep the result for the report."""
     __tracebackhide__ = True
-    case, suite = item.stash[CASE], item.stash[SUITE]
+    case, suite, variant = item.stash[CASE], item.stash[SUITE], variant_of(item)
     system = session.system(rag)
     provenance = session.provenance(suite, system)
     corpus = getattr(item, "funcargs", {}).get(CORPUS)
@@ -105,17 +105,16 @@ def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[C
             raise call.error
         if isinstance(call.error, pytest.skip.Exception):
             skipped = skipped_result(case, str(call.error), session.where(suite, case))
-            _keep(item, skipped, provenance, session.answers.take(case.id))
+            _keep(item, session, skipped, provenance)
             raise call.error
-    case = session.settle(suite, case, corpus, variant_of(item), provenance)
+    case = session.settle(suite, case, corpus, variant, provenance)
     plan = session.plan(suite)
     singles = session.measure_each(suite, case, system, calls)
     judged_by = singles[: plan.first] if plan.two_stage else singles
-    result, comparison = session.judge(suite, case, judged_by, variant_of(item), provenance)
+    result, comparison = session.judge(suite, case, judged_by, variant, provenance)
     if len(judged_by) < len(singles):
         result = session.widened(suite, result, singles)
-    recordings = session.answers.take(result.case_id)
-    _keep(item, result, provenance, recordings)
+    recordings = _keep(item, session, result, provenance)
     return Taken(item, case, result, singles, comparison, recordings)
 
 
@@ -142,10 +141,11 @@ def conclude(item: pytest.Item, done: Taken, calls: Sequence[CallResult]) -> Non
         pytest.fail(failure_message(item.config, result, done.comparison, infos), pytrace=False)
 
 
-def _keep(item: pytest.Item, result: CaseResult, provenance: dict[str, Any], recordings: list[str]) -> None:
-    session = item.config.stash[SESSION]
-    path = session.relative(item.stash[SUITE].path)
+def _keep(item: pytest.Item, session: AueporaSession, result: CaseResult, provenance: dict[str, Any]) -> list[str]:
+    """Put *result* on *item*, with what was recorded of the answers, which is returned."""
+    path, recordings = session.relative(item.stash[SUITE].path), session.answers.take(result.case_id)
     item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance, recordings)]
+    return recordings
 
 
 def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
@@ -235,7 +235,7 @@ class Collecting:
         else:
             result = errored_result(case, error, session.metrics(suite), where=session.where(suite, case))
             session.redact(result)
-        _keep(item, result, {}, session.answers.take(case.id))
+        _keep(item, session, result, {})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
