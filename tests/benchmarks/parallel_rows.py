@@ -32,7 +32,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
         """-n 2 on a RAG that computes for 20 ms"""
         import xdist as _  # noqa: F401  # left out where it is not installed
 
-        project = golden(folder / "busy", 200, function=BUSY, imports="import time")
+        project = golden(folder / "busy", 200 if quick else 1000, function=BUSY, imports="import time")
         return Row(
             xdist.__doc__ or "", ">= 1.7", lambda: pytest_process(project, *GOLDEN, "-p", "xdist", "-n", "2").wall,
             lambda: pytest_process(project, *GOLDEN).wall, "serial", "s",
