@@ -85,7 +85,7 @@ class Terminal:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Have the summary of failures made quick, if there are any to be listed (or others, as ``-r`` asks for)."""
-        if session.testsfailed or not set("PXxAa").isdisjoint(self.config.getoption("reportchars")):
+        if session.testsfailed or not set("PXxAa").isdisjoint(self.config.getoption("reportchars", "")):
             from .quick_summary import register
 
             register(self.config)
