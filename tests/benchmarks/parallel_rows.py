@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -99,14 +100,13 @@ def _clock(evaluator: AueporaEvaluator, data: Pairs, **where: Any) -> float:
 
 def _on_dask(evaluator: AueporaEvaluator, data: Pairs) -> float:
     """Starting the cluster is no part of it: it is there before and after."""
-    import distributed
-
+    distributed: Any = import_module("distributed")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells of every worker that comes and goes
 
     with (
-        distributed.LocalCluster(  # type: ignore[no-untyped-call]
+        distributed.LocalCluster(
             n_workers=all_cores(), threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
         ) as cluster,
-        distributed.Client(cluster) as client,  # type: ignore[no-untyped-call]
+        distributed.Client(cluster) as client,
     ):
         return _clock(evaluator, data, executor=client.get_executor())
