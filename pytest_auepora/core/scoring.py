@@ -21,29 +21,14 @@ FURTHER = "data_of_repeats"
 
 def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Score]:
     """Run every metric on one case.  A metric that raises gives an error score; the others still count."""
-    scores = {}
-    for metric in metrics:
-        # what nearly all metrics give on nearly all cases, without the calls that look for anything else
-        try:
-            seen = metric.measure(sample, outputs)
-            if type(seen) is Measurement and type(value := seen.value) is float and not math.isnan(value):
-                scores[metric.name] = Score("number", value, "", seen.data, seen.details)
-            else:
-                scores[metric.name] = Score.of(seen)
-        except Exception as exc:
-            scores[metric.name] = _raised(exc)
-    return scores
-
-
-def _raised(exc: Exception) -> Score:
-    return Score.failed(f"{type(exc).__name__}: {exc}")
+    return {metric.name: _score(metric, sample, outputs) for metric in metrics}
 
 
 def _score(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> Score:
     try:
         return Score.of(metric.measure(sample, outputs))
     except Exception as exc:
-        return _raised(exc)
+        return Score.failed(f"{type(exc).__name__}: {exc}")
 
 
 def score_cases(

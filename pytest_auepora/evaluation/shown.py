@@ -77,8 +77,7 @@ def _with_short_texts(out: dict[str, Any]) -> dict[str, Any]:
 
 def _cropped_text(text: str, grade: Any) -> str:
     """Relevant ones whole: they tell what a label meant once its chunk id is gone."""
-    room = ANSWER_CAP if grade else SNIPPET_CAP
-    return text if len(text) <= room else text[: room - 1] + "…"
+    return _cap(text, ANSWER_CAP if grade else SNIPPET_CAP)
 
 
 def snippet(text: str) -> str:

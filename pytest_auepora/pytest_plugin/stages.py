@@ -64,8 +64,6 @@ class Stages:
     def asks(self, system: System, done: Taken) -> list[Ask]:
         """Return the calls of the second stage, if *done* is the last case of its suite and the first looks bad."""
         self._again = []
-        if not self.session.staged:
-            return []
         suite = done.item.stash[SUITE]
         if suite.path not in self.session.staged or self.session.answers.asks_nothing:
             return []

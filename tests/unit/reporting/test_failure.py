@@ -20,7 +20,7 @@ CASE = Case("refund-window", got=["index.md", "refunds.md", "terms.md"], thresho
 FELL = CASE.with_(got=[*MANY[:8], "refunds.md", *MANY[9:]])
 TRACE = (
     "ValueError: index not loaded\n"
-    '  File "/home/user/a/rather/long/path/that/must/not/be/cut/because/editors/follow/it/project/rag.py", line 12\n'
+    '  File "/srv/shop/a/rather/long/path/that/must/not/be/cut/because/editors/follow/it/project/rag.py", line 12\n'
     "    hits = self.index.search(query)"
 )
 
