@@ -71,9 +71,13 @@ class Problem(NamedTuple):
     col: int
     message: str
 
+    @property
+    def place(self) -> str:
+        """``path:line:col``, or the path alone where the whole file is meant."""
+        return f"{self.path}:{self.line}:{self.col}" if self.line else self.path
+
     def __str__(self) -> str:
-        place = f"{self.path}:{self.line}:{self.col}" if self.line else self.path
-        return f"{place}: {self.message}"
+        return f"{self.place}: {self.message}"
 
 
 class GoldenFileError(AueporaError):

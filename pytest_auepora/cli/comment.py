@@ -52,9 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Write the comment, and print where it is."""
     marker = _marker(given.key)
-    runs, verdicts = read_report(given.report)
+    runs, verdicts, mistakes = read_report(given.report)
     with from_outside():
-        body = report_text("md", runs, verdicts).replace(MARKER, marker, 1)
+        body = report_text("md", runs, verdicts, mistakes=mistakes).replace(MARKER, marker, 1)
     if given.dry_run:
         print(body, end="")
         return PASSED

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.run import Run
+from ..errors import Problem
 from ..history.codec import dumps
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_past
@@ -33,21 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Print the report; a run that failed then is no failure now."""
-    runs, verdicts = read_report(given.name) if given.name.endswith(".json") else _kept(given)
+    runs, verdicts, mistakes = read_report(given.name) if given.name.endswith(".json") else _kept(given)
     with from_outside():
         if given.format == "text":
-            text = summary_text(runs, verdicts)
+            text = summary_text(runs, verdicts, mistakes)
         else:
-            text = report_text(given.format, runs, verdicts, pasts=_pasts(given, runs))
+            text = report_text(given.format, runs, verdicts, pasts=_pasts(given, runs), mistakes=mistakes)
     put(text, given.out)
     return PASSED
 
 
-def _kept(given: argparse.Namespace) -> tuple[list[Run], list[Verdict]]:
+def _kept(given: argparse.Namespace) -> tuple[list[Run], list[Verdict], list[Problem]]:
     store = open_history(given.history)
     run_id = store.resolve(given.name)
     stored = {"run": json.loads(dumps(store.load(run_id))), "verdict": store.verdict(run_id)}
-    return read_json_report(json.dumps({"format": FORMAT, "suites": [stored]}))
+    return *read_json_report(json.dumps({"format": FORMAT, "suites": [stored]})), []
 
 
 def _pasts(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Past]:
@@ -58,14 +59,18 @@ def _pasts(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Past]:
     return {run.title: past_of(store, run, store.resolve(given.name)) for run in runs}
 
 
-def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
-    """Return the summary that closes a pytest run, as wide as the terminal."""
-    from ..reporting.layout import render
+def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> str:
+    """Return the summary that closes a pytest run, as wide as the terminal, below the *mistakes* in golden files."""
+    from ..reporting.layout import Cell, printable, render
     from ..reporting.side_by_side import side_by_sides
     from ..reporting.side_by_side_text import side_by_side_lines
     from ..reporting.summary import summary_lines
+    from ..reporting.tally import mistakes_note
 
     width = shutil.get_terminal_size((100, 24)).columns
     parts = [summary_lines(run, verdict, width=width) for run, verdict in zip(runs, verdicts, strict=True)]
     parts += [[[], *side_by_side_lines(one, width=width)] for one in side_by_sides(runs)]
+    if mistakes:
+        told = [mistakes_note(mistakes), *map(str, mistakes)]
+        parts.insert(0, [[Cell(printable(text))] for text in told])
     return "".join(render(lines) + "\n" for lines in parts)

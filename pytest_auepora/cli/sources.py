@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.run import Run
-from ..errors import AueporaError, NotComparableError
+from ..errors import AueporaError, NotComparableError, Problem
 from ..history.baselines import as_run
 from ..history.places import FILE, VARIABLE, find_place, read_at
 from ..history.settings import project_place, project_root
@@ -91,19 +91,20 @@ class Sources:
         return as_run(parse_baseline(read_at(ref, path), f"{path.name} at {ref}"), like.path if like else "")
 
 
-def read_report(name: str) -> tuple[list[Run], list[Verdict]]:
-    """Return what the JSON report in file *name* holds.
+def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
+    """Return what the JSON report in file *name* holds: runs, verdicts, mistakes in golden files.
 
     Raises:
         UsageError: the file cannot be read.
         NotComparableError: it is no report.
     """
-    from ..reporting.json_report import read_json_report
+    from ..reporting.json_report import read_json_report, read_mistakes
 
+    text = _text(name)
     try:
-        return read_json_report(_text(name))
+        return *read_json_report(text), read_mistakes(text)
     except AueporaError as exc:
-        raise exc if isinstance(exc, UsageError) else NotComparableError(f"{name}: {exc}") from None
+        raise NotComparableError(f"{name}: {exc}") from None
 
 
 def _text(name: str) -> str:
@@ -122,8 +123,7 @@ def _from_file(name: str, like: Run | None) -> list[Run]:
         raw = None
     if not isinstance(raw, dict) or "suites" not in raw:
         return [as_run(parse_baseline(text, name), like.path if like is not None else "")]
-    runs, _ = read_report(name)
-    return runs
+    return read_report(name)[0]
 
 
 def _only(name: str, runs: Sequence[Run], like: Run | None) -> Run:

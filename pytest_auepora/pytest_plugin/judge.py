@@ -59,7 +59,7 @@ class Judge:
     judged: list[Judged] = field(default_factory=list)
     crashed: list[str] = field(default_factory=list)
     unmeasured: bool = False
-    """Whether a golden case failed without a result, as over a corpus that is none."""
+    """Whether a golden file or case failed without a result, as over a corpus that is none."""
     complete: bool = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -70,6 +70,10 @@ class Judge:
         if not parcels and report.failed and report.when not in ("setup", "call", "teardown"):
             self.crashed.append(report.nodeid)  # a worker died with it
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Know a golden file that could not be read: it has failed by itself."""
+        self.unmeasured |= report.failed and report.nodeid.endswith(SUFFIXES)
 
     def _take(self, parcel: Parcel) -> None:
         key = parcel.path, parcel.variant

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..errors import AueporaError, did_you_mean
+from ..errors import AueporaError, Problem, did_you_mean
+from .collect import SUFFIXES
 from .judge import measures
 from .variants import compared_of
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reports", "make_reports"]
 
-_MISTAKE = r"(?P<path>[^:]+):(?P<line>\d+)(?::\d+)?: (?P<told>.*)"
+_MISTAKE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<told>.*)")
 _GITHUB = ("summary", "annotations", "off")
 
 
@@ -100,14 +101,19 @@ class Reports:
     github: frozenset[str]
     written: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    mistakes: dict[str, tuple[str, int, str]] = field(default_factory=dict)
+    mistakes: list[Problem] = field(default_factory=list)
     told: bool = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep what is wrong in golden files, each mistake once, however many workers have read them."""
-        for line in report.longreprtext.splitlines() if report.failed else ():
-            if (found := re.match(_MISTAKE, line)) is not None and report.nodeid.endswith(found["path"]):
-                self.mistakes[line] = (found["path"], int(found["line"]), found["told"])
+        if not report.failed or not report.nodeid.endswith(SUFFIXES):
+            return
+        for line in report.longreprtext.splitlines():
+            if (found := _MISTAKE.match(line)) is None or not report.nodeid.endswith(found["path"]):
+                continue
+            mistake = Problem(found["path"], int(found["line"] or 0), int(found["col"] or 0), found["told"])
+            if mistake not in self.mistakes:
+                self.mistakes.append(mistake)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
@@ -130,8 +136,7 @@ class Reports:
             prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)
             pasts = self._pasts() if wants_past(target.kind) else None
             judged = self._judged()
-            compared = compared_of(self.config, judged[0])
-            text = report_text(target.kind, *judged, prefix=prefix, pasts=pasts, compared=compared)
+            text = report_text(target.kind, *judged, prefix=prefix, pasts=pasts, **self._beside())
             write_report(target.path, text)
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
             self.problems.append(f"{target.kind}:{shown} was not written: {_told(exc)}")
@@ -143,6 +148,9 @@ class Reports:
     def _judged(self) -> tuple[list[Any], list[Any]]:
         return [one.run for one in self.judge.judged], [one.verdict for one in self.judge.judged]
 
+    def _beside(self) -> dict[str, Any]:
+        return {"compared": compared_of(self.config, self._judged()[0]), "mistakes": self.mistakes}
+
     def _pasts(self) -> Mapping[str, Past]:
         recorder: Recorder | None = self.config.pluginmanager.get_plugin("auepora-recorder")
         return recorder.pasts(self._judged()[0]) if recorder is not None else {}
@@ -150,30 +158,24 @@ class Reports:
     def _append_summary(self) -> None:
         """Append to the summary of the step; nobody asked for it by name, so a failure is only told."""
         path = os.environ.get("GITHUB_STEP_SUMMARY")
-        if not path or "summary" not in self.github or not self.judge.judged:
+        if not path or "summary" not in self.github or not (self.judge.judged or self.mistakes):
             return
         from ..reporting.github import SUMMARY_BYTES, step_summary
 
         try:
             with Path(path).open("ab") as file:
                 judged = self._judged()
-                compared = compared_of(self.config, judged[0])
-                file.write(step_summary(*judged, room=SUMMARY_BYTES - file.tell(), compared=compared).encode())
+                file.write(step_summary(*judged, room=SUMMARY_BYTES - file.tell(), **self._beside()).encode())
         except Exception as exc:
             self.problems.append(f"the step summary was not written: {_told(exc)}")
 
     def _annotate(self) -> None:
         if os.environ.get("GITHUB_ACTIONS") != "true" or "annotations" not in self.github:
             return
-        from ..reporting.findings import Finding
         from ..reporting.github import annotation_lines
 
         prefix = _way_from("GITHUB_WORKSPACE", self.config.rootpath)
-        wrong = [
-            Finding("error", "mistake", "golden file", told, path, line, key)
-            for key, (path, line, told) in self.mistakes.items()
-        ]
-        if text := annotation_lines(*self._judged(), prefix=prefix, mistakes=wrong):
+        if text := annotation_lines(*self._judged(), prefix=prefix, mistakes=self.mistakes):
             self._say(text)
 
     def _say(self, text: str) -> None:

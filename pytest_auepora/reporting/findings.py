@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ..core.run import CaseResult, Run
+from ..errors import Problem
 from ..regression.gates import GateKind, GateOutcome
 from ..regression.verdict import Verdict
 from .diagnosis import blamed_metrics, diagnose, listed
@@ -22,7 +23,7 @@ class Finding:
     """One thing to look at.  ``key`` names it across runs; *line* is 1-based, 0 where there is none.
 
     ``kind`` is that of a case (``newly failing``, …) or of a gate (``threshold``, ``regression``, ``coverage``,
-    ``baseline``).
+    ``baseline``), or ``mistake`` for one in a golden file.
     """
 
     severity: Severity
@@ -54,15 +55,16 @@ def titled(title: str, message: str) -> str:
     return f"{title}: {message}"
 
 
-def findings(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> list[Finding]:
-    """Return the findings of all runs.
+def findings(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> list[Finding]:
+    """Return the findings of all runs, and the *mistakes* that kept golden files from being judged.
 
-    Failed gates come first, as one of them may stand for many cases; then cases that errored, those of the same
-    error together; then failing cases, newly failing before others and the largest drop first; inconclusive gates,
-    what only a judge would fail, and baselines that nothing compares with come last.
+    These come first.  Then failed gates, as one of them may stand for many cases; then cases that errored, those of
+    the same error together; then failing cases, newly failing before others and the largest drop first; inconclusive
+    gates, what only a judge would fail, and baselines that nothing compares with come last.
     """
     pairs = list(zip(runs, verdicts, strict=True))
-    out = [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
+    out = [_mistake(one) for one in mistakes]
+    out += [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
     out += [f for run, verdict in pairs for f in _errors(run, verdict)]
     for kind in FAILING:
         if kind != "errored":
@@ -71,6 +73,12 @@ def findings(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> list[Finding]:
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "advisory")]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "not judged") if f.kind == "baseline"]
     return out
+
+
+def _mistake(one: Problem) -> Finding:
+    return Finding(
+        "error", "mistake", "golden file", one.message, one.path, one.line, f"{one.path}|mistake|{one.message}"
+    )
 
 
 def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.run import Run
-from ..errors import AueporaError, MissingExtraError, did_you_mean
+from ..errors import AueporaError, MissingExtraError, Problem, did_you_mean
 
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
@@ -35,6 +35,7 @@ _PACKAGES = {"html": ("jinja2", "matplotlib")}
 """What a format takes, installed by the extra of the same name."""
 
 _SIDE_BY_SIDE = ("md", "json", "matrix", "html")
+_WITH_MISTAKES = ("md", "json", "gitlab", "html")
 _WITH_PAST = ("html",)
 """Formats whose function also takes what is known of earlier runs."""
 
@@ -92,13 +93,15 @@ def report_text(
     prefix: str = "",
     pasts: Mapping[str, Past] | None = None,
     compared: Sequence[SideBySide] | None = None,
+    mistakes: Sequence[Problem] = (),
 ) -> str:
     """Return the report of *kind*, one of `FORMATS`.
 
     *prefix* leads from the root of the repository to the directory that paths are relative to, for formats that
     point to places in files.  *pasts* has, by the title of a run, what is known of the runs before it, for formats
     that show it (`wants_past`).  *compared* has the suites that several systems ran, for formats that show them side
-    by side; without it they work that out, knowing the metrics of this package alone.
+    by side; without it they work that out, knowing the metrics of this package alone.  *mistakes* are those in golden
+    files that could not be read, for formats that are not of numbers alone.
 
     Raises:
         MissingExtraError: the report takes a package that is not installed.
@@ -107,6 +110,7 @@ def report_text(
     more: dict[str, Any] = {"prefix": prefix} if kind in _LOCATED else {}
     more |= {"pasts": pasts} if wants_past(kind) else {}
     more |= {"compared": compared} if kind in _SIDE_BY_SIDE else {}
+    more |= {"mistakes": mistakes} if kind in _WITH_MISTAKES else {}
     made: str = getattr(import_module(f"{__package__}.{module}"), name)(runs, verdicts, **more)
     return made.encode("utf-8", "backslashreplace").decode("utf-8")  # halves of surrogate pairs, as JSON writes them
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from ..core.run import Run
+from ..errors import Problem
 from ..regression.verdict import Verdict
 from .findings import Finding, findings, titled
 from .layout import printable
@@ -36,7 +38,7 @@ def annotation_lines(
     *,
     prefix: str = "",
     most: int = MOST_ANNOTATIONS,
-    mistakes: Sequence[Finding] = (),
+    mistakes: Sequence[Problem] = (),
 ) -> str:
     """Return the workflow commands that annotate what is wrong, one a line, worst first; empty if nothing is.
 
@@ -44,7 +46,7 @@ def annotation_lines(
     to say than GitHub shows, the last annotation says how much.  *mistakes* of golden files, which kept them from
     being judged, come before all else.
     """
-    found = [*mistakes, *findings(runs, verdicts)]
+    found = findings(runs, verdicts, mistakes)
     lines: list[str] = []
     for severity in ("error", "warning"):
         of_kind = [f for f in found if f.severity == severity]
@@ -76,15 +78,17 @@ def step_summary(
     *,
     room: int = SUMMARY_BYTES,
     compared: Sequence[SideBySide] | None = None,
+    mistakes: Sequence[Problem] = (),
 ) -> str:
     """Return the text to append to the file that ``GITHUB_STEP_SUMMARY`` names, in which *room* bytes are left.
 
     At most as long as a comment; empty where there is no room for anything of use.
     """
-    text = "\n" + markdown_report(runs, verdicts, compared=compared)
+    whole = partial(markdown_report, runs, verdicts, compared=compared, mistakes=mistakes)
+    text = "\n" + whole()
     if len(text.encode("utf-8", "replace")) > room:
         limit = (room - 1) // 4  # a character has at most four bytes
-        text = "\n" + markdown_report(runs, verdicts, limit=limit, compared=compared) if limit > _LEAST else ""
+        text = "\n" + whole(limit=limit) if limit > _LEAST else ""
     return text
 
 

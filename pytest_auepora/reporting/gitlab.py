@@ -7,22 +7,31 @@ import json
 from collections.abc import Sequence
 
 from ..core.run import Run
+from ..errors import Problem
 from ..regression.verdict import Verdict
 from .findings import Finding, findings
 from .layout import printable
 
 __all__ = ["code_quality"]
 
-_SEVERITY = {"errored": "blocker", "newly failing": "critical", "baseline": "critical", "still failing": "minor"}
+_SEVERITY = {
+    "mistake": "blocker",
+    "errored": "blocker",
+    "newly failing": "critical",
+    "baseline": "critical",
+    "still failing": "minor",
+}
 
 
-def code_quality(runs: Sequence[Run], verdicts: Sequence[Verdict], *, prefix: str = "") -> str:
+def code_quality(
+    runs: Sequence[Run], verdicts: Sequence[Verdict], *, prefix: str = "", mistakes: Sequence[Problem] = ()
+) -> str:
     """Return the findings as GitLab's code-quality JSON.
 
     The fingerprint of a finding does not depend on its line or its numbers, so GitLab knows it again in the next
     run.  *prefix* leads from the root of the repository to the directory that paths are relative to.
     """
-    issues = [_issue(f, prefix) for f in findings(runs, verdicts)]
+    issues = [_issue(f, prefix) for f in findings(runs, verdicts, mistakes)]
     return json.dumps(issues, indent=1, ensure_ascii=False) + "\n"
 
 

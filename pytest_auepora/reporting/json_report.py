@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
-from ..errors import AueporaError
+from ..errors import AueporaError, Problem
 from ..regression.baseline import BaselineCase
 from ..regression.compare import CaseComparison, Comparison, MetricChange, ScoreChange
 from ..regression.gates import GateOutcome
@@ -24,7 +24,7 @@ from .side_by_side import SideBySide, side_by_sides
 from .side_by_side_data import side_by_side_dict
 from .tally import headline, overall_outcome, tally
 
-__all__ = ["FORMAT", "from_outside", "json_report", "read_json_report"]
+__all__ = ["FORMAT", "from_outside", "json_report", "read_json_report", "read_mistakes"]
 
 FORMAT = 1
 """Raised when a reader of the former format would misread the new one; keys may be added without."""
@@ -33,21 +33,28 @@ T = TypeVar("T")
 
 
 def json_report(
-    runs: Sequence[Run], verdicts: Sequence[Verdict], *, compared: Sequence[SideBySide] | None = None
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    *,
+    compared: Sequence[SideBySide] | None = None,
+    mistakes: Sequence[Problem] = (),
 ) -> str:
     """Return the report as JSON text in one line; the same runs give the same bytes.
 
     Numbers are unrounded.  What JSON cannot say (infinity, NaN) is null: an open end of a metric's range, a value
-    that was not measured.  *compared* saves working out `side_by_sides`.
+    that was not measured.  *compared* saves working out `side_by_sides`; *mistakes* are those in golden files that
+    could not be read.
     """
     raw: dict[str, Any] = {
         "format": FORMAT,
-        "outcome": overall_outcome(verdicts),
-        "headline": headline(verdicts, runs),
+        "outcome": overall_outcome(verdicts, mistakes),
+        "headline": headline(verdicts, runs, mistakes),
         "suites": [_suite(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)],
     }
     if compared := side_by_sides(runs) if compared is None else compared:
         raw["side_by_side"] = [side_by_side_dict(one) for one in compared]
+    if mistakes:
+        raw["mistakes"] = [one._asdict() for one in mistakes]
     try:
         text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain)
     except ValueError:
@@ -61,17 +68,38 @@ def read_json_report(text: str) -> tuple[list[Run], list[Verdict]]:
     Raises:
         AueporaError: the text is no such report, or one of a newer format.
     """
-    try:
-        raw = json.loads(text)
-        if not isinstance(raw, dict) or "format" not in raw:
-            raise AueporaError("not an auepora report: there is no 'format' key")
-        if raw["format"] != FORMAT:
-            raise AueporaError(f"report format {raw['format']!r}, this version reads {FORMAT}")
-        suites = raw["suites"]
+    with _no_report():
+        suites = _read(text)["suites"]
         return [_run(s["run"]) for s in suites], [_verdict(s["verdict"]) for s in suites]
+
+
+def read_mistakes(text: str) -> list[Problem]:
+    """Read what `json_report` wrote of golden files that could not be read.
+
+    Raises:
+        AueporaError: the text is no such report, or one of a newer format.
+    """
+    with _no_report():
+        found = _read(text).get("mistakes", ())
+        return [Problem(str(m["path"]), int(m["line"]), int(m["col"]), str(m["message"])) for m in found]
+
+
+def _read(text: str) -> dict[str, Any]:
+    raw = json.loads(text)
+    if not isinstance(raw, dict) or "format" not in raw:
+        raise AueporaError("not an auepora report: there is no 'format' key")
+    if raw["format"] != FORMAT:
+        raise AueporaError(f"report format {raw['format']!r}, this version reads {FORMAT}")
+    return raw
+
+
+@contextmanager
+def _no_report() -> Iterator[None]:
+    try:
+        yield
     except json.JSONDecodeError as exc:
         raise AueporaError(f"not an auepora report: {exc}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as exc:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:
         raise AueporaError(f"not an auepora report: {type(exc).__name__}: {exc}") from None
 
 

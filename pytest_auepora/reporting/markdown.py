@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..core.run import CaseResult, Run
+from ..errors import Problem
 from ..regression.verdict import Verdict
 from .diagnosis import diagnose, listed
 from .failure import failure_text
@@ -61,34 +62,51 @@ def markdown_report(
     *,
     limit: int = COMMENT_LIMIT,
     compared: Sequence[SideBySide] | None = None,
+    mistakes: Sequence[Problem] = (),
 ) -> str:
-    """Return the report, at most *limit* characters; *compared* saves working out `side_by_sides`.
+    """Return the report, at most *limit* characters; *compared* saves working out `side_by_sides`;
+    *mistakes* are those in golden files that could not be read.
 
     The headline and the tables of metrics come first.  Failing cases are collapsible and hold the same text as the
     terminal; when there is no room for all, fewer of them do, and the report says so.
     """
     compared = side_by_sides(runs) if compared is None else compared
     for detail in _LEVELS:
-        text = "\n".join(_report(runs, verdicts, compared, detail)) + "\n"
+        text = "\n".join(_report(runs, verdicts, compared, mistakes, detail)) + "\n"
         if len(text) <= limit:
             return text
     return _cut(text, limit)
 
 
 def _report(
-    runs: Sequence[Run], verdicts: Sequence[Verdict], compared: Sequence[SideBySide], detail: _Detail
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    compared: Sequence[SideBySide],
+    mistakes: Sequence[Problem],
+    detail: _Detail,
 ) -> Iterator[str]:
-    overall = overall_outcome(verdicts)
+    overall = overall_outcome(verdicts, mistakes)
     yield MARKER
     yield f"## {_ICONS[overall]} auepora: {overall}"
     yield ""
-    yield f"**{escape(headline(verdicts, runs))}**"
+    yield f"**{escape(headline(verdicts, runs, mistakes))}**"
+    yield from _mistakes(mistakes, detail)
     for one in compared:
         yield ""
         yield from side_by_side_parts(one, most=detail.listed)
     for run, verdict in zip(runs, verdicts, strict=True):
         yield ""
         yield from _suite(run, verdict, detail, alone=len(runs) == 1)
+
+
+def _mistakes(mistakes: Sequence[Problem], detail: _Detail) -> Iterator[str]:
+    for i, one in enumerate(mistakes):
+        if i == 0:
+            yield ""
+        if i == max(detail.listed, 1):
+            yield f"- \u2026 and {len(mistakes) - i:,} more"
+            return
+        yield f"- **{escape(one.place)}** {escape(one.message)}"
 
 
 def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Iterator[str]:

@@ -37,8 +37,12 @@ def report_schema() -> dict[str, Any]:
                     "type": "array", "items": _side_by_side(),
                     "description": "suites that several systems ran; absent where there is none",
                 },
+                "mistakes": {
+                    "type": "array", "items": _mistake(),
+                    "description": "what is wrong in golden files that could not be read; absent where nothing is",
+                },
             },
-            optional=("side_by_side",),
+            optional=("side_by_side", "mistakes"),
         ),
     }  # fmt: skip
 
@@ -70,6 +74,11 @@ def _one_of(literal: Any, description: str = "") -> dict[str, Any]:
 
 def _by_name(values: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": values}
+
+
+def _mistake() -> dict[str, Any]:
+    place = {"line": {**_COUNT, "description": "1-based; 0 where the whole file is meant"}, "col": _COUNT}
+    return _object({"path": _TEXT, **place, "message": _TEXT})
 
 
 def _suite() -> dict[str, Any]:

@@ -7,11 +7,22 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from ..core.run import CaseResult, Run
+from ..errors import Problem
 from ..regression.compare import CaseComparison
 from ..regression.verdict import Outcome, Verdict
 from .numbers import plural
 
-__all__ = ["FAILING", "Kind", "cases_of", "headline", "headline_style", "kind_of", "long_note", "tally"]
+__all__ = [
+    "FAILING",
+    "Kind",
+    "cases_of",
+    "headline",
+    "headline_style",
+    "kind_of",
+    "long_note",
+    "mistakes_note",
+    "tally",
+]
 
 Kind = Literal[
     "newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",
@@ -63,8 +74,8 @@ def tally(run: Run, verdict: Verdict) -> Counter[Kind]:
     return Counter({kind: len(cases) for kind, cases in cases_of(run, verdict).items()})
 
 
-def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
-    """Return the sentence that sums up the judged *runs*.
+def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequence[Problem] = ()) -> str:
+    """Return the sentence that sums up the judged *runs* and the *mistakes* in golden files that could not be read.
 
     ``2 newly failing, 1 fixed, 41 unchanged, 1 not comparable (edited); 1 gate failed``
     """
@@ -79,16 +90,22 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
         notes = {v.baseline_note for v in verdicts if v.comparison is None}
         text = _counts(alone)
         parts.append(f"without a baseline {text}" if compared else f"{text} ({_why(notes)}: thresholds only)")
-    if not parts:
-        return "nothing was measured"
-    return "; ".join([*parts, *_metrics_not_comparable(verdicts), *_gates(verdicts, runs)])
+    parts = [*parts, *_metrics_not_comparable(verdicts), *_gates(verdicts, runs)] if parts else ["nothing was measured"]
+    return "; ".join([*parts, mistakes_note(mistakes)] if mistakes else parts)
 
 
-def overall_outcome(verdicts: Sequence[Verdict]) -> Outcome:
-    """Return the gravest outcome of all; over no suite nothing was judged."""
-    outcomes = {verdict.outcome for verdict in verdicts}
+def overall_outcome(verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> Outcome:
+    """Return the gravest outcome of all; a suite that could not be read was not judged, nor was no suite at all."""
+    outcomes: set[Outcome] = {verdict.outcome for verdict in verdicts}
+    if mistakes:
+        outcomes.add("not judged")
     grave: tuple[Outcome, ...] = ("failed", "inconclusive", "not judged")
     return next((o for o in grave if o in outcomes), "passed" if outcomes else "not judged")
+
+
+def mistakes_note(mistakes: Sequence[Problem]) -> str:
+    """Return how many there are: ``3 mistakes in 2 golden files``."""
+    return f"{plural(len(mistakes), 'mistake')} in {plural(len({one.path for one in mistakes}), 'golden file')}"
 
 
 def headline_style(verdicts: Sequence[Verdict]) -> tuple[str, ...]:

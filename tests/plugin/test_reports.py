@@ -155,7 +155,7 @@ def test_a_run_that_measured_nothing_replaces_an_older_report(project: Project, 
     asked = ["--auepora-report", "json:a.json", "--auepora-report", "md:a.md"]
     project.run(*asked, *([] if broken else ["-k", "nothing"]))
     raw = json.loads(text(project, "a.json"))
-    assert (raw["outcome"], raw["suites"]) == ("not judged", [])
+    assert (raw["outcome"], raw["suites"], "mistakes" in raw) == ("not judged", [], broken)
     assert "auepora: not judged" in text(project, "a.md")
 
 
@@ -222,6 +222,40 @@ def test_a_mistake_in_a_golden_file_is_marked_at_its_line(job: Project) -> None:
     result = job.run(ci=True)
     (line,) = [line for line in result.outlines if line.startswith("::error")]
     assert re.match(r"::error file=\S*shop\.golden\.yaml,title=golden file,line=2::.*did you mean 'recall@3'", line)
+
+
+def test_mistakes_in_golden_files_stand_in_every_report(job: Project) -> None:
+    """Also beside what was measured: that alone would read as a pass."""
+    job.edit("metrics: [", "metrics: [recal@3, ")
+    job.edit("id: warranty", "id: warehouse")
+    job.write("sub/other.golden.yaml", "cases:\n  - id: one\n   query: hello\n")
+    job.write(
+        "fine.golden.yaml",
+        "metrics: [recall@1]\ncases:\n  - {id: a, query: Are returns free?, relevant_docs: [returns]}",
+    )
+    asked = [part for kind in ("json", "md", "html", "gitlab") for part in ("--auepora-report", f"{kind}:r.{kind}")]
+    places = ["shop.golden.yaml:2:11", "shop.golden.yaml:20:9", "sub/other.golden.yaml:3:4"]
+    for args, beside in ([], ""), (["--continue-on-collection-errors"], "1 passed"):
+        result = job.run(*asked, *args, ci=True)
+        assert "no golden case was run" not in str(result.stdout)
+        raw = json.loads(text(job, "r.json"))
+        assert raw["outcome"] == "not judged"
+        assert raw["headline"].endswith("3 mistakes in 2 golden files")
+        assert raw["headline"].startswith(beside or "nothing was measured")
+        assert [f"{m['path']}:{m['line']}:{m['col']}" for m in raw["mistakes"]] == places
+        assert [i["check_name"] for i in json.loads(text(job, "r.gitlab"))] == ["auepora/mistake"] * 3
+        for report in ("r.md", "summary.md", "r.html"):
+            told = text(job, report).replace("\\:", ":")
+            assert all(place in told for place in places), report
+            assert "not judged" in told.lower(), report
+            assert "did you mean" in told, report
+
+
+def test_only_golden_files_broken_is_not_no_golden_files(project: Project) -> None:
+    project.edit("metrics: [", "metrics: [recal@3, ")
+    result = project.run("--continue-on-collection-errors")
+    assert "no golden case was run" not in str(result.stdout)
+    result.assert_outcomes(errors=1)
 
 
 def test_files_are_written_once_under_xdist(job: Project) -> None:

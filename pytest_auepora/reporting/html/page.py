@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...core.run import Run
-from ...regression.verdict import Verdict
+from ...regression.verdict import Outcome, Verdict
 from ..diagnosis import listed
 from ..findings import titled
 from ..marks import UNICODE
@@ -21,14 +21,16 @@ from .cases import suite_data
 from .embed import embedded_json, shown
 from .plots import MOST_PLOTS, MetricPlots, metric_plots, trend_plot
 
-__all__ = ["MetricLine", "SuiteView", "TrendView", "outcome_words", "suite_views"]
+__all__ = ["OUTCOMES", "MetricLine", "SuiteView", "TrendView", "suite_views"]
 
-_OUTCOMES = {
+OUTCOMES: dict[Outcome, tuple[str, str]] = {
     "passed": ("Passed", UNICODE.good),
     "failed": ("Failed", UNICODE.bad),
     "inconclusive": ("Inconclusive", UNICODE.unsure),
     "not judged": ("Not judged", UNICODE.unjudged),
 }
+"""Outcome → its word, and its mark."""
+
 _FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "groundedness", "refusal_correctness", "citation_coverage")
 """Those shown first where the suite has no metric of its own with a past; the others where there is room."""
 
@@ -88,12 +90,6 @@ class SuiteView:
     data: str
 
 
-def outcome_words(outcomes: Sequence[str]) -> tuple[str, str, str]:
-    """Return the gravest of *outcomes*, its word and its mark."""
-    gravest = next((o for o in ("failed", "inconclusive", "not judged") if o in outcomes), "passed")
-    return gravest, *_OUTCOMES[gravest]
-
-
 def suite_views(runs: Sequence[Run], verdicts: Sequence[Verdict], pasts: Mapping[str, Past]) -> list[SuiteView]:
     """Return what there is to show of every run.
 
@@ -107,14 +103,14 @@ def suite_views(runs: Sequence[Run], verdicts: Sequence[Verdict], pasts: Mapping
 
 def _view(index: int, run: Run, verdict: Verdict, past: Past, most_plots: int) -> SuiteView:
     rows = metric_rows(run, verdict)
-    outcome, word, mark = outcome_words([verdict.outcome])
+    word, mark = OUTCOMES[verdict.outcome]
     beside = [run.path, f"owner {run.owner}" if run.owner else "", plural(len(run.cases), "case")]
     trend = list(_trend(run, verdict, past.runs, f"s{index}t"))
     return SuiteView(
         index=index,
         title=run.title,
         beside=" \u00b7 ".join(filter(None, beside)),
-        outcome=outcome,
+        outcome=verdict.outcome,
         word=word,
         mark=mark,
         headline=headline([verdict], [run]),

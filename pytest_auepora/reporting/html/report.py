@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...core.run import Run
-from ...errors import MissingExtraError
+from ...errors import MissingExtraError, Problem
 from ...regression.verdict import Verdict
 from ..past import Past
 from ..side_by_side import SideBySide
-from ..tally import headline
+from ..tally import headline, mistakes_note, overall_outcome
 from .embed import hash_source, shown
-from .page import outcome_words, suite_views
+from .page import OUTCOMES, suite_views
 from .side_view import side_views
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def html_report(
     verdicts: Sequence[Verdict],
     pasts: Mapping[str, Past] | None = None,
     compared: Sequence[SideBySide] | None = None,
+    mistakes: Sequence[Problem] = (),
 ) -> str:
     """Return the report as the text of an HTML file; the same runs give the same bytes.
 
@@ -38,6 +39,7 @@ def html_report(
         pasts: title of a run → what is known of the runs before it; without it there is no trend, and answers are held
             against the reference alone.
         compared: `side_by_sides` of the runs, where that has been worked out.
+        mistakes: those in golden files that could not be read.
 
     Raises:
         MissingExtraError: jinja2 or matplotlib is not installed.
@@ -45,14 +47,17 @@ def html_report(
     env = _environment()
     style = "".join(_source(env, name) for name in _STYLES)
     script = f'(() => {{\n"use strict";\n{"".join(_source(env, name) for name in _SCRIPTS)}}})();\n'
-    outcome, word, mark = outcome_words([verdict.outcome for verdict in verdicts])
+    outcome = overall_outcome(verdicts, mistakes)
+    word, mark = OUTCOMES[outcome]
     return env.get_template("report.html.j2").render(
         beside=side_views(runs, compared),
         suites=suite_views(runs, verdicts, pasts or {}),
         outcome=outcome,
         word=word,
         mark=mark,
-        headline=headline(verdicts, runs),
+        headline=headline(verdicts, runs, mistakes),
+        mistakes=mistakes,
+        mistakes_title=mistakes_note(mistakes),
         style=style,
         script=script,
         policy=_policy(style, script),

@@ -19,8 +19,8 @@ def judged(line: int = 0) -> tuple[Run, Verdict]:
     return run, verdict_of(run, {"recall@5": 0.9}, baseline=baseline)
 
 
-def issues(run: Run, verdict: Verdict, **options: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(code_quality([run], [verdict], **options))
+def issues(run: Run, verdict: Verdict, prefix: str = "") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(code_quality([run], [verdict], prefix=prefix))
     return found
 
 
