@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 __all__ = ["MOST_WORDS", "word_diff"]
 
 MOST_WORDS = 40
 """Longer texts are better read side by side, and comparing them takes time."""
+
+_BITS = [1 << place for place in range(MOST_WORDS)]
 
 
 def word_diff(before: str, after: str, *, least_alike: float = 0.4) -> list[tuple[str, str]] | None:
@@ -18,14 +22,12 @@ def word_diff(before: str, after: str, *, least_alike: float = 0.4) -> list[tupl
     old, new = before.split(), after.split()
     if not old or not new or old == new or max(len(old), len(new)) > MOST_WORDS:
         return None
-    sign_of = dict(zip(dict.fromkeys(old + new), map(chr, range(2 * MOST_WORDS)), strict=False))
-    a, b = ("".join(map(sign_of.__getitem__, words)) for words in (old, new))  # so that runs are compared as texts
-    runs = _common(a, b)
-    if 2 * sum(size for _, _, size in runs) < least_alike * (len(a) + len(b)):
+    runs = _common(old, new)
+    if 2 * sum(size for _, _, size in runs) < least_alike * (len(old) + len(new)):
         return None
     out: list[tuple[str, str]] = []
     i = j = same = 0
-    for at, to, size in [*runs, (len(a), len(b), 0)]:
+    for at, to, size in [*runs, (len(old), len(new), 0)]:
         if (at, to) != (i, j) or not size:
             pieces = ("", old[same:i]), ("-", old[i:at]), ("+", new[j:to])
             out += [(sign, " ".join(words)) for sign, words in pieces if words]
@@ -34,21 +36,37 @@ def word_diff(before: str, after: str, *, least_alike: float = 0.4) -> list[tupl
     return out
 
 
-def _common(a: str, b: str, at: int = 0, to: int = 0) -> list[tuple[int, int, int]]:
-    """Return the runs that both have, ``(where in a, where in b, length)``, in order, counted from *at* and *to*."""
-    start = size = 0
-    last = len(a)
-    for i in range(last):
-        if last - i <= size:
-            break
-        while i + size < last and a[i : i + size + 1] in b:
-            start, size = i, size + 1
-    if not size:
-        return []
-    other = b.index(a[start : start + size])
-    runs = [(at + start, to + other, size)]
-    if start and other:
-        runs = _common(a[:start], b[:other], at, to) + runs
-    if start + size < last and other + size < len(b):
-        runs += _common(a[start + size :], b[other + size :], at + start + size, to + other + size)
-    return runs
+def _common(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Return the runs that both have, ``(where in old, where in new, length)``, in order.
+
+    All words are compared at once, as the bits of one number: a row for each word of *old*, the lowest first, with a
+    bit for each word of *new* that is the same, and above them one that is never set.  The words after two that are
+    the same are then one row and one bit further up.
+    """
+    row = len(new) + 1
+    places: dict[str, int] = {}
+    for word, bit in zip(new, _BITS, strict=False):
+        places[word] = places.get(word, 0) | bit
+    equal = 0
+    for word in reversed(old):
+        equal = equal << row | places.get(word, 0)
+    found: list[tuple[int, int, int]] = []
+    if equal:
+        every_row = ((1 << row * len(old)) - 1) // ((1 << row) - 1)  # the lowest bit of each
+        _add_runs(found, equal, row, every_row)
+    return found
+
+
+def _add_runs(found: list[tuple[int, int, int]], equal: int, row: int, every_row: int) -> None:
+    """Add the runs of which *equal* has the bits: the longest, the first of these, and those on either side of it."""
+    size, starts, step = 1, equal, row + 1
+    while longer := starts & starts >> step:
+        starts = longer
+        size += 1
+    i, j = divmod((starts & -starts).bit_length() - 1, row)
+    if i and j and (left := equal & (1 << row * i) - 1 & every_row * ((1 << j) - 1)):
+        _add_runs(found, left, row, every_row)
+    found.append((i, j, size))
+    below = row * (i + size)
+    if (right := equal >> below) and (right := right << below & every_row * ((1 << row) - (1 << j + size))):
+        _add_runs(found, right, row, every_row)
