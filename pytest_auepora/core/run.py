@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from typing import Any, Literal
 
+from .by_fields import ByFields
 from .metrics_base import Measurement, Metric, NotApplicable, interval_of, ruler_of
 
 __all__ = ["CaseResult", "CaseState", "MetricInfo", "Run", "Score", "ScoreState"]
@@ -20,8 +21,8 @@ ScoreState = Literal["number", "n/a", "error", "aggregate"]
 CaseState = Literal["passed", "failed", "error", "skipped"]
 
 
-@dataclass(slots=True)
-class Score:
+@dataclass(eq=False, repr=False, slots=True)
+class Score(ByFields):
     """One metric on one case: a number, or why there is none.
 
     ``state`` is ``"number"``; ``"n/a"`` with a ``reason``; ``"error"`` with a ``reason``; or
@@ -59,8 +60,8 @@ class Score:
         return Measurement(self.value, self.data, self.details)
 
 
-@dataclass(slots=True)
-class CaseResult:
+@dataclass(eq=False, repr=False, slots=True)
+class CaseResult(ByFields):
     """One golden case, run once (or its repeats merged).
 
     ``query``, ``expected`` and ``outputs`` are what reports show; they are redacted and capped in size
@@ -124,8 +125,8 @@ class CaseResult:
         return cls(**data)
 
 
-@dataclass(slots=True)
-class MetricInfo:
+@dataclass(eq=False, repr=False, slots=True)
+class MetricInfo(ByFields):
     """What must be equal for two scores of one metric to compare, and how to read them.
 
     ``judge`` is what a calibration has to be of for a judge's scores to count: metric, version and params; empty
@@ -177,8 +178,8 @@ def _judge_of(metric: Metric) -> dict[str, Any]:
     return {"metric": asked.name, "version": asked.version, "params": asked.params()}
 
 
-@dataclass(slots=True)
-class Run:
+@dataclass(eq=False, repr=False, slots=True)
+class Run(ByFields):
     """One suite measured by one configuration of the system.
 
     ``expected_ids`` are all case ids of the golden suite, whether they ran or not, so a partial run

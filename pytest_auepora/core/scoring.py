@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .by_fields import ByFields
 from .metrics_base import Measurement, Metric, NotApplicable
 from .run import Score
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
@@ -71,8 +72,8 @@ def _inapplicable(metric: Metric, sample: EvaluationSample) -> Score | None:
     return Score.of(seen) if isinstance(seen, NotApplicable) else None
 
 
-@dataclass(slots=True)
-class Aggregate:
+@dataclass(eq=False, repr=False, slots=True)
+class Aggregate(ByFields):
     """One metric over many cases.
 
     ``value`` stands on the ``n`` measured cases alone and is None when there are none.  ``gated`` is the

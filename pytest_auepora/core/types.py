@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
+from .by_fields import ByFields
+
 __all__ = [
     "Document",
     "EvaluationSample",
@@ -38,8 +40,8 @@ class TargetCategory(Enum):
     PRIVACY = auto()
 
 
-@dataclass
-class Document:
+@dataclass(eq=False, repr=False)
+class Document(ByFields):
     """A document or chunk.
 
     As ground truth, ``metadata["grade"]`` (int, default 1) says how relevant it is; with ``metadata["match"]``
@@ -53,8 +55,8 @@ class Document:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass
-class RetrievedDocument:
+@dataclass(eq=False, repr=False)
+class RetrievedDocument(ByFields):
     """A document at its place in a ranking.  ``rank`` is 1-based; the list order is what counts."""
 
     doc: Document
@@ -62,8 +64,8 @@ class RetrievedDocument:
     rank: int
 
 
-@dataclass
-class Response:
+@dataclass(eq=False, repr=False)
+class Response(ByFields):
     """An answer.  As ground truth, ``metadata["alternatives"]`` may list further correct texts."""
 
     text: str
@@ -71,8 +73,8 @@ class Response:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass
-class EvaluationSample:
+@dataclass(eq=False, repr=False)
+class EvaluationSample(ByFields):
     """One row of an evaluation data set; every annotation is optional.
 
     ``relevant_docs`` of ``None`` means nobody said; an empty list means nothing is relevant, so a
@@ -89,8 +91,8 @@ class EvaluationSample:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass
-class SystemOutputs:
+@dataclass(eq=False, repr=False)
+class SystemOutputs(ByFields):
     """What a RAG system gave for one sample.  ``timings`` are seconds, under ``end_to_end``, ``retrieval``, …"""
 
     retrieved: list[RetrievedDocument]
@@ -101,8 +103,8 @@ class SystemOutputs:
     """Where metrics keep what several of them need (tokens, hit positions); never stored."""
 
 
-@dataclass
-class MetricResult:
+@dataclass(eq=False, repr=False)
+class MetricResult(ByFields):
     """One metric over a data set.  ``details["num_samples"]`` is how many samples the value stands on."""
 
     name: str

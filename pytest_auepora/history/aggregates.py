@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import Any
 
+from ..core.by_fields import ByFields
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..metrics.registry import Registry
@@ -24,8 +25,8 @@ MRR_CUT = 10
 """A first hit below this rank counts as none."""
 
 
-@dataclass(slots=True)
-class AggregateMetrics:
+@dataclass(eq=False, repr=False, slots=True)
+class AggregateMetrics(ByFields):
     """What a run amounts to; None where nothing was measured.  Values are in [0, 1].
 
     Attributes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..core.by_fields import ByFields
 from ..core.types import EvaluationSample
 from ..regression.policy import RegressionPolicy
 from ..regression.repeat_plan import ONCE, RepeatPlan
@@ -14,8 +15,8 @@ from ..regression.thresholds import Bound, Gate
 __all__ = ["GoldenCase", "GoldenSuite"]
 
 
-@dataclass(slots=True)
-class GoldenCase:
+@dataclass(eq=False, repr=False, slots=True)
+class GoldenCase(ByFields):
     """One golden case.
 
     Attributes:
@@ -63,8 +64,8 @@ class GoldenCase:
         return self.sample.sample_id
 
 
-@dataclass(slots=True)
-class GoldenSuite:
+@dataclass(eq=False, repr=False, slots=True)
+class GoldenSuite(ByFields):
     """All cases of one golden file, and how they are to be judged."""
 
     name: str

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ..core.by_fields import ByFields
 from ..core.run import CaseResult, MetricInfo
 from ..errors import BaselineError
 
@@ -44,8 +45,8 @@ _LIST = r"\[([-+.\w\s,]*)\]"
 _CONFLICT = r"(?m)^(<{7}|={7}|>{7})(\s|$)"
 
 
-@dataclass(slots=True)
-class BaselineCase:
+@dataclass(eq=False, repr=False, slots=True)
+class BaselineCase(ByFields):
     """What was accepted for one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
 
     ``repeats`` is how often the case was asked; ``varied`` has the single values of the metrics whose values were
@@ -127,8 +128,8 @@ def _shorter(data: Any) -> Any:
     return {str(k): _shorter(v) for k, v in data.items()} if isinstance(data, Mapping) else data
 
 
-@dataclass(slots=True)
-class Baseline:
+@dataclass(eq=False, repr=False, slots=True)
+class Baseline(ByFields):
     """The accepted results of one suite under one configuration."""
 
     suite: str

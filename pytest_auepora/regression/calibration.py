@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from ..core.by_fields import Fixed
 from ..core.run import MetricInfo
 from ..errors import AueporaError, BaselineError
 from .policy import RegressionPolicy
@@ -39,8 +40,8 @@ class CalibrationError(AueporaError):
     """A calibration file that cannot be read or written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+@dataclass(eq=False, repr=False, slots=True)
+class Calibration(Fixed):
     """What people's labels said about one judged metric.
 
     Attributes:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..core.by_fields import ByFields, Fixed
 from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import RESOLUTION, Baseline, BaselineCase, match_of
 from .comparability import changed_since, incomparable_metrics
@@ -25,8 +26,8 @@ __all__ = [
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
 
 
-@dataclass(slots=True)
-class ScoreChange:
+@dataclass(eq=False, repr=False, slots=True)
+class ScoreChange(ByFields):
     """One score, before and after.  ``gain`` is signed so that a drop is negative in either direction.
 
     Not frozen, because that would double the cost of making one; not changed.
@@ -38,8 +39,8 @@ class ScoreChange:
     errored: bool = False
 
 
-@dataclass(slots=True)
-class CaseComparison:
+@dataclass(eq=False, repr=False, slots=True)
+class CaseComparison(ByFields):
     """One case against its baseline.
 
     ``flip`` says what happened to its pass/fail state.  ``changes`` has the scores that compare, equal
@@ -70,8 +71,8 @@ class CaseComparison:
         return max([0.0, *(c.gain for c in self.changes.values())])
 
 
-@dataclass(frozen=True, slots=True)
-class MetricChange:
+@dataclass(eq=False, repr=False, slots=True)
+class MetricChange(Fixed):
     """One metric over the *n* cases that compare: means before and after, and the mean signed gain."""
 
     n: int
@@ -81,8 +82,8 @@ class MetricChange:
     dropped: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class Comparison:
+@dataclass(eq=False, repr=False, slots=True)
+class Comparison(ByFields):
     """A run against a baseline.
 
     ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..core.by_fields import ByFields
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Run, Score
 from ..core.scoring import aggregate
@@ -28,8 +29,8 @@ GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibrati
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
 
 
-@dataclass(slots=True)
-class GateOutcome:
+@dataclass(eq=False, repr=False, slots=True)
+class GateOutcome(ByFields):
     """One judgement on a whole suite, and the sentence that explains it.
 
     A judge that is not calibrated gives the state ``advisory``; ``would_be`` is then what it would have been.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from ..core.by_fields import Fixed
 from ..errors import ThresholdError, did_you_mean
 
 __all__ = [
@@ -34,8 +35,8 @@ OVERRIDES = ("policy", "case_max_drop", "min_effect", "margin", "judge")
 """What may differ from metric to metric; alpha belongs to the whole family of metrics."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnchorPolicy:
+@dataclass(eq=False, repr=False, slots=True)
+class AnchorPolicy(Fixed):
     """How strictly a run is held to the anchor, in the fields of `RegressionPolicy`; ``policy`` is the file's if None.
 
     Wider than against the baseline: what was accepted since, one step after the other, is to add up to something.
@@ -46,8 +47,8 @@ class AnchorPolicy:
     margin: float = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class RegressionPolicy:
+@dataclass(eq=False, repr=False, slots=True)
+class RegressionPolicy(Fixed):
     """The knobs of the verdict.  Differences are in the metric's own unit.
 
     Attributes:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .gates import GateOutcome
 
+from ..core.by_fields import Fixed
+
 __all__ = ["ONCE", "RepeatPlan"]
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatPlan:
+@dataclass(eq=False, repr=False, slots=True)
+class RepeatPlan(Fixed):
     """How often a stochastic system is asked the same question.
 
     The candidate answers ``first`` times; if any metric then looks bad, all cases are repeated until there
