@@ -83,7 +83,7 @@ def test_what_is_fixed_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError, match="'name'"):
         del one.name
     with pytest.raises(AttributeError):
-        one.other = 1  # type: ignore[attr-defined]
+        one.other = 1
     assert one == QuickFixed("a", 0.5)
 
 
