@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -57,6 +57,11 @@ class System:
     is_async: bool
     invoke: Callable[[EvaluationSample, int], Any]
     provenance: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def is_coroutine(self) -> bool:
+        """Whether `invoke` is an ``async def``, so that calling it alone does nothing yet."""
+        return inspect.iscoroutinefunction(self.invoke)
 
     def as_outputs(self, raw: Any, seconds: float, sample: EvaluationSample) -> SystemOutputs:
         """Return *raw* as `SystemOutputs` with ranks 1..n.

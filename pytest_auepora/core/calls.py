@@ -18,6 +18,7 @@ from .loops import LoopLane, LoopThread
 from .one_call import Call, CallResult, active_call
 
 if TYPE_CHECKING:
+    from .loop_workers import LoopWorkers
     from .retry import RetryPolicy
     from .threads import Workers
 
@@ -63,6 +64,8 @@ class Caller:
         timeout: seconds an attempt may take; None for no limit.
         retry: which exceptions to answer with another attempt.
         grace: seconds that running calls are given to end when they are cancelled.
+        coroutines: whether every function is an ``async def``: what runs beside its owner is then called in the loop
+            itself, and no thread stands between.
 
     Raises:
         ValueError: a number out of range.
@@ -76,6 +79,7 @@ class Caller:
         timeout: float | None = None,
         retry: RetryPolicy | None = None,
         grace: float = 1.0,
+        coroutines: bool = False,
     ) -> None:
         if concurrency < 1:
             raise ValueError(f"concurrency must be at least 1, not {concurrency}")
@@ -88,12 +92,13 @@ class Caller:
         self.timeout = _checked(timeout)
         self.retry = retry
         self.grace = grace
+        self.coroutines = coroutines
         # looking through what is upcoming costs more than a call: not at each one while plenty are under way
         self._fill_every = max(1, (self.lookahead - 2 * concurrency) // 4)
         self._since_filled = 0
         self._ahead: dict[Hashable, Call] = {}
         self._loops = LoopThread(grace)
-        self._workers: Workers | None = None
+        self._workers: Workers | LoopWorkers | None = None
         self._lane: LoopLane | None = None
         self._started = 0
 
@@ -118,7 +123,7 @@ class Caller:
         upcoming, alone = self._alone(key, self._ahead, upcoming, limit)
         if alone:
             return call_here(self._own_call(fn), self._await_elsewhere)
-        call = self._book(self._threads(), self._ahead, (key, fn, limit), upcoming)
+        call = self._book(self._beside(), self._ahead, (key, fn, limit), upcoming)
         self._wait(call)
         self._ahead.pop(key, None)
         return call.take()
@@ -154,7 +159,7 @@ class Caller:
         try:
             for fn in fns:
                 key = object()
-                self._submit(self._threads(), self._ahead, key, fn, self.timeout)
+                self._submit(self._beside(), self._ahead, key, fn, self.timeout)
                 window.append(key)
                 if len(window) > self.lookahead:
                     yield self._take(window.popleft())
@@ -192,8 +197,12 @@ class Caller:
 
     # -- starting
 
-    def _threads(self) -> Workers:
-        if self._workers is None:
+    def _beside(self) -> Workers | LoopWorkers:
+        if self._workers is None and self.coroutines:
+            from .loop_workers import LoopWorkers
+
+            self._workers = LoopWorkers(self.concurrency, self._loops, self.grace)
+        elif self._workers is None:
             from .threads import Workers
 
             self._workers = Workers(self.concurrency, self._loops.submit)
@@ -266,10 +275,10 @@ class Caller:
                     self._give_up(running)
 
     def _give_up(self, call: Call) -> None:
+        if call.in_loop and call.result.timed_out:
+            self._loops.abandon(call)  # its timer did not fire: something blocks the whole loop
         if self._workers is not None:
             self._workers.replace(call)
-        if call.in_loop and call.result.timed_out:
-            self._loops.close(wait=False)  # its timer did not fire: something blocks the whole loop
 
     def _forget(self, calls: list[Call]) -> None:
         running = [c for c in calls if not c.cancel() and not c.finished.is_set()]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable
 
-__all__ = ["LoopLane", "LoopThread", "finish_in_loop"]
+__all__ = ["LoopLane", "LoopThread", "OwnLoop", "finish_in_loop"]
 
 
 async def finish_in_loop(call: Call, awaitable: Any = None, *, grace: float, carry_interrupts: bool) -> None:
@@ -77,20 +77,40 @@ class LoopThread:
     def __init__(self, grace: float) -> None:
         self._grace = grace
         self._lock = threading.Lock()
-        self._own: _OwnLoop | None = None
+        self._own: OwnLoop | None = None
 
     def submit(self, call: Call, awaitable: Any, done: Callable[[Call], Any]) -> None:
         """Finish *call*, whose function gave *awaitable*; ``done(call)`` follows in any case."""
         with self._lock:
-            if self._own is None:
-                self._own = _OwnLoop(self._grace)
-            self._own.soon(self._own.start, call, awaitable, done, context=call.context)
+            own = self._made()
+            own.tasks[call] = None
+            own.soon(own.start, call, awaitable, done, context=call.context)
+
+    def soon(self, action: Callable[[OwnLoop], None]) -> None:
+        """Have ``action(loop)`` called in the loop."""
+        with self._lock:
+            own = self._made()
+            own.soon(action, own)
+
+    def _made(self) -> OwnLoop:
+        if self._own is None:
+            self._own = OwnLoop(self._grace)
+        return self._own
+
+    def lives(self, own: OwnLoop | None) -> bool:
+        """Whether *own* is the loop that new calls run in."""
+        return own is not None and own is self._own
 
     def cancel(self, calls: list[Call]) -> None:
         """Cancel what runs of *calls*."""
         with self._lock:
             if self._own is not None:
                 self._own.soon(self._own.cancel, calls)
+
+    def abandon(self, call: Call) -> None:
+        """Leave the loop of *call*, which is blocked, behind; not one that has taken its place since."""
+        if self._own is not None and call in self._own.tasks:
+            self.close(wait=False)
 
     def close(self, *, wait: bool = True) -> None:
         """Cancel everything and end the loop.  The next call gets a new one; a blocked loop is left behind."""
@@ -102,16 +122,27 @@ class LoopThread:
                 own.thread.join(2 * self._grace)
 
 
-class _OwnLoop:
-    """A running loop, its thread and its tasks; every method but ``__init__`` runs in the loop."""
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """Return the kind of loop that the program wants; the usual one with a selector of ours."""
+    import asyncio
+
+    loop = asyncio.new_event_loop()
+    if type(loop) is not asyncio.SelectorEventLoop:
+        return loop
+    from .sparing_selector import SparingSelector
+
+    loop.close()
+    return asyncio.SelectorEventLoop(SparingSelector())
+
+
+class OwnLoop:
+    """A running loop, its thread and its tasks (None: on the way); every method but ``__init__`` runs in the loop."""
 
     def __init__(self, grace: float) -> None:
-        import asyncio
-
         self.grace = grace
-        self.loop = asyncio.new_event_loop()
+        self.loop = _new_loop()
         self.soon = self.loop.call_soon_threadsafe
-        self.tasks: dict[Call, asyncio.Task[None]] = {}
+        self.tasks: dict[Call, asyncio.Task[None] | None] = {}
         self.thread = threading.Thread(target=self.serve, name="auepora-loop", daemon=True)
         self.thread.start()
 

@@ -221,13 +221,13 @@ def evaluate(
         BaselineError: the baseline is there and cannot be read.
         ValueError: a seed, and a concurrency under which calls would draw from the generators in any order.
     """
-    own = caller or Caller(concurrency, timeout=timeout)
+    system = as_system(rag)
+    own = caller or Caller(concurrency, timeout=timeout, coroutines=system.is_coroutine)
     if seed is not None and own.concurrency > 1:
         raise ValueError(f"calls with a seed are made one at a time, not {own.concurrency}: leave out concurrency")
     registry = registry or Registry()
     suite = golden if isinstance(golden, GoldenSuite) else load_golden(Path(golden), registry)
     metrics = suite_metrics(suite, registry)
-    system = as_system(rag)
     run = blank_run(suite, metrics, variant)
     run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
     override = Path(baseline) if baseline is not None else None

@@ -26,19 +26,20 @@ class Callers:
     def __init__(self, config: pytest.Config, options: Options) -> None:
         self._config = config
         self._options = options
-        self._callers: dict[bool, Caller] = {}
+        self._callers: dict[tuple[bool, bool], Caller] = {}
 
     def of(self, system: System) -> Caller:
         """Return what makes the calls of *system*."""
-        if (caller := self._callers.get(system.is_async)) is None:
+        if (caller := self._callers.get(key := (system.is_async, system.is_coroutine))) is None:
             concurrency = self._concurrency(system)
             stops_early = self._config.getoption("maxfail", 0)
             names = self._config.getini("auepora_retry")
-            caller = self._callers[system.is_async] = Caller(
+            caller = self._callers[key] = Caller(
                 concurrency,
                 lookahead=concurrency if stops_early and concurrency > 1 else None,
                 timeout=self._options.timeout,
                 retry=_retry(names) if names else None,
+                coroutines=system.is_coroutine,
             )
         return caller
 

@@ -8,6 +8,7 @@ import contextvars
 import gc
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -45,14 +46,14 @@ async def arun_all(caller: Caller, fns: list[Fn]) -> list[CallResult]:
 
 
 class Drive:
-    """Runs calls either way, so that both can be held to the same."""
+    """Runs calls in each way there is, so that all can be held to the same."""
 
-    def __init__(self, inside: bool) -> None:
-        self.inside = inside
+    def __init__(self, inside: bool, coroutines: bool) -> None:
+        self.inside, self.coroutines = inside, coroutines
 
     def __call__(self, fns: list[Fn], **options: Any) -> list[CallResult]:
         if not self.inside:
-            with Caller(**options) as caller:
+            with Caller(coroutines=self.coroutines, **options) as caller:
                 return run_all(caller, fns)
 
         async def main() -> list[CallResult]:
@@ -62,9 +63,9 @@ class Drive:
         return asyncio.run(main())
 
 
-@pytest.fixture(params=[False, True], ids=["own loop", "running loop"])
+@pytest.fixture(params=["own loop by way of threads", "own loop", "running loop"])
 def drive(request: pytest.FixtureRequest) -> Drive:
-    return Drive(request.param)
+    return Drive(request.param == "running loop", request.param == "own loop")
 
 
 class Meeting:
@@ -171,7 +172,8 @@ def test_a_coroutine_that_refuses_to_be_cancelled_holds_nobody_up(drive: Drive) 
     assert fine.value == "good"
 
 
-def test_a_coroutine_that_blocks_its_loop_is_left_behind_with_it() -> None:
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_a_coroutine_that_blocks_its_loop_is_left_behind_with_it(coroutines: bool) -> None:
     release = threading.Event()
 
     async def block() -> None:
@@ -180,7 +182,7 @@ def test_a_coroutine_that_blocks_its_loop_is_left_behind_with_it() -> None:
     async def good() -> str:
         return "good"
 
-    with Caller(timeout=0.1, grace=0.1) as caller:
+    with Caller(timeout=0.1, grace=0.1, coroutines=coroutines) as caller:
         hung, fine = caller.call(1, block), caller.call(2, good)
         release.set()
     assert hung.timed_out
@@ -236,11 +238,12 @@ def test_the_active_call_is_known_inside_it_only(drive: Drive, options: dict[str
 # -- the caller's own loop
 
 
-def test_the_loop_survives_from_call_to_call_and_ends_with_the_caller() -> None:
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_the_loop_survives_from_call_to_call_and_ends_with_the_caller(coroutines: bool) -> None:
     async def loop() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
 
-    with Caller() as caller:
+    with Caller(coroutines=coroutines) as caller:
         first, second = caller.call(1, loop).value, caller.call(2, loop).value
         caller.drop()
         third = caller.call(3, loop).value
@@ -249,19 +252,21 @@ def test_the_loop_survives_from_call_to_call_and_ends_with_the_caller() -> None:
     assert first.is_closed()
 
 
-def test_waiting_on_the_way_to_the_loop_is_not_the_calls_time() -> None:
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_waiting_on_the_way_to_the_loop_is_not_the_calls_time(coroutines: bool) -> None:
     async def block() -> None:
         time.sleep(0.2)
 
     async def quick() -> None:
         pass
 
-    with Caller(4) as caller:
+    with Caller(4, coroutines=coroutines) as caller:
         _, *fast = run_all(caller, [block, quick, quick, quick])
     assert max(r.seconds for r in fast) < 0.1
 
 
-def test_dropped_coroutines_are_cancelled_and_clean_up() -> None:
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_dropped_coroutines_are_cancelled_and_clean_up(coroutines: bool) -> None:
     began, cleaned = threading.Event(), threading.Event()
 
     async def hang() -> None:
@@ -271,12 +276,138 @@ def test_dropped_coroutines_are_cancelled_and_clean_up() -> None:
         finally:
             cleaned.set()
 
-    with Caller(2, grace=LONG) as caller:
+    with Caller(2, grace=LONG, coroutines=coroutines) as caller:
         caller.call(0, lambda: began.wait(LONG), [(1, hang)])
         start = time.perf_counter()
         caller.drop()
         assert cleaned.is_set()
         assert time.perf_counter() - start < LONG / 2, "it is cancelled, not waited for"
+
+
+# -- functions that are known to be coroutines
+
+
+def test_no_thread_stands_between_a_coroutine_and_the_loop() -> None:
+    async def where() -> list[str]:
+        await asyncio.sleep(0)
+        return [thread.name for thread in threading.enumerate()]
+
+    with Caller(2, coroutines=True) as caller:
+        seen = run_all(caller, [where] * 4)
+    assert not [r.value for r in seen if "auepora-call" in r.value]
+    assert all("auepora-loop" in r.value for r in seen)
+
+
+class Blocking:
+    """A loop that is blocked in between: when what takes the place of `first` has a task, and has not begun."""
+
+    def __init__(self) -> None:
+        self.release = threading.Event()
+        self._turn: list[asyncio.Future[None]] = []
+
+    async def first(self) -> None:
+        while not self._turn:
+            await asyncio.sleep(0)
+        self._turn[0].set_result(None)
+
+    async def block(self) -> None:
+        self._turn.append(asyncio.get_running_loop().create_future())
+        await self._turn[0]
+        self.release.wait(LONG)
+
+
+def test_what_a_blocked_loop_had_not_begun_is_done_by_the_next_and_once() -> None:
+    blocking, asked = Blocking(), list[str]()
+
+    async def good() -> asyncio.AbstractEventLoop:
+        asked.append("good")
+        await asyncio.sleep(0)
+        return asyncio.get_running_loop()
+
+    with Caller(2, grace=0.1, coroutines=True) as caller:
+        assert caller.call(0, blocking.first, [(1, blocking.block, 0.2), (2, good), (3, good)]).error is None
+        assert caller.call(1, blocking.block, timeout=0.2).timed_out
+        fine = [caller.call(2, good, [(3, good)]), caller.call(3, good)]
+        blocking.release.set()
+    assert [r.error for r in fine] == [None, None]
+    assert fine[0].value is fine[1].value
+    assert asked == ["good"] * 2
+
+
+def test_what_is_taken_back_before_its_first_step_is_not_begun() -> None:
+    blocking, asked = Blocking(), list[str]()
+
+    async def never() -> None:
+        asked.append("never")
+
+    with Caller(2, grace=0.1, coroutines=True) as caller:
+        caller.call(0, blocking.first, [(1, blocking.block), (2, never), (3, never)])
+        caller.drop()
+        blocking.release.set()
+        assert caller.call(4, never, [(5, never)]).error is None
+    assert set(asked) == {"never"}
+    assert len(asked) <= 2  # those of the second round alone
+
+
+def test_only_the_loop_that_is_blocked_is_left_behind() -> None:
+    release, loops = threading.Event(), list[asyncio.AbstractEventLoop]()
+
+    async def block() -> None:
+        await asyncio.sleep(0)  # so that both have begun
+        release.wait(LONG)
+
+    async def good() -> None:
+        loops.append(asyncio.get_running_loop())
+        await asyncio.sleep(0.5)  # while the second of those that hang is given up
+
+    with Caller(2, timeout=5 * LONG, grace=0.1, coroutines=True) as caller:
+        results = [
+            caller.call(0, block, [(1, block, 0.6), (2, good), (3, good)], timeout=0.1),
+            *(
+                caller.call(i, fn, timeout=limit)
+                for i, fn, limit in ((1, block, 0.6), (2, good, None), (3, good, None))
+            ),
+        ]
+        release.set()
+    assert [r.timed_out for r in results] == [True, True, False, False]
+    assert [r.error for r in results[2:]] == [None, None]
+    assert len(set(loops)) == 1
+
+
+def test_a_context_is_its_calls_own() -> None:
+    tenant = contextvars.ContextVar("tenant", default="nobody")
+
+    async def ask() -> str:
+        before = tenant.get()
+        tenant.set("somebody")
+        await asyncio.sleep(0)
+        return before
+
+    with Caller(2, coroutines=True) as caller:
+        assert [r.value for r in run_all(caller, [ask] * 6)] == ["nobody"] * 6
+
+
+def test_a_busy_loop_still_hears_of_what_is_ready() -> None:
+    """Callbacks that are always ready keep the selector from being asked, but not for long."""
+    ours, theirs = socket.socketpair()
+
+    async def talk() -> bytes:
+        loop, over = asyncio.get_running_loop(), False
+        theirs.setblocking(False)
+
+        def spin() -> None:
+            if not over:
+                loop.call_soon(spin)
+
+        spin()
+        ours.sendall(b"hello")
+        try:
+            return await asyncio.wait_for(loop.sock_recv(theirs, 5), LONG)
+        finally:
+            over = True
+
+    with ours, theirs, Caller(coroutines=True) as caller:
+        assert caller.call(1, talk).value == b"hello"
 
 
 def test_a_function_given_up_in_its_thread_may_still_return_a_coroutine() -> None:
@@ -335,7 +466,8 @@ def test_closing_ends_asynchronous_generators() -> None:
     assert ended.is_set()
 
 
-def test_a_task_that_ends_the_process_ends_only_itself() -> None:
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_a_task_that_ends_the_process_ends_only_itself(coroutines: bool) -> None:
     async def start() -> None:
         async def leave() -> None:
             raise SystemExit
@@ -347,7 +479,7 @@ def test_a_task_that_ends_the_process_ends_only_itself() -> None:
     async def good() -> str:
         return "good"
 
-    with Caller() as caller:
+    with Caller(coroutines=coroutines) as caller:
         caller.call(1, start)
         assert caller.call(2, good).value == "good"
 
