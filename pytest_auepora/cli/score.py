@@ -96,8 +96,10 @@ def _score(suite: GoldenSuite, registry: Registry, given: argparse.Namespace) ->
 
 
 def _write(folder: Path, done: Evaluation) -> None:
+    from ..reporting.csv_report import write_csv
     from ..reporting.formats import report_text
 
     folder.mkdir(parents=True, exist_ok=True)
-    for name, kind in (("metrics.csv", "csv"), ("summary.json", "summary")):
-        (folder / name).write_text(report_text(kind, [done.run], [done.verdict]), encoding="utf-8")
+    with (folder / "metrics.csv").open("w", encoding="utf-8", errors="backslashreplace") as file:
+        write_csv(file, [done.run])
+    (folder / "summary.json").write_text(report_text("summary", [done.run], [done.verdict]), encoding="utf-8")

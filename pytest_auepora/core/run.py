@@ -7,15 +7,15 @@ and reports read only a `Run`.  It is plain data and survives JSON unchanged.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from .by_fields import ByFields
 from .metrics_base import Measurement, Metric, NotApplicable, interval_of, ruler_of
 
-__all__ = ["CaseResult", "CaseState", "MetricInfo", "Run", "Score", "ScoreState"]
+__all__ = ["CaseResult", "CaseState", "MetricInfo", "Run", "Score", "ScoreList", "ScoreState", "Scores"]
 
 ScoreState = Literal["number", "n/a", "error", "aggregate"]
 CaseState = Literal["passed", "failed", "error", "skipped"]
@@ -58,6 +58,43 @@ class Score(ByFields):
         if self.state in ("n/a", "error"):
             return None
         return Measurement(self.value, self.data, self.details)
+
+
+class Scores(Protocol):
+    """The scores of one metric in some cases, in order."""
+
+    @property
+    def ids(self) -> Iterable[str]:
+        """The cases they are of."""
+
+    @property
+    def measured(self) -> Sequence[Score]:
+        """Those with something to aggregate."""
+
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """The same as their metric gave it."""
+
+    def __iter__(self) -> Iterator[Score]: ...
+    def __len__(self) -> int: ...
+
+
+class ScoreList(list[Score]):
+    """Scores that are there, with the *ids* of their cases."""
+
+    def __init__(self, scores: Iterable[Score], ids: Sequence[str] = ()) -> None:
+        super().__init__(scores)
+        self.ids = ids
+
+    @property
+    def measured(self) -> list[Score]:
+        """Those with something to aggregate."""
+        return [s for s in self if s.state not in ("n/a", "error")]
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """The same as their metric gave it."""
+        return [Measurement(s.value, s.data, s.details) for s in self.measured]
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -192,7 +229,7 @@ class Run(ByFields):
     suite: str
     path: str = ""
     variant: str = ""
-    cases: dict[str, CaseResult] = field(default_factory=dict)
+    cases: MutableMapping[str, CaseResult] = field(default_factory=dict)
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
     expected_ids: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -224,9 +261,19 @@ class Run(ByFields):
         for result in results:
             self.cases[result.case_id] = result
 
+    def scores_of(self, metric: str, wanted: Callable[[CaseResult], bool] | None = None) -> Scores:
+        """Return the scores of *metric* in the cases that have one, were not skipped and are *wanted*."""
+        if isinstance(self.cases, dict):
+            cases = [c for c in self.cases.values() if c.state != "skipped" and (wanted is None or wanted(c))]
+            cases = [c for c in cases if metric in c.scores]
+            return ScoreList([c.scores[metric] for c in cases], [c.case_id for c in cases])
+        found: Scores = self.cases.scores_of(metric, wanted)  # type: ignore[attr-defined]  # a `ResultTable`
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-able data."""
-        out = asdict(self)
+        out = asdict(replace(self, cases={}))
+        out["cases"] = {case_id: case.to_dict() for case_id, case in self.cases.items()}
         out["expected_ids"] = list(self.expected_ids)
         return out
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .by_fields import ByFields
 from .metrics_base import Measurement, Metric, NotApplicable
-from .run import Score
+from .run import Score, ScoreList, Scores
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
 __all__ = ["FURTHER", "Aggregate", "aggregate", "failed_scores", "score_case", "score_cases"]
@@ -91,12 +91,12 @@ class Aggregate(ByFields):
     details: dict[str, Any] = field(default_factory=dict)
 
 
-def aggregate(metric: Metric, scores: Sequence[Score]) -> Aggregate:
+def aggregate(metric: Metric, scores: Scores | list[Score]) -> Aggregate:
     """Aggregate the *scores* of *metric*, one per case; over repeats, the mean of their aggregates."""
-    measured = [s for s in scores if s.state not in ("n/a", "error")]
+    scores = ScoreList(scores) if isinstance(scores, list) else scores
     # a score holds all that a mean reads of a measurement; any other metric is given the measurements themselves
     is_mean = type(metric).aggregate is Metric.aggregate
-    seen: Sequence[Any] = measured if is_mean else [Measurement(s.value, s.data, s.details) for s in measured]
+    seen: Sequence[Any] = scores.measured if is_mean else scores.measurements
     n = len(seen)
     n_error = sum([s.state == "error" for s in scores]) if n < len(scores) else 0
     value: float | None = None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..adapters.outputs import to_outputs
 from ..adapters.systems import System
@@ -38,11 +38,6 @@ LARGE = 5_000
 
 SHOWN = 500
 """Of so many failed cases of a large suite the texts are kept, to be shown."""
-
-_KEPT = 5_000
-"""So many different things that cases say are remembered at a time, to be kept once."""
-
-_T = TypeVar("_T")
 
 
 class RecordedError(AueporaError):
@@ -90,7 +85,7 @@ def score_recorded(
     folder = calibrations_of(suite, calibrations)
     judge = CaseJudge(run, suite.policy, found, standing_of(run.metrics, suite.policy, folder).advisory)
     skipped = [skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None]
-    keep = _Shelf(run, large=len(suite.cases) > LARGE)
+    keep = _Shelf(run, suite)
     with Progress("cases", len(suite.cases) - len(skipped), show=progress) as bar:
         batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
         done = run_batches(
@@ -103,7 +98,7 @@ def score_recorded(
                 keep.put(judge.judge(one.case, [result])[0])
             bar.done(len(batch))
     run.add(skipped)
-    run.cases = {case.id: run.cases[case.id] for case in suite.cases if case.id in run.cases}
+    keep.close()
     return Evaluation(run, suite, metrics, found, note, calibrations=folder, anchor=anchor)
 
 
@@ -154,46 +149,33 @@ def _lost(batch: Iterable[Recorded], lost: Lost, metrics: Mapping[str, Metric], 
 
 
 class _Shelf:
-    """Takes results into a run; of a large suite without texts, but for some that failed.
+    """Takes results into a run; those of a large suite into columns, without texts but for some that failed."""
 
-    What cases of a large suite say alike (their bounds, their tags, a score of 1) is kept once for all of them, which
-    halves what they weigh: nobody changes a result that was judged.
-    """
-
-    def __init__(self, run: Run, *, large: bool) -> None:
+    def __init__(self, run: Run, suite: GoldenSuite) -> None:
         self._run = run
-        self._large = large
+        self._large = len(suite.cases) > LARGE
         self._shown = 0
-        self._kept: dict[Any, Any] = {}
+        if self._large:
+            from ..core.result_table import ResultTable
+
+            run.cases = ResultTable(run.expected_ids, {case_id: row for row, case_id in enumerate(run.expected_ids)})
 
     def put(self, result: CaseResult) -> None:
         failed = result.state in ("failed", "error")
         if self._large and not (failed and self._shown < SHOWN):
-            result = self._slim(result)
+            result = _slim(result)
         self._shown += failed
         self._run.add([result])
 
-    def _slim(self, result: CaseResult) -> CaseResult:
-        timings = result.outputs.get("timings")
-        return replace(
-            result, query="", expected=self._once({}), outputs=self._once({"timings": timings} if timings else {}),
-            scores={name: self._score(score) for name, score in result.scores.items()},
-            problems=self._once(result.problems), labels=self._once(result.labels), extra=self._once(result.extra),
-        )  # fmt: skip
+    def close(self) -> None:
+        """Put the results in the order of the golden file."""
+        if not self._large:
+            self._run.cases = {i: self._run.cases[i] for i in self._run.expected_ids if i in self._run.cases}
 
-    def _score(self, score: Score) -> Score:
-        slim = Score(score.state, score.value, score.reason, score.data, self._once({}))
-        if score.data is not None:  # a metric's own: who knows what it is equal to
-            return slim
-        return self._alike((score.state, repr(score.value), score.reason), slim)
 
-    def _once(self, plain: _T) -> _T:
-        # as text, because 1, 1.0 and True are equal, and so are two mappings in different order
-        return self._alike(repr(plain), plain)
-
-    def _alike(self, said: Any, value: _T) -> _T:
-        """Return what says the same as *value* and is kept already; else *value*, from now on kept."""
-        if len(self._kept) > _KEPT:
-            self._kept.clear()  # mostly what no second case says
-        kept: _T = self._kept.setdefault(said, value)
-        return kept
+def _slim(result: CaseResult) -> CaseResult:
+    timings = result.outputs.get("timings")
+    scores = {name: Score(score.state, score.value, score.reason, score.data) for name, score in result.scores.items()}
+    return replace(
+        result, query="", expected={}, outputs={"timings": timings} if timings else {}, scores=scores
+    )  # fmt: skip

@@ -120,7 +120,7 @@ class Evaluation:
         if name not in self.metrics:
             raise UnknownNameError("metric of this run", name, [*self.metrics, *_RATES])
         found = self.verdict.aggregates[name]
-        reasons = sorted({s.reason for c in self.run.cases.values() if (s := c.scores.get(name)) and s.reason})
+        reasons = sorted({s.reason for s in self.run.scores_of(name) if s.reason})
         return ComparableScore(name, found.gated, "; ".join(reasons[:2]), self.run, None, self.run.metrics[name], found)
 
     def assert_no_regression(self) -> None:

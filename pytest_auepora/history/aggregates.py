@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import Any
@@ -96,15 +96,21 @@ def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf |
     present version of its metric, and is measured anew on the stored texts where it was not.
     """
     rank_of = rank_of or first_rank
-    ran = [c for c in run.cases.values() if c.state != "skipped" and (only is None or c.case_id in only)]
-    cases = [c for c in ran if c.state != "error"]
-    ranks = [rank_of(c) for c in cases if c.ranks]
-    recalls = [_document_recalls(c) for c in cases]
+    ran = _Cases(run, lambda c: c.state != "skipped" and (only is None or c.case_id in only))
+    cases = _Cases(run, lambda c: c.state not in ("skipped", "error") and (only is None or c.case_id in only))
+    ranks: list[int | None] = []
+    recalls: dict[int, list[float]] = {k: [] for k in CUTS}
+    for case in cases:
+        if case.ranks:
+            ranks.append(rank_of(case))
+        for k, recall in _document_recalls(case).items():
+            if recall is not None:
+                recalls[k].append(recall)
     text = _Measured(run.metrics, cases)
     return AggregateMetrics(
         hit_at_k={k: _mean(float(r is not None and r <= k) for r in ranks) for k in CUTS},
         mrr=_mean(1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks),
-        recall_at_k_doc={k: _mean(r for at in recalls if (r := at.get(k)) is not None) for k in CUTS},
+        recall_at_k_doc={k: _mean(recalls[k]) for k in CUTS},
         citation_coverage=text.mean("citation_coverage"),
         groundedness=text.mean("assertion_pass"),
         empty_result_rate=text.mean("empty_result_rate"),
@@ -146,17 +152,33 @@ def _registry() -> Registry:
     return Registry()
 
 
+class _Cases:
+    """Those cases of a run that are wanted, looked up anew each time: of a large run none of them is held."""
+
+    def __init__(self, run: Run, wanted: Callable[[CaseResult], bool]) -> None:
+        self._run, self._wanted = run, wanted
+
+    def __iter__(self) -> Iterator[CaseResult]:
+        return filter(self._wanted, self._run.cases.values())
+
+    def where(self, wanted: Callable[[CaseResult], bool]) -> _Cases:
+        return _Cases(self._run, lambda case: self._wanted(case) and wanted(case))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 class _Measured:
     """Scores of stored cases by metric: those they have, or new ones."""
 
-    def __init__(self, infos: Mapping[str, MetricInfo], cases: list[CaseResult]) -> None:
+    def __init__(self, infos: Mapping[str, MetricInfo], cases: _Cases) -> None:
         self._infos, self._cases = infos, cases
         self._restored: dict[str, Any] = {}
 
     def mean(self, name: str) -> float | None:
         info, concerned = self._infos.get(name), _CONCERNS.get(name)
-        cases = self._cases if concerned is None else [c for c in self._cases if concerned(c)]
-        if info is None and not cases:
+        cases = self._cases if concerned is None else self._cases.where(concerned)
+        if info is None and not any(True for _ in cases):
             return None  # and nothing is imported for it
         metric = _registry().get(name)
         if info is not None and metric_key(info) == metric_key(MetricInfo.of(metric)):
@@ -168,10 +190,11 @@ class _Measured:
         return _mean(values)
 
     def _anew(self, metric: Metric, case: CaseResult) -> float | None:
-        if case.case_id not in self._restored:
-            self._restored[case.case_id] = restored(case)
-        held = self._restored[case.case_id]
-        return None if held is None else _anew(metric, held)
+        held = self._restored.get(case.case_id) or restored(case)
+        if held is None:
+            return None
+        self._restored[case.case_id] = held
+        return _anew(metric, held)
 
 
 _CONCERNS: Mapping[str, Callable[[CaseResult], bool]] = {

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
+from operator import itemgetter
 from typing import Literal
 
 from ..core.by_fields import ByFields
 from ..core.metrics_base import Metric
-from ..core.run import CaseResult, Run, Score
+from ..core.run import CaseResult, Run, Score, Scores
 from ..core.scoring import aggregate
 from .policy import RegressionPolicy
 from .slices import in_slice
@@ -22,7 +24,6 @@ __all__ = [
     "errored_words",
     "judge_gate",
     "leave_undecided",
-    "slice_cases",
 ]
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
@@ -63,52 +64,47 @@ def leave_undecided(gate: GateOutcome, policy: RegressionPolicy) -> None:
         gate.state, gate.message = "failed", f"inconclusive (on_inconclusive: fail): {gate.message}"
 
 
-def slice_cases(run: Run, wanted: Mapping[str, str]) -> list[CaseResult]:
-    """Return the cases that were not skipped and whose labels have every value of *wanted*.
-
-    ``tag`` is in a case's tags; a missing label matches ``none``.
-    """
-    return [c for c in run.cases.values() if c.state != "skipped" and in_slice(c, wanted)]
-
-
 def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutcome:
     """Judge one threshold over the cases of its slice.  Nothing measured is a failure, never a pass."""
-    cases = slice_cases(run, gate.slice)
+    total = sum(1 for _ in _ran(run, gate))
     out = GateOutcome(
-        gate.title, "threshold", "passed", "", gate.metric, bound=str(gate.bound), total=len(cases),
+        gate.title, "threshold", "passed", "", gate.metric, bound=str(gate.bound), total=total,
         owner=gate.owner or run.owner_of(gate.metric), line=gate.line,
     )  # fmt: skip
-    if not cases:
+    if not total:
         return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")
     if gate.metric in ("error_rate", "pass_rate"):
         hits = "error" if gate.metric == "error_rate" else "passed"
-        value = sum(c.state == hits for c in cases) / len(cases)
-        culprits = [c.case_id for c in cases if (c.state == "error") or (hits == "passed" and c.state != hits)]
-        out.n, out.value, out.culprits = len(cases), value, tuple(culprits)
+        out.n, out.value = total, sum(c.state == hits for c in _ran(run, gate)) / total
+        culprits = (c for c in _ran(run, gate) if c.state == "error" or (hits == "passed" and c.state != hits))
+        out.culprits = tuple([c.case_id for c in culprits])
         return _settle(out, gate.bound)
-    metric = metrics[gate.metric]
-    scores = {c.case_id: c.scores[gate.metric] for c in cases if gate.metric in c.scores}
-    return _judge_metric(out, gate, metric, scores, run)
+    scores = run.scores_of(gate.metric, (lambda case: in_slice(case, gate.slice)) if gate.slice else None)
+    return _judge_metric(out, gate, metrics[gate.metric], scores, run)
 
 
-def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Mapping[str, Score], run: Run) -> GateOutcome:
-    out.n = sum(s.measurement is not None for s in scores.values())
-    n_error = sum(s.state == "error" for s in scores.values())
+def _ran(run: Run, gate: Gate) -> Iterator[CaseResult]:
+    """The cases of the gate's slice that were not skipped."""
+    cases = (c for c in run.cases.values() if c.state != "skipped")
+    return (c for c in cases if in_slice(c, gate.slice)) if gate.slice else cases
+
+
+def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Scores, run: Run) -> GateOutcome:
+    out.n = len(scores.measured)
+    n_error = sum(s.state == "error" for s in scores)
     if not out.n:
-        return _fail(out, f"nothing was measured: {_why_nothing(scores.values())}")
-    if gate.stat == "aggregate":
-        out.value = aggregate(metric, list(scores.values())).gated
-    else:
-        out.value = _statistic(gate, metric, scores, run)
+        return _fail(out, f"nothing was measured: {_why_nothing(scores)}")
+    out.value = aggregate(metric, scores).gated if gate.stat == "aggregate" else _statistic(gate, metric, scores, run)
     if out.value is None:
         return _fail(out, f"{n_error} cases errored, and an error has no worst {gate.metric} to count with")
     sign = 1 if metric.direction == "higher" else -1
-    ranked = sorted(scores, key=lambda i: sign * _value(scores[i], metric))
-    out.culprits = tuple(i for i in ranked if not gate.bound.holds(_value(scores[i], metric)))[:5]
+    values = ((sign * _value(s, metric), i) for i, s in zip(scores.ids, scores, strict=True))
+    short = ((value, i) for value, i in values if not gate.bound.holds(sign * value))
+    out.culprits = tuple(i for _, i in nsmallest(5, short, key=itemgetter(0)))
     return _settle(out, gate.bound, n_error)
 
 
-def _why_nothing(scores: Collection[Score]) -> str:
+def _why_nothing(scores: Iterable[Score]) -> str:
     """An error, if there is one: beside an outage it does not matter which labels are missing."""
     errors = sorted({s.reason.partition("\n")[0] for s in scores if s.state == "error"})
     if errors:
@@ -128,14 +124,13 @@ def _value(score: Score, metric: Metric) -> float:
     return score.value if score.value is not None else math.copysign(math.inf, 1)
 
 
-def _statistic(gate: Gate, metric: Metric, scores: Mapping[str, Score], run: Run) -> float | None:
-    values = sorted(_value(s, metric) for s in scores.values() if s.state == "error" or s.value is not None)
+def _statistic(gate: Gate, metric: Metric, scores: Scores, run: Run) -> float | None:
+    values = sorted(_value(s, metric) for s in scores if s.state == "error" or s.value is not None)
     if not values or not all(map(math.isfinite, values)):
         return None
     if gate.stat == "pass_rate":
-        bounds = _case_bounds(run, gate.metric)
-        kept = [i for i, s in scores.items() if s.state == "error" or s.value is not None]
-        return sum(all(b.holds(_value(scores[i], metric)) for b in bounds.get(i, ())) for i in kept) / len(kept)
+        kept = ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error" or s.value is not None)
+        return sum(_keeps(_value(s, metric), run.cases[i], gate.metric) for i, s in kept) / len(values)
     if gate.stat == "mean":
         return sum(values) / len(values)
     quantile = {"min": 0.0, "median": 0.5, "max": 1.0}.get(gate.stat)
@@ -149,12 +144,9 @@ def nearest_rank(values: Sequence[float], quantile: float) -> float:
     return values[max(0, math.ceil(quantile * len(values) - 1e-12) - 1)]
 
 
-def _case_bounds(run: Run, metric: str) -> dict[str, tuple[Bound, ...]]:
-    out: dict[str, tuple[Bound, ...]] = {}
-    for case_id, case in run.cases.items():
-        raw = case.extra.get("thresholds", {}).get(metric, ())
-        out[case_id] = tuple(Bound(op, limit) for op, limit in raw)
-    return out
+def _keeps(value: float, case: CaseResult, metric: str) -> bool:
+    """Whether *value* keeps the case's own thresholds."""
+    return all(Bound(*said).holds(value) for said in case.extra.get("thresholds", {}).get(metric, ()))
 
 
 def _settle(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:

@@ -107,9 +107,8 @@ def judge(
     out = Verdict(run.title, baseline_note=baseline_note)
     standing = standing_of(run.metrics, policy, calibrations)
     out.failed_cases = sum(c.state in ("failed", "error") and not c.expected_to_fail for c in run.cases.values())
-    scored = [c for c in run.cases.values() if c.state != "skipped"]
     for name, metric in metrics.items():
-        out.aggregates[name] = aggregate(metric, [c.scores[name] for c in scored if name in c.scores])
+        out.aggregates[name] = aggregate(metric, run.scores_of(name))
     if baseline is not None:
         out.comparison = compare(run, baseline)
         if accepting:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from typing import TextIO
 
-from ..core.run import CaseResult, MetricInfo, Run
+from ..core.run import CaseResult, MetricInfo, Run, Score
 from ..regression.verdict import Verdict
 from .numbers import number
 
-__all__ = ["COLUMNS", "csv_report", "spelled", "spreadsheet_text"]
+__all__ = ["COLUMNS", "csv_report", "spelled", "spreadsheet_text", "write_csv"]
 
 COLUMNS = (
     "id", "p_at_5", "p_at_10", "ndcg_10", "mrr_10", "cov_entities", "p50_ms", "p95_ms", "errors", "retries",
@@ -37,21 +38,27 @@ def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa
     sensitive that came through.  Ids that a spreadsheet would take for a formula get an apostrophe in front.
     *verdicts* add nothing here.
     """
-    names = list(dict.fromkeys(n for run in runs for n in run.metrics))
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    write_csv(out, runs)
+    return out.getvalue()
+
+
+def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
+    """Write the same to *file*, row by row."""
+    names = list(dict.fromkeys(n for run in runs for n in run.metrics))
+    writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*COLUMNS, "suite", "variant", "state", "owner", *names])
     for run in runs:
         for case in run.cases.values():
-            values = [spreadsheet_text(case.case_id), *(_cell(case, run, c) for c in COLUMNS[1:])]
+            scores = case.scores  # of a large run they are made when they are asked for
+            values = [spreadsheet_text(case.case_id), *(_cell(case, scores, run, c) for c in COLUMNS[1:])]
             values += [
                 spreadsheet_text(run.suite),
                 spreadsheet_text(run.variant),
                 case.state,
                 spreadsheet_text(run.owner),
             ]
-            writer.writerow([*values, *(_value(case, n) for n in names)])
-    return out.getvalue()
+            writer.writerow([*values, *(_value(scores, n) for n in names)])
 
 
 def spreadsheet_text(text: str) -> str:
@@ -59,20 +66,20 @@ def spreadsheet_text(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def _value(case: CaseResult, name: str) -> str:
-    score = case.scores.get(name)
+def _value(scores: Mapping[str, Score], name: str) -> str:
+    score = scores.get(name)
     return "" if score is None or score.value is None else number(score.value, 4)
 
 
-def _cell(case: CaseResult, run: Run, column: str) -> str:
+def _cell(case: CaseResult, scores: Mapping[str, Score], run: Run, column: str) -> str:
     if column in ("p50_ms", "p95_ms"):
         return _milliseconds(case)
     if column == "errors":
         return "" if case.state == "skipped" else str(int(case.state == "error"))
     if column == "privacy_leak":
-        return _leak(case, run)
+        return _leak(scores, run)
     name = spelled(run.metrics, _METRIC_OF[column])
-    return "" if name is None else _value(case, name)
+    return "" if name is None else _value(scores, name)
 
 
 def spelled(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
@@ -87,7 +94,7 @@ def _milliseconds(case: CaseResult) -> str:
     return "" if seconds is None else number(seconds * 1000, 1)
 
 
-def _leak(case: CaseResult, run: Run) -> str:
+def _leak(scores: Mapping[str, Score], run: Run) -> str:
     name = spelled(run.metrics, "redaction_efficacy") or spelled(run.metrics, "block_efficacy")
-    score = case.scores.get(name) if name is not None else None
+    score = scores.get(name) if name is not None else None
     return "" if score is None or score.value is None else number(1 - score.value, 4)

@@ -130,6 +130,8 @@ def _suite(run: Run, verdict: Verdict) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return one level of *value* as JSON knows it; text for what it does not know."""
+    if isinstance(value, Mapping):  # the results of a large run
+        return dict(value)
     if not is_dataclass(value):
         return str(value)
     out = {f.name: getattr(value, f.name) for f in fields(value)}

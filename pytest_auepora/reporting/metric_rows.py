@@ -124,7 +124,7 @@ def _row(run: Run, verdict: Verdict, found: Aggregate, gate: GateOutcome | None)
 
 def _has_cases(run: Run, name: str) -> bool:
     """Whether cases have values of their own, which is what baselines hold."""
-    return any(s.state == "number" for c in run.cases.values() if (s := c.scores.get(name)) is not None)
+    return any(s.state == "number" for s in run.scores_of(name))
 
 
 def _gate_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
@@ -192,7 +192,7 @@ def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iter
 
 
 def _reasons(run: Run, name: str) -> list[str]:
-    seen = {s.reason for c in run.cases.values() if (s := c.scores.get(name)) and s.state == "n/a" and s.reason}
+    seen = {s.reason for s in run.scores_of(name) if s.state == "n/a" and s.reason}
     return sorted(seen)[:2]
 
 

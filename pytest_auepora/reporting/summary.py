@@ -99,7 +99,7 @@ def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bo
     _title(page, run)
     page.free(headline([verdict], [run]), *headline_style([verdict]))
     _metrics(page, run, verdict)
-    for kind, cases in cases_of(run, verdict).items():
+    for kind, cases in cases_of(run, verdict, (*FAILING, "fixed")).items():
         if kind == "errored":
             _errors(page, cases)
         elif kind in FAILING:

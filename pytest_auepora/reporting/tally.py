@@ -60,18 +60,21 @@ def kind_of(result: CaseResult, comparison: CaseComparison | None) -> Kind:
             return flip
 
 
-def cases_of(run: Run, verdict: Verdict) -> dict[Kind, list[CaseResult]]:
-    """Return the cases of a run by kind, worst kinds first, each in the order of the golden file."""
+def cases_of(run: Run, verdict: Verdict, kinds: Sequence[Kind] = _ORDER) -> dict[Kind, list[CaseResult]]:
+    """Return the cases of a run by kind, worst kinds first, each in the order of the golden file; only *kinds*."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     by: dict[Kind, list[CaseResult]] = {kind: [] for kind in _ORDER}
     for case_id, result in run.cases.items():
-        by[kind_of(result, compared.get(case_id))].append(result)
+        if (kind := kind_of(result, compared.get(case_id))) in kinds:
+            by[kind].append(result)
     return {kind: cases for kind, cases in by.items() if cases}
 
 
 def tally(run: Run, verdict: Verdict) -> Counter[Kind]:
     """Return how many cases of each kind there are."""
-    return Counter({kind: len(cases) for kind, cases in cases_of(run, verdict).items()})
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    found = Counter(kind_of(result, compared.get(case_id)) for case_id, result in run.cases.items())
+    return Counter({kind: found[kind] for kind in _ORDER if kind in found})
 
 
 def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequence[Problem] = ()) -> str:

@@ -317,7 +317,7 @@ def test_csv_has_a_row_per_case_and_metric() -> None:
 
 def test_the_order_of_cases_does_not_change_the_numbers() -> None:
     turned = [
-        Run(**{**{f: getattr(r, f) for f in r.__slots__}, "cases": dict(reversed(r.cases.items()))}) for r in THREE
+        Run(**{**{f: getattr(r, f) for f in r.__slots__}, "cases": dict(reversed([*r.cases.items()]))}) for r in THREE
     ]
     for a, b in zip(three().rows, side_by_side(turned).rows, strict=True):
         assert a == b

@@ -1,0 +1,279 @@
+"""The results of a large run in columns: a few bytes a case and metric, all else in a temporary file.
+
+A `ResultTable` stands where a run has a dictionary of results.  What is read of a result is fetched when it is read.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, overload
+
+from .metrics_base import Measurement
+from .run import CaseResult, CaseState, Score, ScoreState
+from .spool import Spool
+
+__all__ = ["ResultTable", "ScoreColumn"]
+
+_STATES: tuple[CaseState | None, ...] = (None, "passed", "failed", "error", "skipped")
+_CODES = {state: code for code, state in enumerate(_STATES)}
+_ABSENT = 0  # code of a score that is not there
+_ELSEWHERE: dict[ScoreState, int] = {"number": 252, "n/a": 253, "error": 254, "aggregate": 255}
+"""Codes of scores that lie with the rest of the result."""
+_MOST_SAID = 251
+_MOST_ALIKE = 1_000  # different mappings of a kind that are kept in memory; the thresholds of most cases are the same
+_ALIKE = ("labels", "extra")
+_REST = (
+    "problems", "error", "query", "where", "content_hash", "cluster", "expected", "outputs", "ranks", "seconds",
+    "concurrency",
+)  # fmt: skip
+_Rest = tuple[tuple[Any, ...], dict[str, Score]]
+_PLACES = {name: place for place, name in enumerate((*_REST, *_ALIKE))}
+
+
+class ResultTable(MutableMapping[str, CaseResult]):
+    """Results by case id, in the order of *ids*.  A result that was put in is not to be changed.
+
+    In memory stay its state and, for each metric, a float and a byte.  A score that takes more (details, data that
+    the aggregate is made of) lies in the file with texts, ranks, times and reasons.
+
+    Args:
+        ids: every case there may be, in order.
+        rows: where each stands among them; held, not copied.
+    """
+
+    def __init__(self, ids: Sequence[str], rows: Mapping[str, int]) -> None:
+        self.ids = ids
+        self._rows = rows
+        self._states = bytearray(len(ids))
+        self._places = array("q", [0]) * len(ids)
+        self._alike = {name: _Alike(len(ids)) for name in _ALIKE}
+        self._columns: dict[str, _Column] = {}
+        self._rest: Spool[_Rest] = Spool()
+        self._count = 0
+        self._last: tuple[int, _Rest] | None = None
+
+    def __setitem__(self, case_id: str, result: CaseResult) -> None:
+        row = self._rows[case_id]
+        self._count += not self._states[row]
+        self._states[row] = _CODES[result.state]
+        for column in self._columns.values():
+            column.codes[row] = _ABSENT
+        more = {name: score for name, score in result.scores.items() if not self._column(name).take(row, score)}
+        rest = [getattr(result, name) for name in _REST]
+        rest += [None if self._alike[name].take(row, value := getattr(result, name)) else value for name in _ALIKE]
+        self._places[row] = len(self._rest)
+        self._rest.append((tuple(rest), more))
+        self._last = None
+
+    def _column(self, name: str) -> _Column:
+        if name not in self._columns:
+            self._columns[name] = _Column(len(self.ids))
+        return self._columns[name]
+
+    def __getitem__(self, case_id: str) -> CaseResult:
+        row = self._rows[case_id]
+        if not self._states[row]:
+            raise KeyError(case_id)
+        return self._at(case_id, row)
+
+    def _at(self, case_id: str, row: int) -> CaseResult:
+        made = _Kept.__new__(_Kept)
+        made.case_id, made.state, made._table, made._row = case_id, _STATES[self._states[row]], self, row  # type: ignore[assignment]
+        return made
+
+    def __delitem__(self, case_id: str) -> None:
+        row = self._rows[case_id]
+        if not self._states[row]:
+            raise KeyError(case_id)
+        self._states[row] = 0
+        self._count -= 1
+
+    def __contains__(self, case_id: object) -> bool:
+        row = self._rows.get(case_id)  # type: ignore[call-overload]
+        return row is not None and bool(self._states[row])
+
+    def __iter__(self) -> Iterator[str]:
+        return (case_id for case_id, row in self._rows.items() if self._states[row])
+
+    def __len__(self) -> int:
+        return self._count
+
+    def scores_of(self, metric: str, wanted: Callable[[CaseResult], bool] | None = None) -> ScoreColumn:
+        """Return the scores of *metric* in the cases that have one, were not skipped and are *wanted*."""
+        codes = self._columns[metric].codes if metric in self._columns else b""
+        skipped = _CODES["skipped"]
+        rows = (
+            row for row, (code, state) in enumerate(zip(codes, self._states, strict=False))
+            if code and state and state != skipped and (wanted is None or wanted(self._at(self.ids[row], row)))
+        )  # fmt: skip
+        return ScoreColumn(self, metric, array("q", rows))
+
+    def in_state(self, metric: str, rows: Iterable[int], states: Collection[ScoreState]) -> array[int]:
+        """Return those of *rows*, which have a score of *metric*, in which it is in one of *states*."""
+        if metric not in self._columns:
+            return array("q")
+        column = self._columns[metric]
+        coded, codes = column.coded(states), column.codes
+        return array("q", (row for row in rows if coded[codes[row]]))
+
+    def part(self, row: int, name: str) -> Any:
+        """Return the attribute *name* of the result in *row*."""
+        if name == "scores":
+            return {name: self.score(row, name) for name, column in self._columns.items() if column.codes[row]}
+        if name in _ALIKE and (found := self._alike[name].get(row)) is not None:
+            return found
+        return self._fetched(row)[0][_PLACES[name]]
+
+    def score(self, row: int, metric: str) -> Score:
+        """Return one score of the result in *row*, which has it."""
+        return self._columns[metric].get(row) or self._fetched(row)[1][metric]
+
+    def _fetched(self, row: int) -> _Rest:
+        if self._last is None or self._last[0] != row:  # who reads one thing of a result mostly reads the next as well
+            self._last = row, self._rest[self._places[row]]
+        return self._last[1]
+
+
+class _Kept(CaseResult):
+    """A result of a table: what is not in memory is fetched, and forgotten again."""
+
+    __slots__ = ("_row", "_table")
+    _table: ResultTable
+    _row: int
+
+    def __getattr__(self, name: str) -> Any:  # asked only for what was never set
+        if name in _PLACES or name == "scores":
+            return self._table.part(self._row, name)
+        raise AttributeError(name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CaseResult) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CaseResult, tuple(getattr(self, name) for name in CaseResult.__dataclass_fields__)
+
+
+class _Alike:
+    """Mappings of which most say the same: each is kept once, for all results that have it."""
+
+    def __init__(self, n: int) -> None:
+        self._codes = array("H", [0]) * n
+        self._known: dict[str, int] = {}
+        self._values: list[dict[str, Any]] = []
+
+    def take(self, row: int, value: dict[str, Any]) -> bool:
+        """Keep *value* for *row*; False where there are too many different ones already."""
+        said = repr(value)  # 1, 1.0 and True are equal, and so are two mappings in different order
+        code = self._known.get(said, 0)
+        if not code and len(self._values) < _MOST_ALIKE:
+            self._values.append(value)
+            code = self._known[said] = len(self._values)
+        self._codes[row] = code
+        return code > 0
+
+    def get(self, row: int) -> dict[str, Any] | None:
+        code = self._codes[row]
+        return self._values[code - 1] if code else None
+
+
+class _Column:
+    """The scores of one metric: a number, and a code for its state and reason."""
+
+    def __init__(self, n: int) -> None:
+        self.codes = bytearray(n)
+        self._values = array("d", [0.0]) * n
+        self._known: dict[tuple[Any, ...], int] = {}
+        self._said: list[tuple[Any, ...]] = [()]
+
+    def take(self, row: int, score: Score) -> bool:
+        """Keep *score*; False where it is more than a number, or one of too many reasons for there being none."""
+        value = score.value
+        if score.data is not None or score.details or not (value is None or type(value) is float):
+            self.codes[row] = _ELSEWHERE[score.state]
+            return False
+        said = (score.state, value is not None, score.reason)
+        code = self._known.get(said, 0)
+        if not code and len(self._said) <= _MOST_SAID:
+            code = self._known[said] = len(self._said)
+            self._said.append(said)
+        self.codes[row] = code or _ELSEWHERE[score.state]
+        self._values[row] = 0.0 if value is None else value
+        return code > 0
+
+    def get(self, row: int) -> Score | None:
+        code = self.codes[row]
+        if code > _MOST_SAID:
+            return None
+        state, has_value, reason = self._said[code]
+        return Score(state, self._values[row] if has_value else None, reason)
+
+    def coded(self, states: Collection[ScoreState]) -> bytes:
+        """Return for each code whether it stands for one of *states*."""
+        out = bytearray(256)
+        for code, said in enumerate(self._said[1:], 1):
+            out[code] = said[0] in states
+        for state, code in _ELSEWHERE.items():
+            out[code] = state in states
+        return bytes(out)
+
+
+class ScoreColumn(Sequence[Score]):
+    """Some scores of one metric in a table, in order; a score is made when it is read."""
+
+    def __init__(self, table: ResultTable, metric: str, rows: array[int]) -> None:
+        self._table, self._metric, self._rows = table, metric, rows
+
+    @property
+    def ids(self) -> Iterator[str]:
+        """The cases the scores are of."""
+        return (self._table.ids[row] for row in self._rows)
+
+    @property
+    def measured(self) -> ScoreColumn:
+        """Those with something to aggregate."""
+        rows = self._table.in_state(self._metric, self._rows, ("number", "aggregate"))
+        return ScoreColumn(self._table, self._metric, rows)
+
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """The same as their metric gave it."""
+        return _Measurements(self.measured)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Score: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Score]: ...
+    def __getitem__(self, at: int | slice) -> Score | list[Score]:
+        if isinstance(at, slice):
+            return [self._table.score(row, self._metric) for row in self._rows[at]]
+        return self._table.score(self._rows[at], self._metric)
+
+    def __iter__(self) -> Iterator[Score]:
+        table, metric = self._table, self._metric
+        return (table.score(row, metric) for row in self._rows)
+
+
+class _Measurements(Sequence[Measurement]):
+    """The measurements behind a column of scores that all have one."""
+
+    def __init__(self, scores: ScoreColumn) -> None:
+        self._scores = scores
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    @overload
+    def __getitem__(self, at: int) -> Measurement: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Measurement]: ...
+    def __getitem__(self, at: int | slice) -> Measurement | list[Measurement]:
+        if isinstance(at, slice):
+            return [Measurement(s.value, s.data, s.details) for s in self._scores[at]]
+        one = self._scores[at]
+        return Measurement(one.value, one.data, one.details)

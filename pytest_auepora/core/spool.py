@@ -1,0 +1,63 @@
+"""Values kept in a temporary file: of each only its place stays in memory."""
+
+from __future__ import annotations
+
+import pickle
+import weakref
+from array import array
+from collections.abc import Iterator, Sequence
+from tempfile import TemporaryFile
+from typing import Any, Generic, TypeVar, overload
+
+__all__ = ["Spool"]
+
+T = TypeVar("T")
+
+
+class Spool(Sequence[T], Generic[T]):
+    """A sequence that grows and whose values, pickled, lie on disk: sixteen bytes of memory each.
+
+    The file has no name and goes with the object.  Every reading makes a new value.  For one thread.
+    """
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - it lives as long as this does
+        weakref.finalize(self, self._file.close)
+        self._starts = array("q")
+        self._sizes = array("q")
+        self._end = 0
+        self._at_end = True
+
+    def append(self, value: T) -> None:
+        """Put *value* at the end."""
+        self._starts.append(0)
+        self._sizes.append(0)
+        self[-1] = value
+
+    def __setitem__(self, at: int, value: T) -> None:
+        data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        if not self._at_end:
+            self._file.seek(self._end)
+            self._at_end = True
+        self._file.write(data)
+        self._starts[at], self._sizes[at] = self._end, len(data)  # what was there before stays, and is not read again
+        self._end += len(data)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[T]: ...
+    def __getitem__(self, at: int | slice) -> T | list[T]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        start, size = self._starts[at], self._sizes[at]
+        self._file.seek(start)
+        self._at_end = False
+        value: Any = pickle.loads(self._file.read(size))
+        return value  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[T]:
+        return (self[i] for i in range(len(self)))

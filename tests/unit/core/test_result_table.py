@@ -1,0 +1,93 @@
+"""Results in columns: what goes in comes out, whatever of it lies in the file."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+
+from pytest_auepora.core import result_table
+from pytest_auepora.core.metrics_base import Measurement
+from pytest_auepora.core.result_table import ResultTable
+from pytest_auepora.core.run import CaseResult, Run, Score
+from pytest_auepora.core.spool import Spool
+
+IDS = ("a", "b", "c", "d", "e")
+RESULTS = {
+    "d": CaseResult(
+        "d", "failed", {"f1": Score("number", -0.0), "bleu": Score("number", 0.5, "", [1, 2])}, ["f1 is low"],
+        query="q?", where="x:3", content_hash="h", cluster="b", labels={"level": 1}, expected={"expect": "answer"},
+        outputs={"answer": "no"}, ranks={"doc": None}, seconds=0.5, concurrency=3, extra={"thresholds": {}},
+    ),
+    "a": CaseResult(
+        "a", "passed", {"f1": Score("number", 1), "bleu": Score("aggregate", None, "", [3, 4])},
+        labels={"level": True}, ranks={"doc": 1},
+    ),
+    "b": CaseResult("b", "error", {n: Score.failed("TimeoutError") for n in ("f1", "bleu")}, error="TimeoutError\n  x"),
+    "e": CaseResult("e", "passed", {"f1": Score("n/a", reason="no reference"), "bleu": Score("number", 0.25)}),
+    "c": CaseResult("c", "skipped", error="not now"),
+}  # fmt: skip
+
+
+def filled() -> ResultTable:
+    table = ResultTable(IDS, {case_id: row for row, case_id in enumerate(IDS)})
+    table.update(RESULTS)
+    return table
+
+
+@pytest.mark.parametrize("alike", [1000, 1])
+@pytest.mark.parametrize("said", [251, 1])
+def test_what_goes_in_comes_out_in_order(monkeypatch: pytest.MonkeyPatch, alike: int, said: int) -> None:
+    monkeypatch.setattr(result_table, "_MOST_ALIKE", alike)
+    monkeypatch.setattr(result_table, "_MOST_SAID", said)
+    table = filled()
+    assert list(table) == list(IDS)
+    for case_id, result in table.items():
+        assert repr(result.to_dict()) == repr(RESULTS[case_id].to_dict())  # 1, 1.0 and True are equal
+        assert result == RESULTS[case_id]
+        assert pickle.loads(pickle.dumps(result)) == RESULTS[case_id]
+        assert replace(RESULTS[case_id], concurrency=9) != result
+    assert (
+        Run("s", cases=table, expected_ids=IDS).to_dict()
+        == Run("s", cases={i: RESULTS[i] for i in IDS}, expected_ids=IDS).to_dict()
+    )
+
+
+def test_scores_of_a_metric_are_those_of_the_results() -> None:
+    run, plain = Run("s", cases=filled()), Run("s", cases={i: RESULTS[i] for i in IDS})
+    for name in ("f1", "bleu", "other"):
+        for wanted in (None, lambda case: case.case_id != "d"):
+            found, held = run.scores_of(name, wanted), plain.scores_of(name, wanted)
+            assert (list(found), list(found.ids), len(found)) == (list(held), list(held.ids), len(held))
+            assert list(found.measured) == list(held.measured)
+            assert list(found.measurements) == list(held.measurements)
+            assert bool(found.measured) == bool(held.measured)
+    assert run.scores_of("bleu").measurements[-1] == Measurement(0.25)
+    assert run.scores_of("f1").measured[0:1] == [Score("number", 1.0)]
+
+
+def test_a_later_result_replaces_the_earlier_and_one_can_be_taken_out() -> None:
+    table = filled()
+    table["d"] = CaseResult("d", "passed", {"f1": Score("number", 0.5)}, labels={"level": 2})
+    assert table["d"].scores == {"f1": Score("number", 0.5)}
+    assert (table["d"].state, table["d"].labels, table["d"].problems, len(table)) == ("passed", {"level": 2}, [], 5)
+    del table["d"]
+    assert ("d" in table, "x" in table, len(table), list(table)) == (False, False, 4, ["a", "b", "c", "e"])
+    for lost in ("d", "x"):
+        with pytest.raises(KeyError):
+            table[lost]
+
+
+def test_a_spool_is_read_and_written_in_any_order() -> None:
+    spool: Spool[str] = Spool()
+    for word in ("one", "two"):
+        spool.append(word)
+    assert spool[0] == "one"
+    spool.append("three" * 10_000)
+    spool[0] = "anew"
+    assert (list(spool), spool[1:2], spool[-1], len(spool)) == (
+        ["anew", "two", "three" * 10_000], ["two"], "three" * 10_000, 3,
+    )  # fmt: skip
+    with pytest.raises(IndexError):
+        spool[3]
