@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..core.json_text import dumps
 from ..core.run import Run
 from ..errors import Problem
-from ..history.codec import dumps
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_past
 from ..reporting.json_report import FORMAT, from_outside, read_json_report

@@ -52,6 +52,17 @@ class Score(ByFields):
         """Make the score of a case that could not be measured."""
         return cls("error", reason=reason)
 
+    def said(self) -> dict[str, Any]:
+        """Return it as plain data, without what is as it is by default."""
+        out: dict[str, Any] = {"state": self.state, "value": self.value}
+        if self.reason:
+            out["reason"] = self.reason
+        if self.data is not None:
+            out["data"] = self.data
+        if self.details:
+            out["details"] = self.details
+        return out
+
     @property
     def measurement(self) -> Measurement | None:
         """What `Metric.aggregate` takes, or None for n/a and errors."""

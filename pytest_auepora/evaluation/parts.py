@@ -84,10 +84,13 @@ class Parts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        out: dict[str, Any] = {
-            "answer": self.answer, "structured": self.structured, "metadata": self.metadata,
-            "retrieved": self.retrieved, "timings": self.timings, "extra": self.extra,
-        }  # fmt: skip
+        out: dict[str, Any] = {"answer": self.answer, "retrieved": self.retrieved, "timings": self.timings}
+        if self.structured is not None:
+            out["structured"] = self.structured
+        if self.metadata:
+            out["metadata"] = self.metadata
+        if self.extra:
+            out["extra"] = self.extra
         if self.gaps:
             out["gaps"] = [[list(path), reason] for path, reason in self.gaps.items()]
         return out

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.json_text import encoder_of
+from ..core.json_text import dumps
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Score
 from ..core.types import Document, SystemOutputs
@@ -67,7 +67,7 @@ def record(
     if outputs is None:
         if redact is not None:
             redact(told)
-        return ERRORED + _json({**raw, "error": told.error})
+        return ERRORED + dumps({**raw, "error": told.error})
     parts = Parts.of(outputs)
     if case.moved is not None:
         raw["moved"] = case.moved
@@ -83,22 +83,22 @@ def record(
         if case.moved is not None:
             parts.drop(("retrieved",), f"{UNSEEN}: the passages that labels which moved were matched by")
     costly = {n: s for n, s in told.scores.items() if n in metrics and not metrics[n].deterministic}
-    raw |= {"parts": parts.to_dict(), "scores": _plain_scores(costly)}
-    text, mark = _json(raw), WHOLE
+    raw |= {"parts": parts.to_dict(), "scores": _said(costly)}
+    text, mark = dumps(raw), WHOLE
     if len(text) > cap:
         _cut(parts, len(text) - cap, cap)
         mark = CUT
     if not parts.gaps:
         return WHOLE + text
-    raw |= {"parts": parts.to_dict(), "scores": _plain_scores(told.scores), "ranks": told.ranks}
+    raw |= {"parts": parts.to_dict(), "scores": _said(told.scores), "ranks": told.ranks}
     raw["shown"] = told.outputs if redact is None else cropped(told.outputs)
-    return (CUT if mark == CUT else PARTIAL) + _json(raw)
+    return (CUT if mark == CUT else PARTIAL) + dumps(raw)
 
 
 def _cut(parts: Parts, excess: int, cap: int) -> None:
     """Take the largest texts out until *excess* characters are gone."""
     reason = f"was not recorded: the answer with its documents is larger than auepora_record_cap = {cap}"
-    sizes = {path: len(_json(value)) for path, value in parts.pieces().items()}
+    sizes = {path: len(dumps(value)) for path, value in parts.pieces().items()}
     for path in sorted(sizes, key=lambda p: sizes[p], reverse=True):
         if excess <= 0:
             return
@@ -174,18 +174,8 @@ class RecordedAnswer:
         return ""
 
 
-_SCORE = tuple(f.name for f in fields(Score))
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else str(value)
-
-
-_json = encoder_of(_plain)
-
-
-def _plain_scores(scores: Mapping[str, Score]) -> dict[str, Any]:
-    return {name: {part: getattr(score, part) for part in _SCORE} for name, score in scores.items()}
+def _said(scores: Mapping[str, Score]) -> dict[str, Any]:
+    return {name: score.said() for name, score in scores.items()}
 
 
 def _unpacked(text: str) -> str | bytes:

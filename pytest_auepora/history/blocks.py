@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from ..core.json_text import dumps
 from ..errors import HistoryError
-from .codec import dumps
 
 __all__ = ["Block", "Packing", "Recorded", "packed"]
 

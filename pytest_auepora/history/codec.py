@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass
-from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..core.json_text import encoder_of
+from ..core.json_text import dumps, taken_apart
 from ..core.run import CaseResult, Run
 
-__all__ = ["dumps", "rounded", "run_of", "run_text", "taken_apart"]
+if TYPE_CHECKING:
+    from ..regression.compare import CaseComparison, ScoreChange
+    from ..regression.verdict import Verdict
 
-
-def dumps(value: Any) -> str:
-    """Return *value*, which may hold dataclasses, as JSON in ASCII; infinity stays infinity as Python writes it."""
-    return _encoded(value)
+__all__ = ["result_text", "rounded", "run_of", "run_text", "verdict_text"]
 
 
 def run_text(run: Run) -> str:
@@ -27,44 +23,39 @@ def run_text(run: Run) -> str:
     return dumps(raw)
 
 
+def result_text(result: CaseResult) -> str:
+    """Return *result*; what a score does not say is left out."""
+    raw = taken_apart(result)
+    raw["scores"] = {name: score.said() for name, score in result.scores.items()}
+    return dumps(raw, nulls=sum([rank is None for rank in result.ranks.values()]))
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Return *verdict*."""
+    if verdict.comparison is None:
+        return dumps(verdict)
+    cases = {case_id: _compared(case) for case_id, case in verdict.comparison.cases.items()}
+    return dumps({**taken_apart(verdict), "comparison": {**taken_apart(verdict.comparison), "cases": cases}})
+
+
+def _compared(case: CaseComparison) -> dict[str, Any]:
+    raw = taken_apart(case)
+    raw["changes"] = {name: _change(change) for name, change in case.changes.items()}
+    if case.before is not None:
+        raw["before"] = taken_apart(case.before)
+    return raw
+
+
+def _change(change: ScoreChange) -> dict[str, Any]:
+    # thousands of them: `taken_apart` would take a third longer
+    return {"before": change.before, "after": change.after, "gain": change.gain, "errored": change.errored}
+
+
 def run_of(text: str, results: list[str]) -> Run:
     """Return the run whose `run_text` is *text*, with its *results* in order."""
     run = Run.from_dict(json.loads(text))
     run.add(CaseResult.from_dict(json.loads(result)) for result in results)
     return run
-
-
-def taken_apart(value: Any) -> Any:
-    """Return the fields of a dataclass by name, as they are, and of what else JSON does not know what is written."""
-    kind = type(value)
-    if (taken := _TAKERS.get(kind)) is None:
-        if not is_dataclass(kind):
-            return _foreign(value)
-        names = tuple(f.name for f in fields(kind))
-        taken = _TAKERS[kind] = _taker(names)
-    return taken(value)
-
-
-def _taker(names: tuple[str, ...]) -> Callable[[Any], dict[str, Any]]:
-    if len(names) < 2:  # of one name `attrgetter` gives no tuple
-        return lambda value: {name: getattr(value, name) for name in names}
-    all_of = attrgetter(*names)
-    return lambda value: dict(zip(names, all_of(value), strict=True))
-
-
-def _foreign(value: Any) -> Any:
-    if hasattr(value, "tolist"):  # numbers and arrays of numpy
-        return value.tolist()
-    if isinstance(value, (set, frozenset)):
-        return sorted(value, key=str)
-    return str(value)
-
-
-_TAKERS: dict[type[Any], Callable[[Any], dict[str, Any]]] = {}
-"""What takes a dataclass apart: asked for thousands of values of few kinds, so it is made once a kind."""
-
-
-_encoded = encoder_of(taken_apart)
 
 
 def rounded(value: float | None) -> float | None:

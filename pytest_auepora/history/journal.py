@@ -14,14 +14,14 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Any
 
+from ..core.json_text import dumps
 from ..core.run import CaseResult, Run
 from ..regression.baseline import GIT_COMMIT
 from ..regression.verdict import GateOutcome, Verdict
-from .codec import dumps, run_text
+from .codec import result_text, run_text
 from .places import FOLDER, is_url
 from .run_ids import new_run_id
 from .store import HistoryStore
-from .texts import result_text
 
 __all__ = ["Journal", "Unfinished", "folder_of", "recover", "unfinished"]
 
@@ -48,7 +48,7 @@ class Journal:
         self._file: IO[bytes] | None = None
         self._size = 0
         self._broken = False
-        self._told: dict[tuple[str, str], tuple[Any, str]] = {}
+        self._told: dict[tuple[str, str], tuple[Any, bytes]] = {}
         self._written: dict[int, tuple[CaseResult, int, int]] = {}
 
     def knows(self, path: str, variant: str) -> bool:
@@ -58,17 +58,17 @@ class Journal:
     def begin(self, run: Run, commit: str = "") -> None:
         """Take in *run*, which has no results yet, and what the project is at."""
         self._known.add((run.path, run.variant))
-        self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n')
+        self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n'.encode())
 
     def add(self, path: str, variant: str, result: CaseResult, recordings: Sequence[str], provenance: Any) -> None:
         """Take in one result of a run that was begun; a later one of the same case counts."""
-        text = result_text(result)
-        known, told = self._told.get((path, variant), (None, ""))
+        text = result_text(result).encode()
+        known, told = self._told.get((path, variant), (None, b""))
         if not told or known is not provenance:  # within a process it is one of each run
-            told = dumps({"of": [path, variant], "provenance": provenance})
+            told = dumps({"of": [path, variant], "provenance": provenance}).encode()
             self._told[path, variant] = provenance, told
         answers = ",".join(map(_answer_json, recordings))
-        self._write(f'{told[:-1]},"answers":[{answers}],"result":{text}}}\n')
+        self._write(b'%s,"answers":[%s],"result":%s}\n' % (told[:-1], answers.encode(), text))
         if not self._broken:
             self._written[id(result)] = result, self._size - len(text) - 2, len(text)
 
@@ -84,23 +84,22 @@ class Journal:
                     return text.decode()
         return result_text(result)
 
-    def _write(self, line: str) -> None:
-        """Append *line*, ASCII with its end; where that does not work, a killed run is lost, and the run goes on."""
+    def _write(self, line: bytes) -> None:
+        """Append *line* with its end; where that does not work, a killed run is lost, and the run goes on."""
         if self._broken:
             return
         try:
             if self._file is None:
                 self._file = self._open()
-                self._append(dumps(self._head) + "\n")
+                self._append(f"{dumps(self._head)}\n".encode())
             self._append(line)
         except OSError:
             self._broken = True
 
-    def _append(self, line: str) -> None:
-        data = line.encode("ascii")
-        if self._file is None or self._file.write(data) != len(data):
+    def _append(self, line: bytes) -> None:
+        if self._file is None or self._file.write(line) != len(line):
             raise OSError("the disk is full")
-        self._size += len(data)
+        self._size += len(line)
 
     def _open(self) -> IO[bytes]:
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from ..core.json_text import dumps
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError, did_you_mean
 from ..regression.verdict import Verdict
 from .aggregates import AggregateMetrics, aggregate_of
 from .blocks import Packing, Recorded, packed
-from .codec import dumps, run_of, run_text
+from .codec import result_text, run_of, run_text, verdict_text
 from .database import open_database
 from .pruning import RECORDINGS, delete_runs, prune_recordings, prune_runs
 from .run_ids import new_run_id
 from .schema import ensure_tables, has_tables
-from .texts import result_text, verdict_text
 
 if TYPE_CHECKING:
     from .stored_run import StoredRun
@@ -89,7 +89,7 @@ class HistoryStore:
             keep: how many runs of this suite and configuration stay, this one included; 0 for all.
             recordings: the answers, each as `evaluation.recording.record` gives it, packed already or not.
             keep_recorded: of how many of these runs the recordings stay; 0 for all.
-            text_of: how a result is written down; who has its `texts.result_text` already can hand it over.
+            text_of: how a result is written down; who has its `codec.result_text` already can hand it over.
 
         Returns:
             The new run's id.

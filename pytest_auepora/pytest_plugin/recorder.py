@@ -121,8 +121,8 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
+        from ..history.codec import result_text
         from ..history.store import HistoryStore
-        from ..history.texts import result_text
 
         key = run.path, run.variant
         self._unjudged.discard(key)

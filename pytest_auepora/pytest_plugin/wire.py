@@ -7,7 +7,7 @@ the session.  Within one process the results themselves are handed over.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -41,7 +41,9 @@ _here: WeakKeyDictionary[pytest.TestReport, list[Parcel]] = WeakKeyDictionary()
 def attach(report: pytest.TestReport, parcels: list[Parcel], *, leaves_process: bool) -> None:
     """Put *parcels* on *report*."""
     if leaves_process:
-        text = json.dumps([asdict(p) for p in parcels], ensure_ascii=False, default=str)
+        from ..core.json_text import dumps
+
+        text = dumps(parcels)
         setattr(report, _ATTRIBUTE, text)
     else:
         _here[report] = parcels

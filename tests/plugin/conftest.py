@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.core.run import CaseResult
-from pytest_auepora.history.codec import dumps
+from pytest_auepora.history.codec import result_text
 from pytest_auepora.history.journal import Journal
 
 for _module in (
@@ -20,6 +20,7 @@ for _module in (
     "nltk.stem.porter",
     "rouge_score.rouge_scorer",
     "sacrebleu",
+    "orjson",
     "portalocker",
     "scipy.special",
 ):
@@ -182,7 +183,7 @@ def _results_stay_as_they_were_reported(monkeypatch: pytest.MonkeyPatch) -> Iter
 
     def checked(journal: Journal, result: CaseResult) -> str:
         text = handed_over(journal, result)
-        changed.extend([result.case_id] if text != dumps(result) else [])
+        changed.extend([result.case_id] if text != result_text(result) else [])
         return text
 
     monkeypatch.setattr(Journal, "text_of", checked)

@@ -1,10 +1,14 @@
-"""JSON written the short way is, letter for letter, what the standard library writes."""
+"""What a run keeps is read back as it was, whoever writes it."""
 
 from __future__ import annotations
 
 import json
 import math
-import sys
+from collections import namedtuple
+from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -12,68 +16,102 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_auepora.core import json_text
-from pytest_auepora.core.json_text import encoder_of, number, quoted
+from pytest_auepora.core.json_text import dumps, taken_apart
+from pytest_auepora.core.run import Score
 
-LETTERS = st.text() | st.text(st.characters(max_codepoint=130), min_size=30, max_size=50)
-
-
-def as_is(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
-@given(LETTERS | LETTERS.map(lambda text: text + "…"))
-@example("")
-@example("…")
-@example("x" * 40 + "…")
-@example("x" * 40 + "……")
-def test_texts(text: str) -> None:
-    assert quoted(text) == quoted(text) == as_is(text)
+TEXTS = st.text(st.characters(exclude_categories=())) | st.sampled_from(
+    ["null", '"null"', "\u2028\n\x00\x7f", "\ud800"]
+)
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
+VALUES = st.recursive(LEAVES, lambda some: st.lists(some) | st.dictionaries(TEXTS, some))
 
 
-@pytest.mark.parametrize("odd", [*map(chr, range(32)), '"', "\\", "\x7f", "\x80", "é", "…", "\ud800", "😀"])
-@pytest.mark.parametrize("length", [3, 60])
-def test_every_letter_that_takes_more_than_quotes(odd: str, length: int) -> None:
-    for text in (odd + "x" * length, "x" * length + odd, f"{odd}{'x' * length}…"):
-        assert quoted(text) == as_is(text)
+@dataclass
+class Held:
+    name: str
+    _private: float | None = None
+    more: list[Any] = field(default_factory=list)
 
 
-@given(st.text('ab"\\\n\r\t\f…', min_size=33))
-def test_long_texts_with_lines_and_quotations(text: str) -> None:
-    assert quoted(text) == as_is(text)
+class Colour(Enum):
+    RED = "red"
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
-@example(0.0)
-@example(-0.0)
-def test_numbers(value: float) -> None:
-    assert number(value) == number(value) == as_is(value)
+Pair = namedtuple("Pair", "left right")
 
 
-def test_zeros_are_told_apart() -> None:
-    assert [number(0.0), number(-0.0), number(0.0)] == ["0.0", "-0.0", "0.0"]
+def read(value: Any) -> Any:
+    """Read back what was written; NaN, which equals nothing, as its name."""
+    return json.loads(dumps(value), parse_constant=str)
 
 
-def test_no_more_is_remembered_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_text, "_MOST", 3)
-    texts, numbers = json_text._Texts(), json_text._Numbers()
-    for i in range(10):
-        assert texts[str(i)] == f'"{i}"'
-        assert numbers[i + 0.5] == f"{i}.5"
-        assert texts["long" * 20] == f'"{"long" * 20}"'
-        assert max(len(texts), len(numbers)) <= 3
+def as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value), parse_constant=str)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | LETTERS,
-                    lambda some: st.lists(some) | st.dictionaries(LETTERS, some)))  # fmt: skip
-def test_values(value: Any) -> None:
-    assert encoder_of(str)(value) == as_is(value)
+@given(VALUES)
+@example([math.inf, None, -math.inf, math.nan])
+@example({"null": [None, "null", 2**64, -0.0]})
+@example([None, math.nan])
+def test_every_value_is_read_back(value: Any) -> None:
+    assert repr(read(value)) == repr(as_json(value))  # by repr: 1 and 1.0, 0.0 and -0.0 are told apart
 
 
-def test_what_json_does_not_know_is_asked_for() -> None:
-    assert encoder_of(sorted)({"a": {2, 1}}) == '{"a":[1,2]}'
-    assert encoder_of(str)([math.inf, sys.float_info.max]) == "[Infinity,1.7976931348623157e+308]"
+@given(VALUES)
+def test_it_is_one_line_that_utf_8_has(value: Any) -> None:
+    assert len(dumps(value).encode().splitlines()) <= 1
 
 
-def test_without_the_encoder_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json.encoder, "c_make_encoder", None)
-    assert encoder_of(str)(["a", 1.5]) == '["a",1.5]'
+@given(TEXTS, st.none() | st.floats(), st.lists(LEAVES))
+def test_dataclasses_are_written_by_field(name: str, private: float | None, more: list[Any]) -> None:
+    assert repr(read([Held(name, private, more)])) == repr([as_json({"name": name, "_private": private, "more": more})])
+
+
+def test_a_number_that_is_none_is_not_lost_among_the_nulls() -> None:
+    assert dumps({"a": None, "b": math.inf}) == '{"a":null,"b":Infinity}'
+    assert dumps(["null", None, -math.inf]) == '["null",null,-Infinity]'
+    assert (
+        dumps(Score("number", math.inf)) == '{"state":"number","value":Infinity,"reason":"","data":null,"details":{}}'
+    )
+
+
+def test_what_is_known_of_the_nulls_spares_the_search_and_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert dumps({"a": None, "b": math.inf, "c": "null"}, nulls=1) == '{"a":null,"b":Infinity,"c":"null"}'
+    monkeypatch.setattr(json_text, "_nulls", lambda values: pytest.fail("searched"))
+    assert dumps({"a": None, "b": None}, nulls=2) == '{"a":null,"b":null}'
+
+
+def test_what_json_does_not_know() -> None:
+    value = {"set": {2, 1}, "pair": Pair(1, None), "day": date(2024, 5, 1), "path": PurePosixPath("a/b"), 3: "number"}
+    expected = {"set": [1, 2], "pair": [1, None], "day": "2024-05-01", "path": "a/b", "3": "number"}
+    assert read(value) == expected
+    assert read({k: v for k, v in value.items() if k != 3}) == {k: v for k, v in expected.items() if k != "3"}
+    assert read([Colour.RED, None]) == ["red", None]
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy", reason="a score may come from numpy")
+    value = {"a": numpy.float64(0.1), "b": numpy.arange(3), "c": numpy.float32(0.5), "d": None, "e": numpy.bool_(True)}
+    assert read(value) == {"a": 0.1, "b": [0, 1, 2], "c": 0.5, "d": None, "e": True}
+    assert dumps(numpy.array([math.nan, 1.0])) == "[NaN,1.0]"
+
+
+def test_what_holds_itself_is_refused() -> None:
+    value: list[Any] = []
+    value.append(value)
+    with pytest.raises(RecursionError):
+        dumps(value)
+
+
+def test_plain_values_are_left_to_orjson(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else every value would be written the slow way, and nobody would see it."""
+    monkeypatch.setattr(json_text, "_written_at_length", lambda value: pytest.fail(f"written at length: {value!r}"))
+    dumps({"a": [1, 2.5, None, True, "é…"], "b": Held("null to be"), "c": {1, 2}, "d": Pair(None, 1.5)})
+
+
+def test_a_dataclass_of_one_field_is_taken_apart_as_well() -> None:
+    @dataclass
+    class One:
+        only: int
+
+    assert taken_apart(One(3)) == {"only": 3}

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.core.json_text import dumps
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.history.aggregates import AggregateMetrics, aggregate_of
 from pytest_auepora.history.by_id import compute_aggregate, store_aggregate
-from pytest_auepora.history.codec import dumps, run_of, run_text
+from pytest_auepora.history.codec import run_of, run_text
 from pytest_auepora.history.restore import restored
 from pytest_auepora.history.store import HistoryStore
 
