@@ -6,12 +6,13 @@ sacrebleu's 13a tokenizer never looks past white space, so its result is remembe
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Any
+
+from .ngrams import Compared, matches, matches_of_many
 
 __all__ = ["SMOOTHING", "TOKENIZERS", "Bleu"]
 
@@ -38,13 +39,23 @@ class Bleu:
 
     def statistics(self, prediction: str, references: Sequence[str]) -> list[int]:
         """Return [length, nearest reference length, matches of order 1…, n-grams of order 1…]."""
-        given = self.words(prediction)
-        wanted = [self.words(r) for r in references]
+        cut = self._cut(prediction, references)
+        return self._statistics(cut, matches(*cut, self.max_order))
+
+    def statistics_of_many(self, texts: Iterable[tuple[str, Sequence[str]]]) -> list[list[int]]:
+        """Return `statistics` of every prediction and its references."""
+        cuts = [self._cut(prediction, references) for prediction, references in texts]
+        return list(map(self._statistics, cuts, matches_of_many(cuts, self.max_order)))
+
+    def _cut(self, prediction: str, references: Sequence[str]) -> Compared:
+        return self.words(prediction), [self.words(r) for r in references]
+
+    def _statistics(self, cut: Compared, matched: list[int]) -> list[int]:
+        given, wanted = cut
         length = len(given)
         nearest = min((abs(length - len(w)), len(w)) for w in wanted)[1]
-        matches = _matches(given, wanted, self.max_order)
         totals = [max(length - n, 0) for n in range(self.max_order)]
-        return [length, nearest, *matches, *totals]
+        return [length, nearest, *matched, *totals]
 
     def score(self, statistics: Sequence[int]) -> Any:
         """Return sacrebleu's ``BLEUScore`` (0 to 100) for summed statistics."""
@@ -83,32 +94,6 @@ def _cut(text: str, tokenizer: str) -> tuple[str, ...]:
 
 
 _remembered_cut = lru_cache(maxsize=4096)(_cut)
-
-
-def _matches(given: Sequence[str], wanted: Sequence[Sequence[str]], longest: int) -> list[int]:
-    """Count the n-grams of *given* that occur in a reference, each at most as often as in its best reference.
-
-    Returns:
-        the counts of orders 1 to *longest*.
-    """
-    found = [0] * longest
-    if set(given).isdisjoint(chain.from_iterable(wanted)):
-        return found  # what shares no word shares nothing longer
-    best = _ngrams(wanted[0], longest)
-    for other in wanted[1:]:
-        best |= _ngrams(other, longest)
-    # two counts in C and one loop: asking first which repeat, or whose beginning is shared, costs more than it saves
-    at_most = best.get
-    for gram, count in _ngrams(given, longest).items():
-        if most := at_most(gram):
-            found[len(gram) - 1] += count if count < most else most
-    return found
-
-
-def _ngrams(words: Sequence[str], longest: int) -> Counter[tuple[str, ...]]:
-    """Count the n-grams of all orders up to *longest*; one count of all is faster than one for each order."""
-    tails = [words[i:] for i in range(longest)]
-    return Counter(chain.from_iterable(zip(*tails[:n], strict=False) for n in range(1, longest + 1)))
 
 
 @lru_cache(maxsize=8)

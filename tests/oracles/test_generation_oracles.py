@@ -115,17 +115,18 @@ def oracle_bleu(sacrebleu: Any, options: dict[str, Any], *, effective_order: boo
 def compare_bleu(sacrebleu: Any, options: dict[str, Any], pairs: list[Pair]) -> int:
     per_case, corpus = SentenceBleu(**options), BleuScore(**options)
     oracle = oracle_bleu(sacrebleu, options, effective_order=True)
-    for answer, references in pairs:
+    cases = [case(p) for p in pairs]
+    samples, outputs = [s for s, _ in cases], [o for _, o in cases]
+    for (answer, references), at_once in zip(pairs, per_case.measure_many(samples, outputs), strict=True):
         theirs = oracle.sentence_score(answer, references)
         seen = measured(per_case, (answer, references))
-        assert seen.value == pytest.approx(min(theirs.score / 100, 1), abs=1e-9), (answer, references)
-    cases = [case(p) for p in pairs]
-    result = corpus.compute([s for s, _ in cases], [o for _, o in cases])
+        assert seen.value == min(theirs.score / 100, 1), (answer, references)
+        assert at_once == seen, (answer, references)
+    result = corpus.compute(samples, outputs)
     depth = max(len(r) for _, r in pairs)
     columns = [[(r[i] if i < len(r) else None) for _, r in pairs] for i in range(depth)]
     theirs = oracle_bleu(sacrebleu, options, effective_order=False).corpus_score([a for a, _ in pairs], columns)
-    assert result.value == pytest.approx(theirs.score / 100, abs=1e-9)
-    assert result.details["precisions"] == pytest.approx(theirs.precisions, abs=1e-9)
+    assert (result.value, result.details["precisions"]) == (theirs.score / 100, theirs.precisions)
     assert (result.details["answer_words"], result.details["reference_words"]) == (theirs.sys_len, theirs.ref_len)
     return len(pairs) + 1
 
