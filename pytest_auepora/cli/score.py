@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..core.batches import all_cores
 from ..errors import UnsendableError
-from ..evaluation.recorded import score_recorded
+from ..evaluation.recorded import LARGE, score_recorded
 from ..evaluation.suite import Evaluation
 from ..io.golden import MAX_BYTES, GoldenSuite
 from ..metrics.registry import Registry
@@ -55,11 +55,10 @@ def _count(text: str) -> int:
 def run(given: argparse.Namespace) -> int:
     """Score, write the two files, print the summary; the exit code is the verdict's."""
     registry = registry_of(given.metrics)
-    suite = load_suite(given.golden, registry, _MOST if given.golden.suffix.lower() == ".jsonl" else MAX_BYTES)
+    suite = load_suite(given.golden, registry, _MOST if given.golden.suffix.lower() == ".jsonl" else MAX_BYTES, LARGE)
     done = _score(suite, registry, given)
-    missing = [c.id for c in suite.cases if c.id not in done.run.cases]
     verdict = done.verdict
-    if missing:
+    if missing := done.run.missing_ids:
         verdict.notes.append(f"no output for {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}")
     if given.save:
         store = open_history(given.history)

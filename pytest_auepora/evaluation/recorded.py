@@ -84,9 +84,8 @@ def score_recorded(
     anchor = load_anchor(baseline_path(suite.path, suite.name, variant, override), suite.name, variant)
     folder = calibrations_of(suite, calibrations)
     judge = CaseJudge(run, suite.policy, found, standing_of(run.metrics, suite.policy, folder).advisory)
-    skipped = [skipped_result(c, c.skip, f"{run.path}:{c.line}") for c in suite.cases if c.skip is not None]
     keep = _Shelf(run, suite)
-    with Progress("cases", len(suite.cases) - len(skipped), show=progress) as bar:
+    with Progress("cases", len(suite.cases) - sum(1 for _ in suite.skipped), show=progress) as bar:
         batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
         done = run_batches(
             _Scoring(metrics, run.path), batches, executor=executor, jobs=jobs, in_flight=in_flight,
@@ -97,7 +96,7 @@ def score_recorded(
             for one, result in zip(batch, results, strict=True):
                 keep.put(judge.judge(one.case, [result])[0])
             bar.done(len(batch))
-    run.add(skipped)
+    run.add(skipped_result(c, c.skip or "", f"{run.path}:{c.line}") for c in suite.skipped)
     keep.close()
     return Evaluation(run, suite, metrics, found, note, calibrations=folder, anchor=anchor)
 
@@ -158,7 +157,7 @@ class _Shelf:
         if self._large:
             from ..core.result_table import ResultTable
 
-            run.cases = ResultTable(run.expected_ids, {case_id: row for row, case_id in enumerate(run.expected_ids)})
+            run.cases = ResultTable(run.expected_ids, suite.rows)
 
     def put(self, result: CaseResult) -> None:
         failed = result.state in ("failed", "error")

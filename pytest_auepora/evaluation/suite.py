@@ -56,7 +56,7 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
         path or str(suite.path),
         variant,
         metrics=infos,
-        expected_ids=tuple(c.id for c in suite.cases),
+        expected_ids=tuple(suite.ids),
         owner=suite.owner,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -128,18 +128,20 @@ class Yardstick:
 
     def check_gates(self, gates: Iterable[Gate], cases: Sequence[GoldenCase]) -> None:
         """Complain about gates that can have nothing to judge: an empty slice, a pass rate without thresholds."""
+        gates = list(gates)
+        there = _labels_of(cases, {key for gate in gates for key in gate.slice})
         for gate in gates:
             if gate.stat == "pass_rate" and not any(gate.metric in case.thresholds for case in cases):
                 what = f"{gate.title} counts cases that keep their threshold, but no case has one on {gate.metric}"
                 self.source.complain(gate.line, gate.col, f"{what}; add it to case_thresholds")
-            for why in _empty(gate.slice, cases):
+            for why in _empty(gate.slice, there):
                 self.source.complain(gate.line, gate.col, f"{gate.title}: {why}")
 
     def check_slices(self, slices: Sequence[Slice], holder: Any, cases: Sequence[GoldenCase]) -> None:
         """Complain about slices, listed in *holder*, that no case is in."""
         for i, part in enumerate(slices):
             if not isinstance(part, str):
-                told = list(_empty(part, cases))
+                told = list(_empty(part, _labels_of(cases, part)))
             elif any(True for case in cases for _ in _values(case, part)):
                 continue
             else:
@@ -151,10 +153,19 @@ class Yardstick:
                 self.source.bad(holder, i, f"slices: {why}")
 
 
-def _empty(part: Mapping[str, str], cases: Sequence[GoldenCase]) -> Iterator[str]:
+def _labels_of(cases: Sequence[GoldenCase], keys: Collection[str]) -> dict[str, list[str]]:
+    """Return what the cases have for each of *keys*, sorted."""
+    found: dict[str, set[str]] = {key: set() for key in keys}
+    for case in cases if found else ():
+        for key, values in found.items():
+            values.update(_values(case, key))
+    return {key: sorted(values) for key, values in found.items()}
+
+
+def _empty(part: Mapping[str, str], labels: Mapping[str, list[str]]) -> Iterator[str]:
     """Say which label of a slice no case has with that value."""
     for key, value in part.items():
-        values = sorted({v for case in cases for v in _values(case, key)})
+        values = labels[key]
         if value not in values and value != "none":
             there = f"; there is {', '.join(values[:10])}" if values else f", and none has {key} at all"
             yield f"no case has {key}: {value}{did_you_mean(value, values)}{there}"

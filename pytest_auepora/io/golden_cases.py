@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.types import EvaluationSample, Response
-from ..errors import did_you_mean
+from ..errors import Problem, did_you_mean
 from ..regression.thresholds import Bound
 from .content_hash import content_hash
 from .fields import CASE, CASE_FIELDS
 from .gates import Yardstick
 from .golden_model import GoldenCase
 from .source import Source
+
+if TYPE_CHECKING:
+    from .spooled_cases import SpooledCases
 
 __all__ = ["LABEL_KEYS", "CaseReader"]
 
@@ -35,18 +39,30 @@ class CaseReader:
         defaults: Mapping[str, Any],
         thresholds: Mapping[str, tuple[Bound, ...]],
         top_k: int,
+        *,
+        large: int | None = None,
     ) -> None:
         self.source = source
         self.yardstick = yardstick
         self.defaults = defaults
         self.thresholds = thresholds
         self.top_k = top_k
+        self.large = large
         self.cases: dict[str, GoldenCase] = {}
-        self._raw: dict[str, Any] = {}
-        self._clusters: dict[str, str] = {}
+        self._spooled: SpooledCases | None = None
+        self._bases: dict[str, _Base] = {}
+        self._whole = source
 
-    def read(self, raw: Any, holder: Any, index: int) -> None:
-        """Read one case; what is wrong with it goes to the source."""
+    def read_part(self, part: Source, cases: list[Any]) -> None:
+        """Read the cases of *part* of the file; what is wrong with them goes to the source of the whole."""
+        self.source = self.yardstick.source = part
+        for index, case in enumerate(cases):
+            self._read(case, cases, index)
+        if part is not self._whole:
+            self._whole.problems += part.problems
+        self.source = self.yardstick.source = self._whole
+
+    def _read(self, raw: Any, holder: Any, index: int) -> None:
         if type(raw) is not dict:
             CASE.read(raw, holder, index, self.source)
             return
@@ -54,17 +70,37 @@ class CaseReader:
         case_id = said.get("id")
         if case_id is None or "query" not in said:
             return
-        if case_id in self.cases:
-            first = self.cases[case_id].line
+        if self._has(case_id):
+            first = self._case(case_id).line
             self.source.bad(raw, "id", f"id {case_id!r} is already taken by the case on line {first}")
             return
         if self.defaults:
             said = {**self.defaults, **said}
         self._check(said, raw)
-        self.cases[case_id] = self._make(case_id, said, raw)
-        self._raw[case_id] = raw
-        if "cluster" in said:
-            self._clusters[case_id] = said["cluster"]
+        case = self._make(case_id, said, raw)
+        case.cluster = said.get("cluster") or ("" if "variant_of" in case.sample.labels else case_id)
+        if (base := raw.get("variant_of")) is not None:
+            self._bases[case_id] = _Base(base, case.line, raw if self.source is self._whole else None)
+        elif not case.cluster:
+            case.cluster = case_id  # what it is a variant of stands in the defaults, and is nobody
+        self._keep(case)
+
+    def _has(self, case_id: str) -> bool:
+        return case_id in self.cases if self._spooled is None else case_id in self._spooled.rows
+
+    def _case(self, case_id: str) -> GoldenCase:
+        return self.cases[case_id] if self._spooled is None else self._spooled[self._spooled.rows[case_id]]
+
+    def _keep(self, case: GoldenCase) -> None:
+        if self._spooled is not None:
+            self._spooled.append(case)
+            return
+        self.cases[case.id] = case
+        if self.large is not None and len(self.cases) > self.large:
+            from .spooled_cases import SpooledCases
+
+            self._spooled = SpooledCases(self.cases.values())
+            self.cases.clear()
 
     def _make(self, case_id: str, said: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
         labels = {name: said[name] for name in _labels_among(tuple(said))}
@@ -85,8 +121,8 @@ class CaseReader:
         line, col = self.source.at(raw)
         text = self.source.lines[line - 1] if line else ""
         if text.isascii():
-            return line, col - 1, len(text)
-        return line, len(text[: col - 1].encode()), len(text.encode())
+            return line + self.source.before, col - 1, len(text)
+        return line + self.source.before, len(text[: col - 1].encode()), len(text.encode())
 
     def _thresholds(self, raw: dict[str, Any]) -> dict[str, tuple[Bound, ...]]:
         if "thresholds" not in raw or not isinstance(raw["thresholds"], dict):
@@ -112,29 +148,62 @@ class CaseReader:
                     at = name if name in raw else None
                     self.source.bad(raw, at, f"{name}: {pattern!r} is no regular expression: {exc}")
 
-    def finish(self) -> tuple[GoldenCase, ...]:
+    def finish(self) -> Sequence[GoldenCase]:
         """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""
-        for case_id, case in self.cases.items():
-            root = self._root(case_id) if "variant_of" in case.sample.labels else case_id
+        for case_id in self._bases:
+            case = self._case(case_id)
+            if "variant_of" not in case.sample.labels:
+                continue
+            root = self._root(case_id)
             if root != case_id:
                 case.sample.labels["variant_of"] = root
-            case.cluster = self._clusters.get(case_id) or self._clusters.get(root, root)
-        return tuple(self.cases.values())
+            case.cluster = case.cluster or (self._case(root).cluster if root not in self._bases else root)
+            if self._spooled is not None:
+                self._spooled.replace(case)
+        return tuple(self.cases.values()) if self._spooled is None else self._spooled
 
     def _root(self, case_id: str) -> str:
         seen = [case_id]
-        while (base := self._raw[seen[-1]].get("variant_of")) is not None:
-            if base not in self.cases:
+        while (base := self._bases[seen[-1]].name if seen[-1] in self._bases else None) is not None:
+            if not self._has(base):
                 if len(seen) == 1:
-                    near = did_you_mean(str(base), self.cases)
-                    self.source.bad(self._raw[case_id], "variant_of", f"variant_of: there is no case {base!r}{near}")
+                    known = self.cases if self._spooled is None else self._spooled.ids
+                    self._complain(case_id, f"variant_of: there is no case {base!r}{did_you_mean(str(base), known)}")
                 return case_id
             if base in seen:
-                chain = " → ".join([*seen, base])
-                self.source.bad(self._raw[case_id], "variant_of", f"variant_of goes round in a circle: {chain}")
+                self._complain(case_id, f"variant_of goes round in a circle: {' → '.join([*seen, base])}")
                 return case_id
             seen.append(base)
         return seen[-1]
+
+    def _complain(self, case_id: str, message: str) -> None:
+        """Complain about what a case says it is a variant of."""
+        base = self._bases[case_id]
+        if base.raw is not None:
+            self.source.bad(base.raw, "variant_of", message)
+        else:
+            self.source.problems.append(Problem(self.source.path, *_place_again(self.source.path, base.line), message))
+
+
+class _Base(NamedTuple):
+    """What a case says it is a variant of, the line the case is on, and the case itself if it is still there."""
+
+    name: Any
+    line: int
+    raw: dict[str, Any] | None
+
+
+def _place_again(path: str, line: int) -> tuple[int, int]:
+    """Return where ``variant_of`` stands in the case on *line* of a file that was read in parts."""
+    from .json_lines import load_lines
+    from .line_blocks import Block, line_blocks
+
+    for block in line_blocks(Path(path)):
+        if line <= block.before + len(block.lines):
+            only = Block(path, block.lines[line - block.before - 1], line - 1)
+            for raw in list(load_lines(only)):
+                return line, only.at(raw, "variant_of")[1]
+    return line, 1
 
 
 @lru_cache(maxsize=256)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ..core.by_fields import ByFields
 from ..core.types import EvaluationSample
 from ..regression.policy import RegressionPolicy
 from ..regression.repeat_plan import ONCE, RepeatPlan
 from ..regression.thresholds import Bound, Gate
+
+if TYPE_CHECKING:
+    from .spooled_cases import SpooledCases
 
 __all__ = ["GoldenCase", "GoldenSuite"]
 
@@ -66,7 +70,10 @@ class GoldenCase(ByFields):
 
 @dataclass(eq=False, repr=False, slots=True)
 class GoldenSuite(ByFields):
-    """All cases of one golden file, and how they are to be judged."""
+    """All cases of one golden file, and how they are to be judged.
+
+    ``cases`` are a tuple, or `SpooledCases` where there are too many for the memory.
+    """
 
     name: str
     path: Path
@@ -75,12 +82,29 @@ class GoldenSuite(ByFields):
     metrics: tuple[str, ...] = ()
     gates: tuple[Gate, ...] = ()
     policy: RegressionPolicy = field(default_factory=RegressionPolicy)
-    cases: tuple[GoldenCase, ...] = ()
+    cases: Sequence[GoldenCase] = ()
     fixture: str = "rag"
     tags: tuple[str, ...] = ()
     description: str = ""
     repeat: RepeatPlan = ONCE
     owners: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The ids of all cases, in file order."""
+        return self.cases.ids if _are_spooled(self.cases) else [case.id for case in self.cases]
+
+    @property
+    def rows(self) -> Mapping[str, int]:
+        """Where each case stands in ``cases``, by id."""
+        return self.cases.rows if _are_spooled(self.cases) else {case.id: i for i, case in enumerate(self.cases)}
+
+    @property
+    def skipped(self) -> Iterable[GoldenCase]:
+        """The cases that are not run."""
+        if _are_spooled(self.cases):
+            return (self.cases[row] for row in self.cases.skipped)
+        return [case for case in self.cases if case.skip is not None]
 
     def case(self, case_id: str) -> GoldenCase:
         """Return the case called *case_id*.
@@ -96,3 +120,7 @@ class GoldenSuite(ByFields):
     def samples(self) -> list[EvaluationSample]:
         """The samples of all cases, in file order."""
         return [case.sample for case in self.cases]
+
+
+def _are_spooled(cases: Sequence[GoldenCase]) -> TypeGuard[SpooledCases]:
+    return not isinstance(cases, (tuple, list))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,9 @@ DEFAULT_METRICS = (
 
 
 def build_suite(
-    source: Source, registry: Registry, *, path: Path, raw: dict[str, Any], said: dict[str, Any], cases: list[Any]
-) -> GoldenSuite:
+    source: Source, registry: Registry, *, path: Path, raw: dict[str, Any], said: dict[str, Any],
+    cases: Iterable[tuple[Source, list[Any]]], large: int | None = None,
+) -> GoldenSuite:  # fmt: skip
     """Put a suite together.
 
     Args:
@@ -35,7 +37,9 @@ def build_suite(
         path: the file.
         raw: the mapping at the top of the file (of a JSONL file, its first line).
         said: what reading *raw* with `fields.SUITE` or `fields.HEADER` gave.
-        cases: the cases as they stand.
+        cases: the cases as they stand, part by part, each with its source; *source* itself, or one that is gone when
+            the next is asked for.
+        large: more cases than this do not stay in memory.
 
     Raises:
         GoldenFileError: anything was complained about, now or before.
@@ -44,9 +48,10 @@ def build_suite(
     metrics = yardstick.take(said.get("metrics", DEFAULT_METRICS), raw.get("metrics"))
     owner = said.get("owner", "")
     top_k = said.get("top_k") or _deepest(metrics)
-    reader = CaseReader(source, yardstick, said.get("defaults", {}), _case_thresholds(said, yardstick), top_k)
-    for index, case in enumerate(cases):
-        reader.read(case, cases, index)
+    inherited = _case_thresholds(said, yardstick)
+    reader = CaseReader(source, yardstick, said.get("defaults", {}), inherited, top_k, large=large)
+    for part, some in cases:
+        reader.read_part(part, some)
     read = reader.finish()
     owners = said.get("owners", {})
     yardstick.check_names(owners, raw.get("owners", {}))

@@ -14,7 +14,9 @@ from .yaml_file import load_yaml
 __all__ = ["load_golden_yaml"]
 
 
-def load_golden_yaml(path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
+def load_golden_yaml(
+    path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES, large: int | None = None
+) -> GoldenSuite:
     """Read a golden file; see `golden.load_golden`."""
     source = Source.load(path, max_bytes)
     root = load_yaml(source)
@@ -26,4 +28,5 @@ def load_golden_yaml(path: Path, registry: Registry, *, max_bytes: int = MAX_BYT
         source.complain(1, 1, f"expected a mapping with cases, got {describe(root)}{hint}")
         raise source.error()
     said = SUITE.read_mapping(root, source)
-    return build_suite(source, registry, path=path, raw=root, said=said, cases=said.get("cases", []))
+    cases = [(source, said.get("cases", []))]
+    return build_suite(source, registry, path=path, raw=root, said=said, cases=cases, large=large)

@@ -7,6 +7,7 @@ case.  A *data set* (`load_jsonl_dataset`) is the plain form of the framework's 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,26 +22,43 @@ from .golden_model import GoldenSuite
 from .golden_suite import build_suite
 from .json_lines import load_lines
 from .kinds import BAD, Free, Kind, Text
+from .line_blocks import Block, line_blocks
 from .source import MAX_BYTES, Source
 
 __all__ = ["load_golden_jsonl", "load_jsonl_dataset", "read_samples", "save_jsonl_dataset"]
 
 
-def load_golden_jsonl(path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
-    """Read a golden file; see `golden.load_golden`.
+def load_golden_jsonl(
+    path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES, large: int | None = None
+) -> GoldenSuite:
+    """Read a golden file, some lines at a time; see `golden.load_golden`.
 
     The first line is about the whole file if it has neither ``id`` nor ``query``.
     """
-    source = Source.load(path, max_bytes)
-    cases = list(load_lines(source))
+    blocks = line_blocks(path, max_bytes)
+    source = next(blocks, None) or Block(str(path), "")
+    while not (cases := list(load_lines(source))) and (more := next(blocks, None)) is not None:
+        source = Block(str(path), source.text + more.text)  # nothing but blank lines so far
     raw: dict[str, Any] = {}
     if cases and not {"id", "query"} & cases[0].keys():
         raw = cases.pop(0)
-    if not cases and not source.problems:
-        what = "there are no cases; a golden file without any would pass whatever happens" if raw else "is empty"
-        source.complain(0, 0, what)
     said = HEADER.read_mapping(raw, source)
-    return build_suite(source, registry, path=path, raw=raw, said=said, cases=cases)
+    return build_suite(
+        source, registry, path=path, raw=raw, said=said, cases=_cases(source, cases, blocks, bool(raw)), large=large
+    )
+
+
+def _cases(source: Block, cases: list[Any], blocks: Iterable[Block], headed: bool) -> Iterator[tuple[Block, list[Any]]]:
+    """Yield the cases of each block of a file, *source* being its first."""
+    yield source, cases
+    some = bool(cases)
+    for block in blocks:
+        with block:
+            yield block, (more := list(load_lines(block)))
+            some = some or bool(more)
+    if not some and not source.problems:
+        what = "there are no cases; a golden file without any would pass whatever happens" if headed else "is empty"
+        source.complain(0, 0, what)
 
 
 class _AnyText(Kind):

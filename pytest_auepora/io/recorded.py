@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 from ..errors import GoldenFileError, Problem, did_you_mean
 from .golden_model import GoldenCase, GoldenSuite
 from .json_lines import load_lines
-from .streams import Block, is_parquet, line_blocks, row_blocks
+from .line_blocks import Block, line_blocks
+from .streams import is_parquet, row_blocks
 
 __all__ = ["Recorded", "read_recorded"]
 
@@ -37,19 +38,19 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
         GoldenFileError: at the end: what is wrong with the file, each complaint with its place.
         AueporaError: the file is no Parquet.
     """
-    known = {case.id: case for case in suite.cases}
+    known = suite.rows
     problems: list[Problem] = []
     more = 0
-    seen: set[str] = set()
+    seen = bytearray(len(known))
     for block in _rows(path) if is_parquet(path) else line_blocks(path):
         with block:
-            read = list(_records(block, known, seen, suite.path.name, told=len(problems)))
+            read = list(_records(block, suite, known, seen, told=len(problems)))
             room = _MOST - len(problems)
             problems += sorted(block.problems, key=lambda p: (p.line, p.col))[:room]
             more += max(0, len(block.problems) - room)
         if not problems:
             yield from read
-    if not seen and not problems:
+    if not any(seen) and not problems:
         problems.append(Problem(str(path), 0, 0, "is empty"))
     if more:
         problems.append(Problem(str(path), 0, 0, f"{more:,} more complaints"))
@@ -57,7 +58,9 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
         raise GoldenFileError(problems)
 
 
-def _records(block: Block, known: dict[str, GoldenCase], seen: set[str], golden: str, told: int) -> Iterator[Recorded]:
+def _records(
+    block: Block, suite: GoldenSuite, known: Mapping[str, int], seen: bytearray, told: int
+) -> Iterator[Recorded]:
     for raw in list(load_lines(block)):  # places are found once, of all that was read
         key = next((k for k in _ID_KEYS if k in raw), None)
         case_id = raw.get(key) if key is not None else None
@@ -65,12 +68,12 @@ def _records(block: Block, known: dict[str, GoldenCase], seen: set[str], golden:
             block.bad_whole(raw, "no id: which case is this the output of?")
         elif case_id not in known:
             near = did_you_mean(case_id, known) if told + len(block.problems) < _MOST else ""
-            block.bad(raw, key, f"{golden} has no case {case_id!r}{near}")
-        elif case_id in seen:
+            block.bad(raw, key, f"{suite.path.name} has no case {case_id!r}{near}")
+        elif seen[known[case_id]]:
             block.bad(raw, key, f"{case_id!r} is there twice")
         else:
-            seen.add(case_id)
-            yield Recorded(known[case_id], {k: v for k, v in raw.items() if k != key})
+            seen[known[case_id]] = True
+            yield Recorded(suite.cases[known[case_id]], {k: v for k, v in raw.items() if k != key})
 
 
 def _rows(path: Path) -> Iterator[Block]:

@@ -47,8 +47,10 @@ class Source:
     value in turn, in the order of its keys, for a sequence those of its items.  ``starts`` has the own marks of some
     more containers; ``locate`` fills in all others when they are asked for.  Identities are stable because the values
     are held by whoever reads them, and those under repeated keys by ``dropped``.  With ``by_index``, lines are
-    counted from ``Mark.index``.
+    counted from ``Mark.index``.  ``before`` is how many lines of the file come before the text.
     """
+
+    before = 0
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -170,7 +172,7 @@ class Source:
         return (rest[: end.start()] if end else rest).strip()
 
 
-def decode(data: bytes, source: Source) -> str:
+def decode(data: bytes, source: Source, offset: int = 0) -> str:
     """Return *data* as text; raises `GoldenFileError` with the place of what is no UTF-8, told to *source*."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         source.complain(1, 1, "is UTF-16; save it as UTF-8")
@@ -185,7 +187,7 @@ def decode(data: bytes, source: Source) -> str:
         before = data[: exc.start]
         line = len(re.findall(_BREAK, before.decode("utf-8"))) + 1
         col = len(re.split(_BREAK, before.decode("utf-8"))[-1]) + 1
-        what = f"byte {data[exc.start]:#04x} at offset {exc.start} is not UTF-8; save the file as UTF-8"
+        what = f"byte {data[exc.start]:#04x} at offset {offset + exc.start} is not UTF-8; save the file as UTF-8"
         source.complain(line, col, what)
     raise source.error()
 

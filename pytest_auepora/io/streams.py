@@ -9,73 +9,15 @@ from typing import Any
 
 from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
-from ..errors import GoldenFileError
 from .jsonl import read_samples
-from .source import MAX_BYTES, Source, decode
+from .line_blocks import LINES, Block, line_blocks, refusal
 
 __all__ = ["Block", "FileDataset", "is_parquet", "line_blocks", "open_dataset", "row_blocks"]
-
-_LINES = 256
-_BYTES = 4_000_000
-
-
-class Block(Source):
-    """Some lines of a file.  Places count from the start of the file; ``before`` is how many lines come first."""
-
-    def __init__(self, path: str, text: str, before: int = 0) -> None:
-        super().__init__(path, text)
-        self.before = before
-
-    def __enter__(self) -> Block:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Let go of what was read; it would wait for the garbage collector otherwise, as places refer to the block."""
-        self.forget()
-        self.locate = None
-
-    def complain(self, line: int, col: int, message: str) -> None:
-        """Add one problem at a place within the block; line 0 means the whole file."""
-        super().complain(line + self.before if line else 0, col, message)
 
 
 def is_parquet(path: Path) -> bool:
     """Whether the name of the file says that it is Parquet."""
     return path.suffix.lower() in (".parquet", ".pq")
-
-
-def line_blocks(path: Path) -> Iterator[Block]:
-    """Yield the lines of a text file, some hundreds at a time.
-
-    Raises:
-        GoldenFileError: it is not there, not readable, no UTF-8, or has a line of more than 50 MB.
-    """
-    before = 0
-    try:
-        with path.open("rb") as file:
-            while lines := _some_lines(file, path, before):
-                block = Block(str(path), decode(b"".join(lines), Block(str(path), "", before)), before)
-                yield block
-                before += len(block.lines) - (not block.lines[-1])
-    except OSError as exc:
-        raise _refusal(path, f"cannot be read: {exc.strerror or exc}") from None
-
-
-def _some_lines(file: Any, path: Path, before: int) -> list[bytes]:
-    lines: list[bytes] = []
-    size = 0
-    while len(lines) < _LINES and size < _BYTES and (line := file.readline(MAX_BYTES + 1)):
-        if len(line) > MAX_BYTES:
-            raise _refusal(path, f"is longer than {MAX_BYTES:,} bytes", before + len(lines) + 1)
-        lines.append(line)
-        size += len(line)
-    return lines
-
-
-def _refusal(path: Path, message: str, line: int = 0) -> GoldenFileError:
-    source = Source(str(path), "")
-    source.complain(line, 1 if line else 0, message)
-    return source.error()
 
 
 def row_blocks(path: Path) -> Iterator[tuple[int, list[dict[str, Any]]]]:
@@ -87,8 +29,8 @@ def row_blocks(path: Path) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """
     from .parquet import iter_rows
 
-    rows, before = iter_rows(path, _LINES), 0
-    while some := list(islice(rows, _LINES)):
+    rows, before = iter_rows(path, LINES), 0
+    while some := list(islice(rows, LINES)):
         yield before, some
         before += len(some)
 
@@ -148,5 +90,5 @@ def open_dataset(path: str | Path, name: str | None = None) -> FileDataset:
     """
     path = Path(path)
     if not path.is_file():
-        raise _refusal(path, "cannot be read: " + ("it is no file" if path.exists() else "there is no such file"))
+        raise refusal(path, "cannot be read: " + ("it is no file" if path.exists() else "there is no such file"))
     return FileDataset(path, name if name is not None else path.stem)
