@@ -1,17 +1,23 @@
-"""Which stored runs can answer for a system, and those runs as they answer."""
+"""Which stored runs can answer for a system, and those runs as they answer: here, or on a host they are sent to."""
 
 from __future__ import annotations
 
 import re
 
+from ..core.run import CaseResult
 from ..errors import UnknownRunError
 from ..evaluation.replay import RecordedRun
+from .blocks import Block, Recorded, packed
+from .codec import dumps, run_of, run_text
 from .store import HistoryStore
 
-__all__ = ["Chosen", "choose", "load_recorded"]
+__all__ = ["Chosen", "Sent", "choose", "load_recorded", "received", "to_send"]
 
 Chosen = dict[tuple[str, str], str]
 """Run ids by suite and configuration."""
+
+Sent = tuple[str, list[str], list[Block]]
+"""A run with its answers as it is sent to another host, in texts and bytes."""
 
 _LAST = re.compile(r"last(?:~(\d+))?")
 
@@ -52,3 +58,16 @@ def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
         HistoryError: it cannot be read.
     """
     return RecordedRun(run_id, store.load(run_id), store.recordings(run_id))
+
+
+def to_send(recorded: RecordedRun) -> Sent:
+    """Return what another host needs to answer as *recorded* does: of its results, what became of each case."""
+    run = recorded.run
+    cases = [dumps(CaseResult(i, state=case.state, error=case.error)) for i, case in run.cases.items()]
+    return run_text(run), cases, packed(recorded.recordings)
+
+
+def received(run_id: str, sent: Sent) -> RecordedRun:
+    """Return the run that `to_send` made *sent* of."""
+    text, cases, blocks = sent
+    return RecordedRun(run_id, run_of(text, cases), Recorded(blocks))

@@ -1,7 +1,9 @@
-"""A worker that dies with a case loses that case: whoever gets the rest of its file does not start it again.
+"""A worker that dies with a case loses that case, and a host that is gone no more than that.
 
 With ``--dist loadfile`` (and ``loadscope``, ``loadgroup``) pytest-xdist hands the whole rest of a dead worker's file
-to the next one, the case that killed it included, and so one worker after the other dies of it.
+to the next one, the case that killed it included, and so one worker after the other dies of it.  And where it cannot
+start a worker in place of a dead one, as on a host that is gone, it breaks off with an internal error: here the others
+take over, and if none of them can any more, the run stops like one that was interrupted, and says what was not run.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from typing import Any
 import pytest
 
 from .collect import SUFFIXES
+from .keys import SESSION
+from .options import OVERRIDE
 
 __all__ = ["Crashes"]
 
@@ -23,13 +27,56 @@ _Unit = dict[str, bool]
 class Crashes:
     """Sees to it in the process that hands out the work."""
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Have the workers of other hosts find the baseline that is to be used instead in their copy."""
+        root = node.config.rootpath
+        if (override := node.config.stash[SESSION].options.override) is not None:
+            inside = override.is_relative_to(root)
+            node.workerinput[OVERRIDE] = str(override.relative_to(root) if inside else override)
+
     @pytest.hookimpl(wrapper=True, optionalhook=True)
-    def pytest_xdist_make_scheduler(self) -> Generator[None, Any, Any]:
-        """Look after schedulers that hand out units of work."""
+    def pytest_xdist_make_scheduler(self, config: pytest.Config) -> Generator[None, Any, Any]:
+        """Look after schedulers that hand out units of work, and after who replaces dead workers."""
         scheduler = yield
         if isinstance(getattr(scheduler, "workqueue", None), OrderedDict):
             _spare(scheduler)
+        if hasattr(distribution := config.pluginmanager.getplugin("dsession"), "_clone_node"):
+            _do_without(distribution, scheduler)
         return scheduler
+
+
+def _do_without(distribution: Any, scheduler: Any) -> None:
+    replace = distribution._clone_node  # there is no public way to come between
+
+    def replace_or_do_without(node: Any) -> None:
+        name = f"{node.gateway.id} ({str(node.gateway.spec).rpartition('main_thread_only//')[2]})"
+        try:
+            replace(node)
+        except Exception as exc:  # what it is depends on the way to the host: refused, not found, timed out
+            gone = f"worker {name} is lost and cannot be replaced ({type(exc).__name__}: {exc})"
+            able = [n for n in scheduler.nodes if not n.shutting_down]
+            if not scheduler.collection_is_completed:
+                distribution.shouldstop = f"{gone}, before any case was run"
+            elif not able and (left := _left(scheduler)):
+                distribution.shouldstop = f"{gone}; {_tests(left)} left that nobody could take over"
+            else:
+                distribution.report_line(gone)
+
+    distribution._clone_node = replace_or_do_without
+
+
+def _tests(n: int) -> str:
+    return f"{n} tests were" if n != 1 else "1 test was"
+
+
+def _left(scheduler: Any) -> int:
+    """Return how many tests no worker has."""
+    units: OrderedDict[str, _Unit] | None = getattr(scheduler, "workqueue", None)
+    if units is None:
+        return len(getattr(scheduler, "pending", ()))
+    crashed = units.crashed if isinstance(units, _Spared) else set()
+    return sum(not has_run and nodeid not in crashed for unit in units.values() for nodeid, has_run in unit.items())
 
 
 def _spare(scheduler: Any) -> None:
@@ -51,12 +98,12 @@ class _Spared(OrderedDict[str, _Unit]):
 
     def __init__(self, units: OrderedDict[str, _Unit], crashed: set[str]) -> None:
         super().__init__(units)
-        self._crashed = crashed
+        self.crashed = crashed
 
     def popitem(self, last: bool = True) -> tuple[str, _Unit]:
         """Take a unit out; one with nothing left to run only where there is no other, or its worker would idle."""
         while True:
             scope, unit = super().popitem(last)
-            unit.update(dict.fromkeys(self._crashed & unit.keys(), True))
+            unit.update(dict.fromkeys(self.crashed & unit.keys(), True))
             if not self or not all(unit.values()):
                 return scope, unit

@@ -22,6 +22,7 @@ from ..regression.gates import GateOutcome
 from ..regression.two_stage import settled
 from ..regression.verdict import Verdict, judge
 from .collect import SUFFIXES
+from .conditions import Conditions
 from .entry import SWITCHES
 from .keys import SESSION
 from .variants import in_order
@@ -56,6 +57,7 @@ class Judge:
 
     config: pytest.Config
     runs: dict[tuple[str, str], Run] = field(default_factory=dict)
+    conditions: dict[tuple[str, str], Conditions] = field(default_factory=dict)
     judged: list[Judged] = field(default_factory=list)
     crashed: list[str] = field(default_factory=list)
     unmeasured: bool = False
@@ -81,7 +83,8 @@ class Judge:
             session = self.config.stash[SESSION]
             suite = session.suite(self.config.rootpath / parcel.path)
             run = self.runs[key] = session.run(suite, parcel.variant, parcel.provenance)
-        run.provenance = parcel.provenance or run.provenance
+            self.conditions[key] = Conditions()
+        self.conditions[key].take(parcel.result.case_id, parcel.provenance)
         run.add([parcel.result])
 
     @pytest.hookimpl(wrapper=True)
@@ -110,6 +113,7 @@ class Judge:
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / run.path)
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
+        run.provenance, differing = self.conditions.get((run.path, run.variant), Conditions()).settled()
         if session.commit and not session.answers.asks_nothing:
             run.provenance = {**run.provenance, GIT_COMMIT: session.commit}
         baseline, note = session.baseline(suite, run.variant)
@@ -122,6 +126,7 @@ class Judge:
             require_baseline=self.config.getoption("auepora_require_baseline"),
             calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant), plan=plan,
         )  # fmt: skip
+        verdict.notes += [differing] if differing else []
         judged = Judged(run, suite, verdict)
         if session.options.updating:
             self._accept(judged)

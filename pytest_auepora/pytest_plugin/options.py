@@ -9,7 +9,10 @@ import pytest
 
 from ..regression.repeat_plan import RepeatPlan
 
-__all__ = ["Options"]
+__all__ = ["OVERRIDE", "Options"]
+
+OVERRIDE = "auepora_baseline"
+"""What a worker is told of ``--auepora-baseline``: a path from the rootdir, as it may stand in another folder."""
 
 
 class Options:
@@ -30,8 +33,7 @@ class Options:
         self.suggest: str | None = config.getoption("auepora_suggest")
         self.seed: int | None = self._number("auepora_seed", int, zero=True)
         self.checking = bool(config.getoption("auepora_check") or config.getoption("auepora_reanchor"))
-        override = config.getoption("auepora_baseline")
-        self.override: Path | None = config.invocation_params.dir / override if override else None
+        self.override = self._override()
 
     @property
     def accepting(self) -> bool:
@@ -49,6 +51,12 @@ class Options:
         if self.suggest:
             return RepeatPlan.times(max(plan.total, 2) if self.repeat else RepeatPlan().baseline)
         return RepeatPlan.times(plan.baseline) if self.accepting else plan
+
+    def _override(self) -> Path | None:
+        if (told := getattr(self.config, "workerinput", {}).get(OVERRIDE)) is not None:
+            return self.config.rootpath / str(told)
+        given = self.config.getoption("auepora_baseline")
+        return self.config.invocation_params.dir / given if given else None
 
     def _intents(self) -> frozenset[str]:
         words = frozenset(filter(None, (self.config.getoption("auepora_update") or "").split(",")))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from ..adapters.systems import System
 from ..core.run import Run
 from ..errors import AueporaError
 from ..evaluation.replay import RecordedRun, replayed, resumed
-from ..history.recorded import Chosen, choose, load_recorded
+from ..history.places import is_url
+from ..history.recorded import Chosen, Sent, choose, load_recorded, received, to_send
 from ..history.store import HistoryStore
 from ..io.golden import GoldenSuite
 from ..regression.baseline import GIT_COMMIT
@@ -41,16 +43,31 @@ def make_replay(config: pytest.Config) -> Replay:
     from .recorder import history_place
 
     option = f"--{_OPTIONS[kind].replace('_', '-')}"
-    if (place := history_place(config)) is None:
-        raise pytest.UsageError(f"{option}: history is switched off, so there are no runs to take answers from")
+    place = history_place(config)
     if (told := getattr(config, "workerinput", {}).get(_INPUT)) is not None:
-        chosen = {(suite, variant): run_id for suite, variant, run_id in json.loads(told)}
-    else:
-        try:
-            chosen = choose(HistoryStore(place), name)
-        except AueporaError as exc:
-            raise pytest.UsageError(f"{option}: {exc}") from None
-    return Replay(kind, name, place, chosen)
+        return _told_replay(kind, name, told, place)
+    if place is None:
+        raise pytest.UsageError(f"{option}: history is switched off, so there are no runs to take answers from")
+    store = HistoryStore(place)
+    try:
+        chosen = choose(store, name)
+    except AueporaError as exc:
+        raise pytest.UsageError(f"{option}: {exc}") from None
+    path = "" if is_url(place) else str(place)
+    return Replay(kind, name, chosen, lambda run_id: load_recorded(store, run_id), history=store.name, path=path)
+
+
+def _told_replay(kind: str, name: str, told: dict[str, Any], place: str | Path | None) -> Replay:
+    """Return the same in a worker, which is told the runs; on another host they were sent along."""
+    sent: dict[str, Sent] = told["sent"]
+
+    def load(run_id: str) -> RecordedRun:
+        if run_id in sent:
+            return received(run_id, sent[run_id])
+        return load_recorded(HistoryStore(told["path"] or place or ""), run_id)
+
+    chosen = {(suite, variant): run_id for suite, variant, run_id in told["chosen"]}
+    return Replay(kind, name, chosen, load, history=told["history"])
 
 
 class Replay:
@@ -59,13 +76,17 @@ class Replay:
     Args:
         kind: ``replayed`` or ``resumed``.
         name: what the user called the run.
-        place: where the history is.
-        chosen: the runs.
+        chosen: the runs, by id.
+        load: reads one of them.
+        history: what people call the history they are in.
+        path: its file, if it is one; a worker may stand in another folder.
     """
 
-    def __init__(self, kind: str, name: str, place: str | Path, chosen: Chosen) -> None:
-        self.kind, self.name, self.chosen = kind, name, chosen
-        self._store = HistoryStore(place)
+    def __init__(
+        self, kind: str, name: str, chosen: Chosen, load: Callable[[str], RecordedRun], *, history: str, path: str = ""
+    ) -> None:
+        self.kind, self.name, self.chosen, self.history, self.path = kind, name, chosen, history, path
+        self._load = load
         self._runs: dict[str, RecordedRun] = {}
         self._systems: dict[tuple[str, str, int], tuple[System | None, System]] = {}
 
@@ -76,10 +97,13 @@ class Replay:
 
     def source(self, suite: str, variant: str) -> RecordedRun | None:
         """Return the run that answers for *suite* under the configuration *variant*, if there is one."""
-        if (run_id := self.chosen.get((suite, variant))) is None:
-            return None
+        run_id = self.chosen.get((suite, variant))
+        return None if run_id is None else self.read(run_id)
+
+    def read(self, run_id: str) -> RecordedRun:
+        """Return one of the runs."""
         if run_id not in self._runs:
-            self._runs[run_id] = load_recorded(self._store, run_id)
+            self._runs[run_id] = self._load(run_id)
         return self._runs[run_id]
 
     def replayed(self, suite: GoldenSuite, variant: str) -> System:
@@ -88,7 +112,7 @@ class Replay:
         if key not in self._systems:
             title = f"{suite.name}[{variant}]" if variant else suite.name
             of = " and ".join(f"{s}[{v}]" if v else s for s, v in sorted(self.chosen))
-            missing = f"{self._store.name} has no recorded run of {title}: {self.name!r} is of {of}"
+            missing = f"{self.history} has no recorded run of {title}: {self.name!r} is of {of}"
             made = replayed(self.source(suite.name, variant), missing=missing, skip=pytest.skip)
             self._systems[key] = None, made
         return self._systems[key][1]
@@ -134,8 +158,19 @@ class Replaying:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """All workers take the same runs, whatever is stored meanwhile."""
-        node.workerinput[_INPUT] = json.dumps([[*key, run_id] for key, run_id in self.replay.chosen.items()])
+        """All workers take the same runs, whatever is stored meanwhile, and wherever they are."""
+        replay, spec = self.replay, node.gateway.spec
+        is_here = spec.popen and not spec.via
+        node.workerinput[_INPUT] = {
+            "chosen": [[*key, run_id] for key, run_id in replay.chosen.items()],
+            "history": replay.history,
+            "path": replay.path,
+            "sent": {} if is_here else self._sent,
+        }
+
+    @cached_property
+    def _sent(self) -> dict[str, Sent]:
+        return {run_id: to_send(self.replay.read(run_id)) for run_id in self.replay.chosen.values()}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:

@@ -81,3 +81,18 @@ def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Project
     assert project.baseline.read_bytes() == serial
     assert all((host / root.name / "shop.golden.yaml").exists() for host in hosts)
     assert not any(list(host.rglob("shop.json")) for host in hosts)
+
+
+def test_conditions_that_differ_between_workers_compare_with_none_of_them(project: Project) -> None:
+    hook = "\n\ndef pytest_auepora_provenance():\n    import os\n"
+    project.write(
+        "conftest.py",
+        project.path.joinpath("conftest.py").read_text(encoding="utf-8")
+        + hook
+        + "    return {'chunker_version': os.environ.get('PYTEST_XDIST_WORKER', 'gw0')}\n",
+    )
+    project.accept()
+    assert "5 unchanged" in str(project.run().stdout)
+    text = " ".join(str(project.run("-n", "2", plugins=XDIST).stdout).split())
+    assert "not all cases were asked under the same conditions: chunker_version gw0 and gw1" in text
+    assert "not comparable (chunker_version gw0 → gw0 and gw1)" in text
