@@ -8,7 +8,7 @@ from ..core.run import CaseResult
 from ..errors import UnknownRunError
 from ..evaluation.replay import RecordedRun
 from .blocks import Block, Recorded, packed
-from .codec import dumps, run_of, run_text
+from .codec import result_text, run_of, run_text
 from .store import HistoryStore
 
 __all__ = ["Chosen", "Sent", "choose", "load_recorded", "received", "to_send"]
@@ -63,7 +63,7 @@ def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
 def to_send(recorded: RecordedRun) -> Sent:
     """Return what another host needs to answer as *recorded* does: of its results, what became of each case."""
     run = recorded.run
-    cases = [dumps(CaseResult(i, state=case.state, error=case.error)) for i, case in run.cases.items()]
+    cases = [result_text(CaseResult(i, state=case.state, error=case.error)) for i, case in run.cases.items()]
     return run_text(run), cases, packed(recorded.recordings)
 
 
