@@ -115,7 +115,7 @@ def test_a_host_that_is_gone_loses_the_case_it_had(project: Project, hosts: list
     assert result.ret == 1, text
     assert "INTERNALERROR" not in text
     assert "worker 'gw0' crashed while running" in text
-    assert f"worker gw0 ({hosts[0].address}) is lost and cannot be replaced (ConnectionRefusedError: " in text
+    assert f"worker gw0 ({hosts[0].address}) is lost and cannot be replaced (" in text  # refused, or reset
     assert "1 errored, 4 passed" in text
 
 
