@@ -119,9 +119,12 @@ class Reports:
     def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
         """Write the reports, let pytest print its summary, and end with what GitHub reads from the log."""
         if measures(self.config):
-            for target in self.targets:
-                self._write(target, session)
-            self._append_summary()
+            try:
+                for target in self.targets:
+                    self._write(target, session)
+                self._append_summary()
+            except KeyboardInterrupt:  # mostly the second one: out of here, but not out of what pytest still has to say
+                self._break_off(session)
         result = yield
         if measures(self.config):
             self._annotate()
@@ -144,6 +147,12 @@ class Reports:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         else:
             self.written.append(f"{target.kind}:{shown}")
+
+    def _break_off(self, session: pytest.Session) -> None:
+        left = [f"{t.kind}:{_shown(t.path, self.config.invocation_params.dir)}" for t in self.targets]
+        left = [name for name in left if name not in self.written] or ["the step summary"]
+        self.problems.append(f"interrupted: {', '.join(left)} {'were' if len(left) > 1 else 'was'} not written")
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
 
     def _judged(self) -> tuple[list[Any], list[Any]]:
         return [one.run for one in self.judge.judged], [one.verdict for one in self.judge.judged]

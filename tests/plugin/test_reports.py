@@ -136,6 +136,19 @@ def test_an_interrupted_run_has_its_reports(job: Project) -> None:
     assert "1 of 5 cases ran" in text(job, "summary.md")
 
 
+def test_a_second_interrupt_costs_reports_and_nothing_else(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(path: Path, text: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pytest_auepora.reporting.formats.write_report", interrupted)
+    result = project.run("--auepora-report", "md:a.md", "--auepora-report", "json:a.json")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        ["5 passed (no baseline yet*", "ERROR: interrupted: md:a.md, json:a.json were not written"]
+    )
+    assert not list((project.path / ".auepora").glob("unfinished*"))
+
+
 def test_nothing_is_written_where_nothing_is_run(job: Project) -> None:
     job.write("a.json", "old")
     for how in ("--collect-only", "--setup-plan"):
