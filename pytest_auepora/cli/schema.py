@@ -32,6 +32,7 @@ def _schema(kind: str) -> dict[str, Any]:
         from ..io.json_schema import golden_schema
 
         return golden_schema()
-    from ..reporting.report_schema import report_schema, side_by_side_schema
+    from ..reporting.report_schema import report_schema
+    from ..reporting.side_by_side_schema import side_by_side_schema
 
     return report_schema() if kind == "report" else side_by_side_schema()

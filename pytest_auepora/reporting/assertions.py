@@ -8,11 +8,12 @@ from ..core.run import CaseResult, Run, Score
 from ..core.scores import ComparableScore
 from ..regression.gates import errored_words
 from ..regression.thresholds import Bound
-from .diagnosis import cutoff, details_text, wanted
+from .diagnosis import cutoff, details_text
 from .failure import answer_lines, place_lines, ranking_lines, wanted_lines
 from .layout import plain
 from .numbers import metric_value, plural
 from .page import Page
+from .wanted import wanted
 
 __all__ = ["explain_score"]
 

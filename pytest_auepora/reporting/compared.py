@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..history.compare import CompareReport, ComparisonKind, QueryComparison
-from .diagnosis import listed
 from .layout import text_width
+from .listing import listed
 from .markdown_text import escape
 from .numbers import change, number, plural
 

@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
 
 from ..core.run import CaseResult, MetricInfo, Score
 from ..core.targets import component_of
@@ -17,19 +16,11 @@ from ..core.types import TargetCategory
 from ..metrics.refusal import REFUSAL_PATTERNS, fold
 from ..regression.compare import CaseComparison
 from ..regression.worst_repeat import as_shown
+from .listing import listed, quoted
 from .numbers import metric_value, plural
+from .wanted import Wanted, wanted
 
-__all__ = [
-    "Diagnosis",
-    "Wanted",
-    "blamed_metrics",
-    "component",
-    "cutoff",
-    "details_text",
-    "diagnose",
-    "diagnosis_of",
-    "wanted",
-]
+__all__ = ["Diagnosis", "blamed_metrics", "component", "cutoff", "details_text", "diagnose", "diagnosis_of"]
 
 _CUT = re.compile(r"@(\d+)")
 _RAISED = ": the metric raised "
@@ -44,32 +35,6 @@ class Diagnosis:
 
     def __str__(self) -> str:
         return f"{self.component}: {self.text}"
-
-
-class Wanted(NamedTuple):
-    """A relevant document: the rank it was found at now and in the baseline; None is not returned.
-
-    ``known`` says whether the baseline knows anything about it.
-    """
-
-    label: str
-    grade: int
-    rank: int | None
-    before: int | None = None
-    known: bool = False
-
-    @property
-    def short(self) -> str:
-        """The label, cut where it holds a long quotation."""
-        return shortened(self.label, 40)
-
-    def within(self, k: int | None) -> bool:
-        """Whether it is in the top *k*; in the whole list for None."""
-        return self.rank is not None and (k is None or self.rank <= k)
-
-    def was_within(self, k: int | None) -> bool:
-        """Whether it was in the top *k* of the baseline."""
-        return self.before is not None and (k is None or self.before <= k)
 
 
 def diagnose(
@@ -142,28 +107,6 @@ def blamed_metrics(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> lis
     return out
 
 
-def wanted(result: CaseResult, comparison: CaseComparison | None = None) -> list[Wanted]:
-    """Return the relevant documents of a case with their ranks, in the order of the golden file."""
-    before = comparison.before.ranks if comparison is not None and comparison.before is not None else {}
-    labels: Sequence[Mapping[str, Any]] = result.expected.get("relevant") or ()
-    if result.ranks:
-        grades: dict[str, int] = {}  # the highest where a label was given twice
-        for d in labels:
-            name, grade = _name(d), int(d.get("grade", 1))
-            grades[name] = max(grade, grades.get(name, grade))
-        return [
-            Wanted(
-                name,
-                grades[name] if name in grades else _span_grade(name, labels),
-                rank,
-                before.get(name),
-                name in before,
-            )
-            for name, rank in result.ranks.items()
-        ]
-    return [Wanted(_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1]
-
-
 def details_text(score: Score) -> str:
     """Return what a score says about itself, in a few words; empty where it says nothing."""
     if score.state == "error":
@@ -183,23 +126,6 @@ def details_text(score: Score) -> str:
     if note := details.get("note"):
         said.append(str(note))
     return "; ".join(said)
-
-
-def listed(names: Sequence[Any], most: int = 3) -> str:
-    """Return ``a, b, c and 2 more``."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(shortened(str(n)) for n in names[:most]) + more
-
-
-def quoted(texts: Sequence[Any], most: int = 3) -> str:
-    """Return the texts in quotes, cut to a few words each."""
-    return listed([f"'{shortened(str(t))}'" for t in texts], most)
-
-
-def shortened(text: str, most: int = 60) -> str:
-    """Return *text* in one line of at most *most* characters."""
-    text = " ".join(text[: 4 * most].split())
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def _of_error(result: CaseResult) -> Diagnosis:
@@ -318,13 +244,3 @@ def _told(result: CaseResult, name: str) -> str:
 def _names(problem: str, metric: str) -> bool:
     """Whether *problem* is about *metric* (and not about ``recall@50`` where that is ``recall@5``)."""
     return problem.startswith(metric) and problem[len(metric) : len(metric) + 1] in (" ", ":", "")
-
-
-def _span_grade(name: str, labels: Sequence[Mapping[str, Any]]) -> int:
-    """Find the grade of a span: its offsets follow the id."""
-    return max((int(d.get("grade", 1)) for d in labels if name.startswith(f"{d.get('id')}[")), default=1)
-
-
-def _name(label: Mapping[str, Any]) -> str:
-    quote = label.get("quote")
-    return f'{label.get("id")}: "{quote}"' if quote else str(label.get("id"))

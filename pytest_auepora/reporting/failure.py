@@ -12,10 +12,12 @@ from typing import Any
 from ..core.run import CaseResult, MetricInfo
 from ..regression.compare import CaseComparison
 from ..regression.worst_repeat import as_shown, shown_repeat
-from .diagnosis import Wanted, blamed_metrics, component, cutoff, diagnosis_of, listed, quoted, wanted
+from .diagnosis import blamed_metrics, component, cutoff, diagnosis_of
 from .layout import printable, render, text_width, uncommanded
+from .listing import listed, quoted
 from .numbers import metric_value, plural, seconds
 from .page import Page, Piece, PlainPage
+from .wanted import Wanted, wanted
 from .worddiff import word_diff
 
 __all__ = ["answer_lines", "failure_text", "place_lines", "ranking_lines", "wanted_lines"]

@@ -10,7 +10,8 @@ from ..core.run import CaseResult, Run
 from ..errors import Problem
 from ..regression.gates import GateKind, GateOutcome
 from ..regression.verdict import Verdict
-from .diagnosis import blamed_metrics, diagnose, listed
+from .diagnosis import blamed_metrics, diagnose
+from .listing import listed
 from .tally import FAILING, Kind, cases_of
 
 __all__ = ["Finding", "Severity", "findings", "titled"]

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from ..core.run import CaseResult, Run
 from ..errors import Problem
 from ..regression.verdict import Verdict
-from .diagnosis import diagnose, listed
+from .diagnosis import diagnose
 from .failure import failure_text
 from .findings import titled
 from .layout import printable
+from .listing import listed
 from .markdown_text import escape, escape_html, table_lines
 from .marks import UNICODE
 from .metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark

@@ -28,7 +28,7 @@ def side_by_side_json(compared: SideBySide) -> str:
 
 
 def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
-    """Return the comparison as plain data; its shape is in `report_schema`.  Numbers are unrounded."""
+    """Return the comparison as plain data; its shape is in `side_by_side_schema`.  Numbers are unrounded."""
     return {
         "suite": compared.suite,
         "path": compared.path,

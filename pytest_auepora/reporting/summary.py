@@ -8,6 +8,7 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..regression.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .layout import Cell, Column, Line, table, text_width
+from .listing import listed
 from .marks import Marks
 from .metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
 from .noise import flaky_line, noise_lines, repeats_line
@@ -105,8 +106,6 @@ def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bo
         elif kind in FAILING:
             _failures(page, kind, cases, run, verdict)
         elif kind == "fixed":
-            from .diagnosis import listed
-
             page.free(f"fixed: {listed([c.case_id for c in cases], MOST_CASES)}", "green")
     _moved(page, verdict)
     _gates(page, verdict, run)
@@ -173,7 +172,7 @@ def _failures(page: Page, kind: str, cases: Sequence[CaseResult], run: Run, verd
 
 def _errors(page: Page, cases: Sequence[CaseResult]) -> None:
     """Cases that errored the same way share a line: an outage is one thing, not forty."""
-    from .diagnosis import diagnose, listed
+    from .diagnosis import diagnose
 
     by: dict[str, list[str]] = {}
     for case in cases:
@@ -255,6 +254,4 @@ def _notes(page: Page, run: Run, verdict: Verdict) -> None:
 
 
 def _short(value: object) -> str:
-    from .diagnosis import listed
-
     return "(nothing)" if value is None else listed([value])

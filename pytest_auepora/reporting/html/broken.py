@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from ...core.run import CaseResult, Run
 from ...regression.verdict import Verdict
-from ..diagnosis import diagnose, listed
+from ..diagnosis import diagnose
+from ..listing import listed
 from ..numbers import plural
 from ..tally import FAILING, Kind, cases_of
 

@@ -14,9 +14,10 @@ from ...regression.compare import CaseComparison, ScoreChange
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
 from ...regression.worst_repeat import as_shown, shown_repeat
-from ..diagnosis import cutoff, details_text, diagnose, wanted
+from ..diagnosis import cutoff, details_text, diagnose
 from ..numbers import metric_change, metric_value, seconds
 from ..tally import FAILING, kind_of
+from ..wanted import wanted
 from .choice import chosen_metrics
 from .embed import shown
 

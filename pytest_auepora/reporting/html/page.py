@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ...core.run import Run
 from ...regression.verdict import Outcome, Verdict
-from ..diagnosis import listed
 from ..findings import titled
+from ..listing import listed
 from ..marks import UNICODE
 from ..metric_rows import MetricRow, latency_line, metric_rows, missing_notes
 from ..noise import flaky_line, noise_lines, repeats_line

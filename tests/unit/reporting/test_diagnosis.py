@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Score
-from pytest_auepora.reporting.diagnosis import blamed_metrics, cutoff, details_text, diagnose, wanted
+from pytest_auepora.reporting.diagnosis import blamed_metrics, cutoff, details_text, diagnose
+from pytest_auepora.reporting.wanted import wanted
 
 from .builders import METRICS, Case, infos_of, judged, result_of
 

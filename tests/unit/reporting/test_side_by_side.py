@@ -19,10 +19,11 @@ from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.reporting.json_report import json_report
 from pytest_auepora.reporting.layout import render, text_width
 from pytest_auepora.reporting.markdown import COMMENT_LIMIT, markdown_report
-from pytest_auepora.reporting.report_schema import report_schema, side_by_side_schema
+from pytest_auepora.reporting.report_schema import report_schema
 from pytest_auepora.reporting.side_by_side import SideBySide, side_by_side, side_by_sides
 from pytest_auepora.reporting.side_by_side_data import side_by_side_csv, side_by_side_json
 from pytest_auepora.reporting.side_by_side_markdown import side_by_side_markdown
+from pytest_auepora.reporting.side_by_side_schema import side_by_side_schema
 from pytest_auepora.reporting.side_by_side_text import side_by_side_lines
 
 from .builders import METRICS, Case, run_of, verdict_of
