@@ -130,16 +130,20 @@ def _document_recalls(result: CaseResult) -> Mapping[int, float | None]:
     if "retrieved" not in result.outputs or "relevant" not in result.expected:
         scores = {k: result.scores.get(f"recall@{k}_doc") for k in CUTS}
         return {k: score.value for k, score in scores.items() if score is not None}
-    wanted = {document_of(label) for label in result.expected["relevant"] if label.get("grade", 1) >= 1}
+    wanted = set(_documents([label for label in result.expected["relevant"] if label.get("grade", 1) >= 1]))
     if not wanted:
         return {}
-    hits = [document_of(hit) for hit in result.outputs["retrieved"][: CUTS[-1]]]
+    hits = _documents(result.outputs["retrieved"][: CUTS[-1]])
     return {k: len(wanted.intersection(hits[:k])) / len(wanted) for k in CUTS}
 
 
 def document_of(said: Mapping[str, Any]) -> str:
     """Return the document that a stored label or a stored hit belongs to."""
-    return str(said.get("doc", said["id"]))
+    return _documents([said])[0]
+
+
+def _documents(said: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [str(one["doc"] if "doc" in one else one["id"]) for one in said]
 
 
 def _mean(values: Iterable[float]) -> float | None:

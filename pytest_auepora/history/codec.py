@@ -10,7 +10,7 @@ from ..core.json_text import dumps, taken_apart
 from ..core.run import CaseResult, Run
 
 if TYPE_CHECKING:
-    from ..regression.compare import CaseComparison, ScoreChange
+    from ..regression.compare import CaseComparison
     from ..regression.verdict import Verdict
 
 __all__ = ["result_text", "rounded", "run_of", "run_text", "verdict_text"]
@@ -27,28 +27,38 @@ def result_text(result: CaseResult) -> str:
     """Return *result*; what a score does not say is left out."""
     raw = taken_apart(result)
     raw["scores"] = {name: score.said() for name, score in result.scores.items()}
-    return dumps(raw, nulls=sum([rank is None for rank in result.ranks.values()]))
+    return dumps(raw, nulls=[*result.ranks.values()].count(None))
 
 
 def verdict_text(verdict: Verdict) -> str:
     """Return *verdict*."""
-    if verdict.comparison is None:
+    comparison = verdict.comparison
+    if comparison is None:
         return dumps(verdict)
-    cases = {case_id: _compared(case) for case_id, case in verdict.comparison.cases.items()}
-    return dumps({**taken_apart(verdict), "comparison": {**taken_apart(verdict.comparison), "cases": cases}})
+    around = {**taken_apart(verdict), "comparison": {**taken_apart(comparison), "cases": {}}}
+    told = dumps(around)
+    cases = {case_id: _compared(case) for case_id, case in comparison.cases.items()}
+    around["comparison"]["cases"] = cases
+    return dumps(around, nulls=told.count("null") + sum(map(_nulls, comparison.cases.values())))
 
 
 def _compared(case: CaseComparison) -> dict[str, Any]:
     raw = taken_apart(case)
-    raw["changes"] = {name: _change(change) for name, change in case.changes.items()}
+    # thousands of them: `taken_apart` would take a third longer
+    raw["changes"] = {
+        name: {"before": change.before, "after": change.after, "gain": change.gain, "errored": change.errored}
+        for name, change in case.changes.items()
+    }
     if case.before is not None:
         raw["before"] = taken_apart(case.before)
     return raw
 
 
-def _change(change: ScoreChange) -> dict[str, Any]:
-    # thousands of them: `taken_apart` would take a third longer
-    return {"before": change.before, "after": change.after, "gain": change.gain, "errored": change.errored}
+def _nulls(case: CaseComparison) -> int:
+    """Count what is mostly all that is None in what `_compared` returns."""
+    if (before := case.before) is None:
+        return 1
+    return [*before.ranks.values()].count(None) + [*before.scores.values()].count(None)
 
 
 def run_of(text: str, results: list[str]) -> Run:
