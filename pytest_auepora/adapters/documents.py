@@ -8,13 +8,13 @@ the text) or ``"metadata.<key>"``.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from pytest_auepora.core.text_ids import id_of_text
 from pytest_auepora.core.types import Document, Response, RetrievedDocument
 from pytest_auepora.errors import OutputShapeError, did_you_mean
 
@@ -176,7 +176,7 @@ def _whole(doc: Any, rank: int) -> Document:
     if doc_id is None or doc_id == "":
         if not text:
             raise _refuse(doc, rank)
-        return Document(_id_of(text), text, {**doc.metadata, "id_source": "text"})
+        return Document(id_of_text(text), text, {**doc.metadata, "id_source": "text"})
     return Document(str(doc_id), text, dict(doc.metadata))
 
 
@@ -186,7 +186,7 @@ def _from_string(text: str, rank: int) -> Document:
         raise _refuse(text, rank)
     if text.isascii() and len(text) <= _LONGEST_BARE_ID and not any(c.isspace() for c in text):
         return Document(text, text, {"id_source": "string"})
-    return Document(_id_of(text), text, {"id_source": "text"})
+    return Document(id_of_text(text), text, {"id_source": "text"})
 
 
 def _from_pair(pair: Sequence[Any], rank: int) -> RetrievedDocument:
@@ -214,7 +214,7 @@ def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocume
     if doc_id is None:
         if not text:
             raise _refuse(raw, rank, fields)
-        doc_id, metadata["id_source"] = _id_of(text), "text"
+        doc_id, metadata["id_source"] = id_of_text(text), "text"
     return RetrievedDocument(Document(doc_id, text, metadata), score, rank)
 
 
@@ -244,10 +244,6 @@ def _metadata(raw: Any, fields: Mapping[str, Any], used: tuple[str | None, ...])
         if key in fields and isinstance(fields[key], Mapping):
             metadata.update(fields[key])
     return metadata
-
-
-def _id_of(text: str) -> str:
-    return "sha:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _is_given(value: Any) -> bool:

@@ -15,6 +15,7 @@ from ..core.call_output import OutputSplitter, replay
 from ..core.calls import CallResult, Fn, Upcoming
 from ..core.garbage import set_aside
 from ..core.run import CaseResult
+from ..errors import SystemShapeError
 from ..evaluation.case import errored_result, skipped_result
 from ..evaluation.replay import is_recorded
 from .compat import variant_of
@@ -89,7 +90,16 @@ def _asks(
 
 
 def _answering(item: pytest.Item, session: AueporaSession, rag: Any) -> System:
-    return session.answers.source(item.stash[SUITE], variant_of(item), session.system(rag))
+    __tracebackhide__ = True
+    case, suite = item.stash[CASE], item.stash[SUITE]
+    try:
+        return session.answers.source(suite, variant_of(item), session.system(rag))
+    except SystemShapeError as exc:
+        error = exc
+    # the same for all cases: an errored case each, and no traceback through this package
+    result = errored_result(case, error, session.metrics(suite), where=session.where(suite, case))
+    _keep(item, session, result, {})
+    pytest.fail(str(error), pytrace=False)
 
 
 def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]) -> Taken:

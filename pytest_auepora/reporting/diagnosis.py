@@ -9,9 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from ..core.run import CaseResult, MetricInfo, Score
 from ..core.targets import component_of
+from ..core.text_ids import MADE_UP
 from ..core.types import TargetCategory
 from ..metrics.refusal import REFUSAL_PATTERNS, fold
 from ..regression.compare import CaseComparison
@@ -155,7 +157,7 @@ def _retrieval_fault(
         worst = min(lost, key=lambda d: (not d.was_within(k), -d.grade, d.rank or len(returned) + 1))
         limit = f"{name} looks at {k}" if k else shown
         more = f"; {plural(len(lost) - 1, 'more document')} missed" if len(lost) > 1 else ""
-        return _loss(worst, k, limit, len(returned)) + more
+        return _loss(worst, k, limit, len(returned)) + more + _without_ids(returned)
     fell = [d for d in docs if d.rank is not None and d.before is not None and d.rank > d.before]
     if fell:
         worst = max(fell, key=lambda d: (d.rank or 0) - (d.before or 0))
@@ -167,6 +169,13 @@ def _retrieval_fault(
         hits = sum(int(hit.get("grade") or 0) > 0 for hit in returned[:k])
         return f"{hits} of the first {k} {'is' if hits == 1 else 'are'} relevant ({_told(result, name)})"
     return _told(result, name)
+
+
+def _without_ids(returned: Sequence[Mapping[str, Any]]) -> str:
+    """Say so if no document had an id, which labels that are ids cannot match."""
+    if all(str(hit.get("id", "")).startswith(MADE_UP) for hit in returned):
+        return "; the documents came without an id, so theirs are made from their texts"
+    return ""
 
 
 def _loss(doc: Wanted, k: int | None, limit: str, n_returned: int) -> str:

@@ -22,6 +22,16 @@ def test_no_rag_fixture(project: Project) -> None:
     assert "error_rate" in gates(result)
 
 
+def test_a_fixture_that_gives_no_system_errs_in_every_case_without_a_traceback(project: Project) -> None:
+    project.rag("def rag():\n    pass")
+    result = project.run()
+    assert result.ret == 1
+    text = output(result)
+    assert "the rag fixture gave NoneType: None; the fixture returns nothing: is there a return missing?" in text
+    assert "5 errored (no baseline" in text
+    assert "as_system" not in text
+
+
 @pytest.mark.parametrize(
     ("body", "told"),
     [

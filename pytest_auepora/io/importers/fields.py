@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...core.text_ids import id_of_text
 from .model import Dropped
 
-__all__ = ["answer_of", "by_text", "drop_rest", "id_of_text", "ids_and_grades", "texts_of"]
-
-
-def id_of_text(text: str) -> str:
-    """Return the id that a document without one is given when a system returns it (`adapters.documents`)."""
-    return "sha:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+__all__ = ["answer_of", "by_text", "drop_rest", "ids_and_grades", "texts_of"]
 
 
 def by_text(texts: Iterable[str], dropped: Dropped) -> list[dict[str, Any]]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .fields import answer_of, by_text, drop_rest, id_of_text, ids_and_grades
+from ...core.text_ids import id_of_text
+from .fields import answer_of, by_text, drop_rest, ids_and_grades
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, Names, split_metadata
 from .rows import as_list, dump_json, first, read_rows, write_csv, write_text

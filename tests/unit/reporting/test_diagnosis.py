@@ -195,3 +195,10 @@ def test_a_long_quotation_is_cut_to_a_line() -> None:
     case = CASE.with_(answer="No.", labels={"must_contain": ["so many\nwords " * 30]}, thresholds={"assertion_pass": 1})
     assert "\n" not in said(case)
     assert len(said(case)) < 160
+
+
+def test_documents_without_ids_are_the_reason_that_none_matched() -> None:
+    told = "; the documents came without an id, so theirs are made from their texts"
+    made_up = ["sha:0123456789ab", "sha:ba9876543210"]
+    for got, expected in ((made_up, True), ([*made_up, "terms.md"], False)):
+        assert said(CASE.with_(got=got)).endswith(told) == expected
