@@ -202,7 +202,10 @@ class Judge:
         if self.runs or chosen or not asked or self.crashed or self.unmeasured or not self.complete:
             return []
         globs = " ".join(self.config.getini("auepora_files"))
-        message = f"no golden case was run: no file matches auepora_files = {globs}"
+        message = (
+            f"no golden case was run: no file matches auepora_files = {globs}; "
+            "call yours so, name it on the command line, or set auepora_files"
+        )
         return [_synthetic("auepora::golden files", ("auepora", 0, "golden files"), "failed", message)]
 
 

@@ -122,7 +122,10 @@ def judge(
         out.gates += in_order(run, apart + family)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
     elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith("broken")):
-        out.gates.append(GateOutcome("baseline", "baseline", "failed", baseline_note or "there is no baseline"))
+        told = baseline_note or "there is no baseline"
+        if not baseline_note.startswith("broken"):  # which says itself what helps
+            told += "; accept a run with --auepora-update, and commit the file"
+        out.gates.append(GateOutcome("baseline", "baseline", "failed", told))
     if anchor is not None:
         out.gates += judge_anchor(run, anchor, policy, metrics, standing.advisory)
         out.notes += anchor_notes(run, anchor) if run.is_full else []

@@ -133,6 +133,7 @@ def test_a_broken_baseline_fails_and_an_absent_one_only_where_required() -> None
     assert failed(verdict(run(case("a", mrr=1.0)), baseline_note="no baseline yet")) == []
     assert failed(verdict(run(case("a", mrr=1.0)), baseline_note="broken: x")) == ["baseline"]
     required = verdict(run(case("a", mrr=1.0)), baseline_note="no baseline yet", require_baseline=True)
+    assert required.gates[-1].message == "no baseline yet; accept a run with --auepora-update, and commit the file"
     assert failed(required) == ["baseline"]
 
 
