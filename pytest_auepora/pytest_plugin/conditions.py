@@ -22,8 +22,10 @@ class Conditions:
         """Take in what was said with a case; nothing said, as of a case that was skipped, says nothing."""
         if not said:
             return
-        known = next((one for one in self._said if one is said or one == said), None)
-        if known is None:
+        for known in self._said:
+            if known is said or known == said:
+                break
+        else:
             known = said
             self._said.append(said)
         self._of[case_id] = known
