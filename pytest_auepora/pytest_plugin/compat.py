@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -15,6 +17,7 @@ __all__ = [
     "has_pytest_benchmark",
     "may_have_siblings",
     "plain_failure",
+    "quick_widths",
     "sibling",
     "variant_of",
 ]
@@ -106,10 +109,41 @@ def plain_failure(message: str, path: str, line: int) -> object | None:
     plugins that read ``longrepr.reprcrash`` find what they are used to.
     """
     try:
-        from _pytest._code.code import ExceptionChainRepr, ReprEntry, ReprFileLocation, ReprTraceback
-
+        code = _parts_of_failures()
         # the whole text as one line: it is written as it stands, and a write for each line takes longer than the text
-        shown = ReprTraceback([ReprEntry([message], None, None, None, "value")], None, "value")
-        return ExceptionChainRepr([(shown, ReprFileLocation(path, line, f"Failed: {message}".rstrip()), None)])
-    except (ImportError, TypeError):
+        shown = code.ReprTraceback([code.ReprEntry([message], None, None, None, "value")], None, "value")
+        place = code.ReprFileLocation(path, line, f"Failed: {message}".rstrip())
+        return code.ExceptionChainRepr([(shown, place, None)])  # type: ignore[no-any-return]
+    except (ImportError, AttributeError, TypeError):
         return None
+
+
+@cache
+def _parts_of_failures() -> Any:
+    from _pytest._code import code
+
+    return code
+
+
+@contextmanager
+def quick_widths() -> Iterator[None]:
+    """Let pytest's terminal know the width of ASCII texts by their length, as long as this lasts.
+
+    It asks for that of each character, which for a line of the short summary takes longer than all else.
+    """
+    from _pytest import terminal
+
+    names = vars(terminal)
+    theirs = names.get("wcswidth")
+    if theirs is None:
+        yield
+        return
+
+    def width(text: str) -> int:
+        return len(text) if text.isascii() and text.isprintable() else theirs(text)
+
+    names["wcswidth"] = width
+    try:
+        yield
+    finally:
+        names["wcswidth"] = theirs

@@ -3,7 +3,8 @@
 For each failure pytest searches all reports of passed set-ups and tear-downs for output of that test's tear-down:
 with 10,000 failing cases that is 200 million comparisons.  Nearly all of those reports hold no output, so they
 are put aside while failures are printed, and are back before any plugin looks.  It also asks the system twice for
-each failure how wide the terminal is, which takes longer than writing it: here it is asked once.
+each failure how wide the terminal is, which takes longer than writing it: here it is asked once.  And it measures
+each line of its short summary character by character: here those of ASCII are as wide as they are long.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+
+from .compat import quick_widths
 
 __all__ = ["register"]
 
@@ -37,7 +40,8 @@ class _Aside:
         if self.held is not None:
             stats[""] = [report for report in self.held if getattr(report, "sections", True)]
         try:
-            return (yield)
+            with quick_widths():
+                return (yield)
         finally:
             self.restore(terminalreporter)
 

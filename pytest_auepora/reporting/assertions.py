@@ -9,10 +9,11 @@ from ..core.scores import ComparableScore
 from ..regression.gates import errored_words
 from ..regression.thresholds import Bound
 from .diagnosis import cutoff, details_text
-from .failure import answer_lines, place_lines, ranking_lines, wanted_lines
+from .failure import answer_lines, place_lines
 from .layout import plain
 from .numbers import metric_value, plural
 from .page import Page
+from .ranking import ranking_lines, wanted_lines
 from .wanted import wanted
 
 __all__ = ["explain_score"]

@@ -103,7 +103,7 @@ def blamed_metrics(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> lis
     for problem in result.problems:
         if _RAISED in problem:
             continue
-        named = [n for n in metrics if _names(problem, n)]
+        named = [n for n in metrics if problem.startswith(n) and _names(problem, n)]
         if named and (name := max(named, key=len)) not in out:
             out.append(name)
     return out
@@ -247,7 +247,10 @@ def _refused(result: CaseResult, answer: str) -> bool:
 
 def _told(result: CaseResult, name: str) -> str:
     """Return the problem that names the metric."""
-    return next((p for p in result.problems if _names(p, name)), name)
+    for problem in result.problems:
+        if _names(problem, name):
+            return problem
+    return name
 
 
 def _names(problem: str, metric: str) -> bool:

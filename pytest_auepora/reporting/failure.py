@@ -7,23 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 from ..core.run import CaseResult, MetricInfo
 from ..regression.compare import CaseComparison
 from ..regression.worst_repeat import as_shown, shown_repeat
-from .diagnosis import blamed_metrics, component, cutoff, diagnosis_of
+from .diagnosis import blamed_metrics, component, diagnosis_of
 from .layout import printable, render, text_width, uncommanded
 from .listing import listed, quoted
 from .numbers import metric_value, plural, seconds
 from .page import Page, Piece, PlainPage
-from .wanted import Wanted, wanted
+from .ranking import deepest, ranking_lines, wanted_lines
+from .wanted import wanted
 from .worddiff import word_diff
 
-__all__ = ["answer_lines", "failure_text", "place_lines", "ranking_lines", "wanted_lines"]
+__all__ = ["answer_lines", "failure_text", "place_lines"]
 
-MOST_HITS = 10
-MOST_WANTED = 6
 MOST_PROBLEMS = 5
 MOST_FRAMES = 14
 
@@ -66,7 +64,7 @@ def _fill(page: Page, result: CaseResult, comparison: CaseComparison | None, met
     _problems(page, result)
     page.text("repeats", repeats)
     about = {component(metrics[n]) for n in blamed}
-    wanted_lines(page, result, docs, _deepest(blamed, metrics))
+    wanted_lines(page, result, docs, deepest(blamed, metrics))
     _moved_labels(page, result)
     if blamed and all(metrics[n].target == "LATENCY" for n in blamed):
         timings = result.outputs.get("timings") or {}
@@ -113,92 +111,6 @@ def _problems(page: Page, result: CaseResult) -> None:
         page.free(f"{page.marks.dots} and {more} more", indent=2)
 
 
-def _deepest(blamed: Sequence[str], metrics: Mapping[str, MetricInfo]) -> int | None:
-    """The furthest rank that a blamed retrieval metric looks at."""
-    ks = [k for n in blamed if component(metrics[n]) == "retrieval" and (k := cutoff(metrics[n]))]
-    return max(ks, default=None)
-
-
-def wanted_lines(page: Page, result: CaseResult, docs: Sequence[Wanted], k: int | None) -> None:
-    """Add the relevant documents, each with its rank; marked good within the top *k*."""
-    if not docs:
-        if result.expected.get("expect") == "refuse":
-            page.text("expected", "a refusal: nothing is relevant")
-        return
-    missing = [d for d in docs if not d.within(k)]
-    order = docs if len(docs) <= MOST_WANTED else [*missing, *(d for d in docs if d.within(k))]
-    graded = any(d.grade != 1 for d in docs)
-    notes = [_rank_note(d, graded=graded) if result.state != "error" else "" for d in order[:MOST_WANTED]]
-    room = page.room - max(map(len, notes)) - 4
-    labels = [page.clip(page.safe(d.label), room) for d in order[:MOST_WANTED]]
-    column = max(map(text_width, labels))
-    lines: list[list[Piece]] = []
-    for doc, label, note in zip(order, labels, notes, strict=False):
-        if result.state == "error":
-            lines.append([(label, ())])
-        elif doc.within(k):
-            lines.append([(f"{page.marks.good} ", ("green",)), (f"{page.padded(label, column)}  {note}", ())])
-        else:
-            mark = f"{page.marks.bad} "
-            lines.append([(mark, ("red",)), (page.padded(label, column), ()), (f"  {note}", ("red",))])
-    if (more := len(docs) - len(lines)) > 0:
-        lines.append([(f"{page.marks.dots} and {plural(more, 'more document')}", ("light",))])
-    page.block("expected", lines)
-
-
-def _rank_note(doc: Wanted, *, graded: bool) -> str:
-    now = f"rank {doc.rank}" if doc.rank is not None else "not returned"
-    if doc.known and doc.before != doc.rank:
-        now += f", was {doc.before if doc.before is not None else 'not returned'}"
-    return f"{now}, grade {doc.grade}" if graded else now
-
-
-def ranking_lines(
-    page: Page,
-    result: CaseResult,
-    metrics: Mapping[str, MetricInfo],
-    blamed: Sequence[str],
-) -> None:
-    """Add the returned documents: those the metrics look at, and further down those that are relevant."""
-    hits: Sequence[Mapping[str, Any]] = result.outputs.get("retrieved") or ()
-    if not hits:
-        page.text("returned", "nothing", "red")
-        return
-    cuts = {k: n for n in result.scores if n in metrics and (k := cutoff(metrics[n])) is not None}
-    about_ranking = any(component(metrics[n]) == "retrieval" for n in blamed)
-    k = _deepest(blamed, metrics) or (max if about_ranking else min)(cuts, default=5)
-    top = range(min(k, MOST_HITS, len(hits)))
-    below = [i for i in range(len(top), len(hits)) if int(hits[i].get("grade") or 0) > 0][:3]
-    names = {i: page.safe(str(hits[i].get("id")), 200) for i in [*top, *below]}
-    column = min(max(map(text_width, names.values())), 30, page.room - 15)
-    lines = [_hit(page, i + 1, hits[i], page.padded(names[i], column), column) for i in top]
-    if below and len(top) == k and k in cuts:
-        lines.append([(page.clip(page.safe(f"    {page.marks.rule} {cuts[k]} looks no further")), ("light",))])
-    last = top[-1]
-    for i in below:
-        if i > last + 1:
-            lines.append([(f"    {page.marks.dots}", ("light",))])
-        lines.append(_hit(page, i + 1, hits[i], page.padded(names[i], column), column))
-        last = i
-    if last < len(hits) - 1:
-        lines.append([(f"    {page.marks.dots} {len(hits)} returned", ("light",))])
-    page.block("returned", lines)
-
-
-def _hit(page: Page, rank: int, hit: Mapping[str, Any], name: str, column: int) -> list[Piece]:
-    """Return the line of one hit, whose *name* is *column* columns wide."""
-    score = hit.get("score")
-    number = f" {score:>7.4g}" if isinstance(score, (int, float)) else " " * 8
-    if int(hit.get("grade") or 0) > 0:
-        line: list[Piece] = [(f"{rank:>3} ", ()), (f"{page.marks.good} {name}", ("green",)), (number, ())]
-    else:
-        line = [(f"{rank:>3} {page.marks.neutral} {name}{number}", ())]
-    room = page.room - max(len(str(rank)), 3) - 1 - 2 - column - len(number) - 2  # marks and blanks: a column each
-    if room >= 12 and (text := page.fit(str(hit.get("text") or "")[:200], room)):
-        line.append((f"  {text}", ("light",)))
-    return line
-
-
 def answer_lines(page: Page, result: CaseResult, *, compare: bool) -> None:
     """Add the answer and what it should have been; a line of each, and more where they are to be *compared*."""
     most = 3 if compare else 1
@@ -225,9 +137,9 @@ def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[list[
     """Break a word difference into lines, each piece in its colour."""
     line: list[Piece] = []
     used = 0
-    for sign, words in pieces:
+    for (sign, _), words in zip(pieces, page.safe_all([words for _, words in pieces]), strict=True):
         left, right, style = _DIFFERENCE[sign]
-        for part in page.wrap(f"{left}{page.safe(words)}{right}"):
+        for part in page.wrap(f"{left}{words}{right}"):
             size = text_width(part) + bool(line)
             if line and used + size > page.room:
                 yield line

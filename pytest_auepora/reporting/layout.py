@@ -19,14 +19,16 @@ __all__ = [
     "Column",
     "Line",
     "clip",
-    "fit",
+    "fit_all",
     "plain",
     "printable",
+    "printable_all",
     "render",
     "styled",
     "table",
     "text_width",
     "uncommanded",
+    "widest",
     "wrap",
     "wrap_line",
 ]
@@ -124,18 +126,42 @@ def clip(text: str, room: int, *, ascii_only: bool = False) -> str:
     return _head(text, room - len(dots)).rstrip() + dots[: max(room, 0)]
 
 
-def fit(text: str, room: int, *, ascii_only: bool = False) -> str:
-    """Return *text* as `printable` in one line, cut as by `clip`; what is not shown is not looked at where possible."""
-    head = text[: room + 1]
-    if len(head) <= max(room, 0) or not _is_plain(head):
-        return clip(printable(text, ascii_only=ascii_only), room, ascii_only=ascii_only)
-    dots = "..." if ascii_only else "…"  # whatever follows, it is longer than there is room
-    return head[: max(room - len(dots), 0)].rstrip() + dots[: max(room, 0)]
+def fit_all(texts: Sequence[str], rooms: Sequence[int], *, ascii_only: bool = False) -> list[str]:
+    """Return each text as `printable` in one line, cut to its room as by `clip`.
+
+    What is not shown is not looked at where possible, and what is shown is looked at together: it takes longer to
+    ask of a short text whether anything has to be done to it than to cut it, and nearly always nothing has.
+    """
+    heads = [text[: room + 2] for text, room in zip(texts, rooms, strict=True)]  # a blank, and what follows it
+    dots = "..." if ascii_only else "…"
+    if not _are_plain(heads) or min(rooms) < len(dots):
+        return [
+            clip(printable(text, ascii_only=ascii_only), room, ascii_only=ascii_only)
+            for text, room in zip(texts, rooms, strict=True)
+        ]
+    out: list[str] = []
+    for head, room in zip(heads, rooms, strict=True):
+        text = head.rstrip()
+        out.append(text if len(text) <= room else f"{text[: room - len(dots)].rstrip()}{dots}")
+    return out
 
 
-def _is_plain(text: str) -> bool:
-    """Whether *text* is ASCII that `printable` leaves as it is, and ends in no blank, which might be the last."""
-    return text.isascii() and text.isprintable() and text[0] != " " != text[-1] and "  " not in text and "#" not in text
+def printable_all(texts: Sequence[str], *, ascii_only: bool = False) -> list[str]:
+    """Return each text as `printable` in one line; they are looked at together, as by `fit_all`."""
+    if _are_plain(texts):
+        return list(map(str.rstrip, texts))
+    return [printable(text, ascii_only=ascii_only) for text in texts]
+
+
+def _are_plain(texts: Sequence[str]) -> bool:
+    """Whether all are ASCII that `printable` leaves as it is, but for a blank at the end."""
+    text = f"^{'^'.join(texts)}"
+    return text.isascii() and "  " not in text and "^ " not in text and "#" not in text and text.isprintable()
+
+
+def widest(texts: Sequence[str]) -> int:
+    """Return how many columns the widest of *texts* takes."""
+    return max(map(len if "".join(texts).isascii() else text_width, texts), default=0)
 
 
 def _head(text: str, room: int) -> str:
@@ -160,21 +186,24 @@ def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> li
 
 def wrap_line(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> list[str]:
     """Do the same as `wrap` for *text* in one line, as `printable` returns it: words are one blank apart."""
+    start, end = 0, len(text)
+    if end <= room and text.isascii():  # as most texts are
+        lines = [text] if text else []
+        return lines if "::" not in text else [uncommanded(text)]
     room = max(room, 1)
-    lines: list[str] = []
-    rest = text
+    lines = []
     narrow = _is_even(text)
-    while rest:
-        if (len(rest) if narrow else text_width(rest)) <= room:
-            lines.append(rest)
-            break
+    while (end - start if narrow else text_width(text[start:])) > room:
         if most and len(lines) == most - 1:
-            lines.append(clip(rest, room, ascii_only=ascii_only))
+            lines.append(clip(text[start:], room, ascii_only=ascii_only))
+            start = end
             break
-        size = room if narrow else len(_head(rest, room)) or 1
-        at = rest.rfind(" ", 1, size + 1)
-        lines.append(rest[: at if at > 0 else size])
-        rest = rest[at + 1 if at > 0 else size :]
+        stop = start + (room if narrow else len(_head(text[start:], room)) or 1)
+        at = text.rfind(" ", start + 1, stop + 1)
+        lines.append(text[start : at if at > 0 else stop])
+        start = at + 1 if at > 0 else stop
+    if start < end:
+        lines.append(text[start:])
     return [uncommanded(line) for line in lines] if "::" in text else lines
 
 

@@ -38,10 +38,11 @@ def number(value: float, places: int = 3, bound: Bound | None = None) -> str:
     ``number(0.79996, 2, Bound("min", 0.8))`` is ``"0.79996"``, not ``"0.80"``.  Infinite and undefined values come
     out as ``inf``, ``-inf``, ``nan``.
     """
+    if bound is None:
+        text = f"{value:.{places}f}"
+        return text if text[0] != "-" else _unsigned(text)
     if not math.isfinite(value):
         return str(float(value))
-    if bound is None:
-        return _unsigned(f"{value:.{places}f}")
     return _honest(value, places, bound, lambda p: f"{value:.{p}f}")
 
 
@@ -49,7 +50,7 @@ def score(value: float | None, places: int = 3, bound: Bound | None = None) -> s
     """Return a score, ``n/a`` for None.  Values of 100 and more need no third decimal."""
     if value is None:
         return NOT_MEASURED
-    return number(value, min(places, 1) if abs(value) >= 100 else places, bound)
+    return number(value, places if -100 < value < 100 else min(places, 1), bound)
 
 
 def change(difference: float, places: int = 3) -> str:
@@ -106,9 +107,9 @@ def plural(n: int, what: str, many: str = "") -> str:
 
 def metric_value(value: float | None, info: MetricInfo | None, bound: Bound | None = None) -> str:
     """Return a value of a metric in the metric's unit: times as durations, all else as scores."""
-    if value is not None and _is_time(info):
+    if value is not None and info is not None and info.target == "LATENCY":
         return seconds(value, bound)
-    return score(value, bound=bound)
+    return score(value, 3, bound)
 
 
 def metric_change(difference: float, info: MetricInfo | None) -> str:

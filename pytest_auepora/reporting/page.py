@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .layout import Cell, Line, clip, fit, printable, text_width, wrap_line
+from .layout import Cell, Line, clip, fit_all, printable, printable_all, text_width, wrap_line
 from .marks import marks
 
 __all__ = ["LABEL_WIDTH", "Page", "Piece", "PlainPage"]
@@ -35,9 +35,15 @@ class Page:
         """Cut *text* to *room* columns, or to those beside a label."""
         return clip(text, self.room if room is None else room, ascii_only=self.ascii_only)
 
-    def fit(self, text: str, room: int) -> str:
-        """Return user text as `safe`, cut to *room* columns."""
-        return fit(text, room, ascii_only=self.ascii_only)
+    def safe_all(self, texts: Sequence[str], most: int = 4000) -> list[str]:
+        """Return each text as `safe`."""
+        if max(map(len, texts), default=0) > most:
+            texts = [text[:most] for text in texts]
+        return printable_all(texts, ascii_only=self.ascii_only)
+
+    def fit_all(self, texts: Sequence[str], rooms: Sequence[int]) -> list[str]:
+        """Return each user text as `safe`, cut to its room in columns."""
+        return fit_all(texts, rooms, ascii_only=self.ascii_only)
 
     def wrap(self, text: str, room: int | None = None, most: int = 0) -> list[str]:
         """Break *text*, which is `safe`, into lines."""
@@ -58,7 +64,11 @@ class Page:
         """Add user text beside *label*, in at most *most* lines; nothing for an empty text."""
         if text:
             room = most * self.room + 100
-            self.block(label, [[(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
+            self.texts_beside(label, self.wrap(self.safe(text, room), most=most), style)
+
+    def texts_beside(self, label: str, texts: Iterable[str], style: tuple[str, ...]) -> None:
+        """Add lines of one style, which fit beside the label, with *label* at the first of them."""
+        self.block(label, [[(text, style)] for text in texts])
 
     def free(self, text: str, *style: str, indent: int = 0, most: int = 0) -> None:
         """Add text over the whole width, wrapped, each line after the first indented by two more."""
@@ -83,4 +93,23 @@ class PlainPage(Page):
 
     def add(self, line: Sequence[Piece]) -> None:
         """Add the text of a line."""
-        self.texts.append("".join([text for text, _ in line]).rstrip())
+        text = ""
+        for part, _ in line:
+            text += part
+        self.texts.append(text.rstrip())
+
+    def block(self, label: str, lines: Iterable[Sequence[Piece]]) -> None:
+        """Add the texts of *lines* beside *label*."""
+        text = label.ljust(LABEL_WIDTH)
+        for line in lines:
+            for part, _ in line:
+                text += part
+            self.texts.append(text.rstrip())
+            text = _NO_LABEL[0]
+
+    def texts_beside(self, label: str, texts: Iterable[str], style: tuple[str, ...]) -> None:  # noqa: ARG002
+        """Add *texts* beside *label*."""
+        beside = label.ljust(LABEL_WIDTH)
+        for text in texts:
+            self.texts.append((beside + text).rstrip())
+            beside = _NO_LABEL[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 
 import pytest
 
@@ -146,3 +147,38 @@ def test_a_fixture_that_fails_for_all_shows_what_pytest_shows(project: Project, 
     errors = result.parseoutcomes()["errors"]
     assert errors == (10 if fixture == "rag" else 20)
     assert str(result.stdout).count("the same as pytest's") == errors
+
+
+WIDE = """
+
+def pytest_sessionfinish(session):
+    from _pytest import terminal
+    session.config.known_widths = terminal.wcswidth
+
+
+def pytest_unconfigure(config):
+    from _pytest import terminal
+    assert terminal.wcswidth is config.known_widths
+    print("widths are pytest's own")
+"""
+
+
+def test_lines_of_the_short_summary_are_cut_where_pytest_cuts_them(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.break_retriever()
+    project.write("conftest.py", (project.path / "conftest.py").read_text() + WIDE)
+    wide = 'import pytest\n\n@pytest.mark.parametrize("n", [1])\ndef test_it(n):\n    pytest.fail("返金" * 60)\n'
+    project.write("test_wide.py", wide)
+    monkeypatch.setenv("COLUMNS", "70")
+
+    def listed() -> list[str]:
+        result = project.run("-rf")
+        assert "widths are pytest's own" in str(result.stdout)
+        return [line for line in result.outlines if line.startswith("FAILED ")]
+
+    lines = listed()
+    assert len(lines) > 1
+    assert all(line.endswith("...") for line in lines)
+    monkeypatch.setattr("pytest_auepora.pytest_plugin.quick_summary.quick_widths", nullcontext)
+    assert listed() == lines

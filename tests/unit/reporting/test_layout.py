@@ -11,9 +11,10 @@ from pytest_auepora.reporting.layout import (
     Cell,
     Column,
     clip,
-    fit,
+    fit_all,
     plain,
     printable,
+    printable_all,
     render,
     table,
     text_width,
@@ -61,9 +62,18 @@ def test_fitting_shows_what_the_whole_text_made_printable_and_cut_would_show(
     text: str, room: int, ascii_only: bool
 ) -> None:
     for one in (text, f"word of {text} and more of it", f"{text}#[x"):
-        assert fit(one, room, ascii_only=ascii_only) == clip(
-            printable(one, ascii_only=ascii_only), room, ascii_only=ascii_only
-        )
+        cut = clip(printable(one, ascii_only=ascii_only), room, ascii_only=ascii_only)
+        assert fit_all([one], [room], ascii_only=ascii_only) == [cut]
+        plain = "plain text, longer than any room"
+        beside = clip(plain, room + 2, ascii_only=ascii_only)
+        assert fit_all([one, plain], [room, room + 2], ascii_only=ascii_only) == [cut, beside]
+
+
+@given(st.lists(st.text(st.one_of(st.sampled_from(" #[-a\u8fd4\n\x07…"), st.characters()), max_size=9), max_size=4))
+def test_texts_are_made_printable_together_as_each_by_itself(texts: list[str]) -> None:
+    for ascii_only in (False, True):
+        alone = [printable(text, ascii_only=ascii_only) for text in texts]
+        assert printable_all(texts, ascii_only=ascii_only) == alone
 
 
 def test_every_character_takes_the_columns_that_unicode_gives_it() -> None:
