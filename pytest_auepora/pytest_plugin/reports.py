@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reports", "make_reports"]
 
-_MISTAKE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<told>.*)")
+_MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<told>.*)"
 _GITHUB = ("summary", "annotations", "off")
 
 
@@ -109,7 +109,7 @@ class Reports:
         if not report.failed or not report.nodeid.endswith(SUFFIXES):
             return
         for line in report.longreprtext.splitlines():
-            if (found := _MISTAKE.match(line)) is None or not report.nodeid.endswith(found["path"]):
+            if (found := re.match(_MISTAKE, line)) is None or not report.nodeid.endswith(found["path"]):
                 continue
             mistake = Problem(found["path"], int(found["line"] or 0), int(found["col"] or 0), found["told"])
             if mistake not in self.mistakes:
