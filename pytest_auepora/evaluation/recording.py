@@ -1,8 +1,8 @@
 """One answer as it is kept to be judged again: everything that a metric may read, as one short text.
 
 The text begins with a mark that says what is in it (`ERRORED`, `PARTIAL`, `CUT`, `WHOLE`), so that nobody has to
-read on to know; the rest is JSON in one line, which whoever keeps many compresses together.  What was not kept is
-missed when a metric reads it.
+read on to know; the rest is JSON in one line, which whoever keeps many compresses together (see `document_texts`).
+What was not kept is missed when a metric reads it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..core.run import CaseResult, Score
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
 from ..io.golden import GoldenCase
+from .document_texts import reunited, with_parts
 from .parts import Parts
 from .shown import cropped, shown_outputs
 
@@ -83,16 +84,16 @@ def record(
         if case.moved is not None:
             parts.drop(("retrieved",), f"{UNSEEN}: the passages that labels which moved were matched by")
     costly = {n: s for n, s in told.scores.items() if n in metrics and not metrics[n].deterministic}
-    raw |= {"parts": parts.to_dict(), "scores": _said(costly)}
-    text, mark = dumps(raw), WHOLE
+    raw["scores"] = _said(costly)
+    text, mark = with_parts(raw, parts), WHOLE
     if len(text) > cap:
         _cut(parts, len(text) - cap, cap)
         mark = CUT
     if not parts.gaps:
         return WHOLE + text
-    raw |= {"parts": parts.to_dict(), "scores": _said(told.scores), "ranks": told.ranks}
+    raw |= {"scores": _said(told.scores), "ranks": told.ranks}
     raw["shown"] = told.outputs if redact is None else cropped(told.outputs)
-    return (CUT if mark == CUT else PARTIAL) + dumps(raw)
+    return (CUT if mark == CUT else PARTIAL) + with_parts(raw, parts)
 
 
 def _cut(parts: Parts, excess: int, cap: int) -> None:
@@ -137,8 +138,8 @@ class RecordedAnswer:
         """
         if self._raw is None:
             try:
-                self._raw = json.loads(_unpacked(self.text[1:]))
-            except ValueError as exc:
+                self._raw = reunited(json.loads(_unpacked(self.text[1:])))
+            except (ValueError, LookupError, TypeError) as exc:
                 raise HistoryError(f"a recorded answer is damaged: {exc}") from None
         return self._raw
 

@@ -1,30 +1,41 @@
 """Recorded answers as a history keeps them: many in one compressed block, of which each can still be read alone.
 
 Answers of one suite resemble each other, so that a block is smaller than its answers compressed one by one, and is
-made in half the time.
+made in half the time.  The same documents are found again and again: the text of each is kept once a run.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from ..core.json_text import dumps
 from ..errors import HistoryError
+from ..evaluation.document_texts import with_texts, without_texts
 
 __all__ = ["Block", "Packing", "Recorded", "packed"]
 
 BLOCK = 256 * 1024
 """Characters of answers that make a block: what has to be unpacked to read one of them."""
 
-_HELD = 4  # unpacked blocks that a reader holds; cases are mostly asked for in the order they were kept
+KNOWN = 16 * 1024 * 1024
+"""Characters of documents that are looked out for in later answers; they lie in memory, of writers and readers."""
+
+_HELD = 4  # unpacked blocks of answers that a reader holds; cases are mostly asked for in the order they were kept
+
+_HELD_TEXTS = KNOWN // BLOCK + _HELD  # and of documents: all that may be found again, and those next to the answers
 
 _LEVEL = 2  # of zlib: it takes as many steps as 1 does, for a tenth less room
 
 Block = tuple[str, bytes]
-"""What is in it, as JSON: ``[[case, how many texts], ...]``; and the texts, a line each, compressed."""
+"""What is in it, as JSON, and compressed texts.
+
+Of answers it is ``[[case, how many texts], ...]``, and they have a line each; of documents it is how many, and they
+are a list.  Answers name the texts of documents by their numbers, counted over all blocks.
+"""
 
 
 class Packing:
@@ -33,26 +44,60 @@ class Packing:
     def __init__(self) -> None:
         self._blocks: list[Block] = []
         self._index: list[tuple[str, int]] = []
-        self._texts: list[str] = []
+        self._lines: list[str] = []
         self._size = 0
+        self._known: dict[str, int] = {}
+        self._texts: list[str] = []
+        self._texts_size = self._texts_seen = self._known_size = 0
 
     def add(self, case_id: str, texts: Sequence[str]) -> None:
         """Take in all answers to a case, each one line; what comes later of the same case counts."""
         self._index.append((case_id, len(texts)))
-        self._texts += texts
-        self._size += sum(map(len, texts))
+        lines = [self._line(text) for text in texts]
+        self._lines += lines
+        self._size += sum(map(len, lines))
         if self._size >= BLOCK:
             self._close()
+        if self._texts_size >= BLOCK:
+            self._close_texts()
 
     def blocks(self) -> list[Block]:
         """Return what was taken in."""
         self._close()
+        self._close_texts()
         return self._blocks
+
+    def _line(self, text: str) -> str:
+        rest, documents = without_texts(text)
+        if not documents:
+            return text
+        return with_texts(rest, [self._number(one) for one in documents])
+
+    def _number(self, text: str) -> int:
+        if (number := self._known.get(text)) is not None:
+            return number
+        number = self._texts_seen
+        self._texts_seen += 1
+        self._texts.append(text)
+        self._texts_size += len(text)
+        if self._known_size < KNOWN:
+            self._known[text] = number
+            self._known_size += len(text)
+        return number
 
     def _close(self) -> None:
         if self._index:
-            self._blocks.append((dumps(self._index), zlib.compress("\n".join(self._texts).encode(), _LEVEL)))
-        self._index, self._texts, self._size = [], [], 0
+            self._blocks.append((dumps(self._index), _compressed("\n".join(self._lines))))
+        self._index, self._lines, self._size = [], [], 0
+
+    def _close_texts(self) -> None:
+        if self._texts:
+            self._blocks.append((dumps(len(self._texts)), _compressed(dumps(self._texts))))
+        self._texts, self._texts_size = [], 0
+
+
+def _compressed(text: str) -> bytes:
+    return zlib.compress(text.encode(), _LEVEL)
 
 
 def packed(recordings: Mapping[str, Sequence[str]]) -> list[Block]:
@@ -76,20 +121,30 @@ class Recorded(Mapping[str, list[str]]):
     def __init__(self, blocks: Iterable[Block]) -> None:
         self._packed: list[bytes] = []
         self._places: dict[str, tuple[int, int, int]] = {}
-        for number, (index, data) in enumerate(blocks):
-            self._packed.append(data)
+        self._firsts: list[int] = []
+        self._packed_texts: list[bytes] = []
+        texts = 0
+        for index, data in blocks:
+            held = json.loads(index)
+            if isinstance(held, int):
+                self._firsts.append(texts)
+                self._packed_texts.append(data)
+                texts += held
+                continue
             first = 0
-            for case_id, count in json.loads(index):
-                self._places[case_id] = number, first, first + count
+            for case_id, count in held:
+                self._places[case_id] = len(self._packed), first, first + count
                 first += count
-        self._texts = lru_cache(maxsize=_HELD)(self._unpack)
+            self._packed.append(data)
+        self._lines = lru_cache(maxsize=_HELD)(self._unpack)
+        self._texts = lru_cache(maxsize=_HELD_TEXTS)(self._unpack_texts)
 
     def __getitem__(self, case_id: str) -> list[str]:
         number, first, end = self._places[case_id]
-        texts = self._texts(number)
-        if end > len(texts):
-            raise HistoryError(f"recorded answers are damaged: {len(texts)} where there were {end} or more")
-        return texts[first:end]
+        lines = self._lines(number)
+        if end > len(lines):
+            raise HistoryError(f"recorded answers are damaged: {len(lines)} where there were {end} or more")
+        return [self._whole(line) for line in lines[first:end]]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -97,8 +152,32 @@ class Recorded(Mapping[str, list[str]]):
     def __len__(self) -> int:
         return len(self._places)
 
-    def _unpack(self, number: int) -> list[str]:
+    def _whole(self, line: str) -> str:
+        rest, numbers = without_texts(line)
+        if not numbers or not isinstance(numbers[0], int):
+            return line
+        return with_texts(rest, [self._text(number) for number in numbers])
+
+    def _text(self, number: int) -> str:
+        block = bisect_right(self._firsts, number) - 1
         try:
-            return zlib.decompress(self._packed[number]).decode().split("\n")
-        except (ValueError, zlib.error) as exc:
+            return self._texts(block)[number - self._firsts[block]]
+        except IndexError:
+            raise HistoryError(f"recorded answers are damaged: there is no text {number} of a document") from None
+
+    def _unpack(self, number: int) -> list[str]:
+        return _decompressed(self._packed[number]).split("\n")
+
+    def _unpack_texts(self, number: int) -> list[str]:
+        try:
+            texts: list[str] = json.loads(_decompressed(self._packed_texts[number]))
+        except ValueError as exc:
             raise HistoryError(f"recorded answers are damaged: {exc}") from None
+        return texts
+
+
+def _decompressed(data: bytes) -> str:
+    try:
+        return zlib.decompress(data).decode()
+    except (ValueError, zlib.error) as exc:
+        raise HistoryError(f"recorded answers are damaged: {exc}") from None

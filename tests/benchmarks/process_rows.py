@@ -10,6 +10,9 @@ from .projects import golden, parametrized
 
 __all__ = ["rows"]
 
+CORPUS = 2000
+"""Documents that all cases draw from, as those of a real system do; to read them must not be what is measured."""
+
 
 def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
     """Yield what makes each row."""
@@ -43,8 +46,8 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
         """1,000 failing cases"""
         ours = folder / "failing"
         if not ours.exists():
-            pytest_process(golden(ours, 1000), *ACCEPT)
-            golden(ours, 1000, failing=True)
+            pytest_process(golden(ours, 1000, corpus=CORPUS), *ACCEPT)
+            golden(ours, 1000, failing=True, corpus=CORPUS)
         floor = parametrized(folder / "floor-1000", 1000)
         return Row(
             failing.__doc__ or "", "<= 2.5", lambda: pytest_process(ours, *GOLDEN, expect=(1,)).cpu,
@@ -58,7 +61,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
 def _pair(folder: Path, n: int) -> tuple[Path, Path]:
     ours = folder / f"golden-{n}"
     if not ours.exists():
-        pytest_process(golden(ours, n), *ACCEPT)
+        pytest_process(golden(ours, n, corpus=CORPUS), *ACCEPT)
     floor = parametrized(folder / f"floor-{n}", n)
     pytest_process(floor, "--collect-only")  # byte code
     return ours, floor
@@ -80,7 +83,7 @@ def _constant(folder: Path, many: int, few: int = 1000) -> Callable[[], Row]:
 
     def constant() -> Row:
         def project(n: int) -> Path:
-            made = golden(folder / f"corpus-{n}", n, corpus=2000)  # texts of its own for each would fill the memory
+            made = golden(folder / f"corpus-{n}", n, corpus=CORPUS)
             pytest_process(made, *ACCEPT)
             return made
 

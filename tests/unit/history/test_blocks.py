@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import zlib
+from random import Random
+from string import printable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.core.json_text import dumps
 from pytest_auepora.errors import HistoryError
+from pytest_auepora.evaluation.document_texts import reunited, with_parts
+from pytest_auepora.evaluation.parts import Parts
 from pytest_auepora.history import blocks
 from pytest_auepora.history.blocks import Packing, Recorded, packed
 
 LINES = st.text(st.characters(min_codepoint=32, max_codepoint=126))
+TEXTS = st.sampled_from(["", "a", "b", 'in "quotes",\n and lines', ',"texts":["a"]}', "é…\u2028", "\ud800"]) | st.text()
+PARTS = st.builds(
+    Parts, st.text(), st.none() | st.just({"texts": ["x"]}),
+    retrieved=st.none() | st.lists(st.tuples(st.text(), st.none() | TEXTS, st.floats(0, 1)).map(list)),
+    extra=st.just({}) | st.just({"a": 1, "texts": ["a"]}),
+)  # fmt: skip
 
 
 @given(
@@ -27,6 +38,41 @@ def test_what_was_taken_in_comes_out(recordings: dict[str, list[str]], size: int
     assert kept == recordings
     assert list(kept) == list(recordings)
     assert {case_id: kept[case_id] for case_id in reversed(list(recordings))} == recordings
+
+
+@given(st.dictionaries(LINES, st.lists(PARTS, min_size=1, max_size=3)), st.integers(1, 200), st.integers(0, 50))
+def test_answers_with_documents_come_out(answers: dict[str, list[Parts]], size: int, known: int) -> None:
+    recordings = {case_id: ["=" + with_parts({"hash": "h"}, one) for one in some] for case_id, some in answers.items()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "BLOCK", size)
+        patch.setattr(blocks, "KNOWN", known)
+        patch.setattr(blocks, "_HELD_TEXTS", 1)
+        kept = Recorded(packed(recordings))
+        for case_id in reversed(list(answers)):
+            assert kept[case_id] == recordings[case_id]
+            raws = [reunited(json.loads(text[1:]))["parts"] for text in kept[case_id]]
+            assert raws == [json.loads(dumps(one.to_dict())) for one in answers[case_id]]
+
+
+def test_the_text_of_a_document_is_kept_once() -> None:
+    random = Random(1)
+    texts = ["".join(random.choices(printable, k=1000)) for _ in range(20)]
+    parts = [
+        Parts(f"answer {i}", retrieved=[[str(n), texts[n], 1.0] for n in random.sample(range(20), 10)])
+        for i in range(100)
+    ]
+    recordings = {str(i): ["=" + with_parts({}, one)] for i, one in enumerate(parts)}
+    made = packed(recordings)
+    assert sum(len(data) for _, data in made) < 2 * sum(map(len, texts))
+    assert Recorded(made) == recordings
+
+
+def test_a_text_that_is_not_there_is_told() -> None:
+    (index, data), (_, texts) = packed({"one": ["=" + with_parts({}, Parts("", retrieved=[["a", "b", 1.0]]))]})
+    for others in ((), (("1", zlib.compress(b"no list")),), (("1", zlib.compress(b"[]")),), (("1", b"damaged"),)):
+        with pytest.raises(HistoryError, match="damaged"):
+            _ = Recorded([(index, data), *others])["one"]
+    assert Recorded([("1", texts), (index, data)])["one"]
 
 
 def test_a_block_is_full_at_some_size() -> None:
