@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 
 from ..core.run import CaseResult, Run
 from ..io.golden import GoldenCase
@@ -18,7 +17,6 @@ from .repeats import merge_repeats
 __all__ = ["CaseJudge"]
 
 
-@dataclass(eq=False, repr=False, slots=True)
 class CaseJudge:
     """Judges the cases of *run*, each by itself and beside *baseline*.
 
@@ -26,15 +24,18 @@ class CaseJudge:
     say fails no case.  While *accepting*, cases are compared with the baseline and not held to it.
     """
 
-    run: Run
-    policy: RegressionPolicy
-    baseline: Baseline | None
-    advisory: Collection[str]
-    accepting: bool = False
-    incomparable: Mapping[str, str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.incomparable = incomparable_metrics(self.run, self.baseline) if self.baseline is not None else {}
+    def __init__(
+        self,
+        run: Run,
+        policy: RegressionPolicy,
+        baseline: Baseline | None,
+        advisory: Collection[str],
+        *,
+        accepting: bool = False,
+    ) -> None:
+        self.run, self.policy, self.baseline = run, policy, baseline
+        self.advisory, self.accepting = advisory, accepting
+        self._incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
 
     def judge(self, case: GoldenCase, singles: Sequence[CaseResult]) -> tuple[CaseResult, CaseComparison | None]:
         """Merge the repeats of *case* and judge what comes of them; with it how it compares with its baseline."""
@@ -42,7 +43,7 @@ class CaseJudge:
         result = merge_repeats(singles, infos)
         comparison: CaseComparison | None = None
         if baseline is not None:
-            comparison = compare_case(result, baseline.cases.get(case.id), infos, self.incomparable)
+            comparison = compare_case(result, baseline.cases.get(case.id), infos, self._incomparable)
         held_to = None if self.accepting else comparison
         judge_case(result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory)
         note_worst(result, singles, held_to, infos, policy=self.policy, advisory=self.advisory)

@@ -14,6 +14,7 @@ from ..labels.check import CheckedLabel, repairs
 from ..labels.repair import Repaired, baselines_of, repair
 from .compat import variant_of
 from .keys import CASE, CORPUS, SESSION, SUITE
+from .only_hooks import OnlyHooks
 
 if TYPE_CHECKING:
     from .session import AueporaSession
@@ -87,7 +88,7 @@ def _where(path: str, place: tuple[int, int] | None) -> str:
     return path if place is None else f"{path}:{place[0]}:{place[1]}"
 
 
-class Checking:
+class Checking(OnlyHooks):
     """In every process: golden cases only, and what was found goes along with the report of the item."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -115,7 +116,7 @@ class Checking:
 
 
 @dataclass(slots=True, eq=False)
-class Report:
+class Report(OnlyHooks):
     """In the controller: gathers, rewrites if asked to, reports."""
 
     config: pytest.Config

@@ -16,6 +16,7 @@ import pytest
 
 from .collect import SUFFIXES
 from .keys import SESSION
+from .only_hooks import OnlyHooks
 from .options import OVERRIDE
 
 __all__ = ["Crashes"]
@@ -24,7 +25,7 @@ _Unit = dict[str, bool]
 """Node ids that one worker gets, and whether they have run."""
 
 
-class Crashes:
+class Crashes(OnlyHooks):
     """Sees to it in the process that hands out the work."""
 
     @pytest.hookimpl(optionalhook=True)

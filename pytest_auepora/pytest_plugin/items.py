@@ -22,6 +22,7 @@ from .compat import variant_of
 from .failing import show_quickly, wants_traceback
 from .keys import CASE, CORPUS, PARCELS, SESSION, SUITE
 from .lookahead import Queue
+from .only_hooks import OnlyHooks
 from .session import AueporaSession
 from .stages import Taken, staged_suites
 from .wire import Parcel, attach
@@ -169,7 +170,7 @@ def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupErro
     return LookupError(told)
 
 
-class Collecting:
+class Collecting(OnlyHooks):
     """The part of the plugin that is active in every process that runs tests."""
 
     def __init__(self, config: pytest.Config) -> None:

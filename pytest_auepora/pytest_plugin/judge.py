@@ -7,7 +7,7 @@ reports, so everything it knows comes from them and from the golden files.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +25,7 @@ from .collect import SUFFIXES
 from .conditions import Conditions
 from .entry import SWITCHES
 from .keys import SESSION
+from .only_hooks import OnlyHooks
 from .variants import in_order
 from .wire import Parcel, unpack
 
@@ -51,18 +52,18 @@ class Judged:
     anchored: Accepted | None = None
 
 
-@dataclass(eq=False, repr=False, slots=True)  # a plugin is told apart by identity
-class Judge:
+class Judge(OnlyHooks):
     """One per pytest run."""
 
-    config: pytest.Config
-    runs: dict[tuple[str, str], Run] = field(default_factory=dict)
-    conditions: dict[tuple[str, str], Conditions] = field(default_factory=dict)
-    judged: list[Judged] = field(default_factory=list)
-    crashed: list[str] = field(default_factory=list)
-    unmeasured: bool = False
-    """Whether a golden file or case failed without a result, as over a corpus that is none."""
-    complete: bool = False
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.runs: dict[tuple[str, str], Run] = {}
+        self.conditions: dict[tuple[str, str], Conditions] = {}
+        self.judged: list[Judged] = []
+        self.crashed: list[str] = []
+        self.unmeasured = False
+        """Whether a golden file or case failed without a result, as over a corpus that is none."""
+        self.complete = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in what an item measured; a rerun replaces the earlier result."""

@@ -8,12 +8,13 @@ import pytest
 
 from ..reporting.numbers import number
 from .keys import PARCELS, SESSION
+from .only_hooks import OnlyHooks
 from .wire import Parcel
 
 __all__ = ["JUnitProperties"]
 
 
-class JUnitProperties:
+class JUnitProperties(OnlyHooks):
     """In every process that runs tests: pytest carries the properties of an item to whoever writes the file."""
 
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:

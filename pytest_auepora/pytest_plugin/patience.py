@@ -13,6 +13,7 @@ from contextlib import suppress
 import pytest
 
 from .collect import SUFFIXES
+from .only_hooks import OnlyHooks
 
 __all__ = ["Patience", "copy_of_stderr"]
 
@@ -30,7 +31,7 @@ def copy_of_stderr() -> int | None:
         return None
 
 
-class Patience:
+class Patience(OnlyHooks):
     """Watches over the cases of this process; a worker of pytest-xdist watches over its own."""
 
     def __init__(self) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from .compat import quick_widths
+from .only_hooks import OnlyHooks
 
 __all__ = ["register"]
 
@@ -26,7 +27,7 @@ def register(config: pytest.Config) -> None:
     config.pluginmanager.register(_Back(aside), "auepora-reports-back")
 
 
-class _Aside:
+class _Aside(OnlyHooks):
     """Outermost: acts before pytest's reporter prints failures."""
 
     held: list[Any] | None = None
@@ -51,7 +52,7 @@ class _Aside:
             self.held = None
 
 
-class _Back:
+class _Back(OnlyHooks):
     """Innermost: acts after pytest's reporter printed failures, before other plugins add their sections."""
 
     def __init__(self, aside: _Aside) -> None:

@@ -16,6 +16,7 @@ from ..errors import AueporaError
 from ..evaluation.recording import CUT
 from ..regression.verdict import Verdict
 from .keys import SESSION
+from .only_hooks import OnlyHooks
 from .wire import Parcel, unpack
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _number(config: pytest.Config, key: str, default: int) -> int:
     return int(text)
 
 
-class Recorder:
+class Recorder(OnlyHooks):
     """One per pytest run; controller only.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from .items import Collecting
@@ -27,11 +29,19 @@ def configure(config: pytest.Config) -> None:
         _register_judging(config)
 
 
+def _wants_reports(config: pytest.Config) -> bool:
+    """Whether anything is to be written beside the terminal, or said about it that has to be checked."""
+    if config.getoption("auepora_report") or config.getini("auepora_report"):
+        return True
+    if sorted(config.getini("auepora_github")) != ["annotations", "summary"]:  # the default, which is known to be right
+        return True
+    return "GITHUB_STEP_SUMMARY" in os.environ or "GITHUB_ACTIONS" in os.environ
+
+
 def _register_judging(config: pytest.Config) -> None:
     from .crashes import Crashes
     from .judge import Judge
     from .recorder import make_recorder
-    from .reports import make_reports
     from .terminal import Terminal
 
     register, session = config.pluginmanager.register, session_of(config)
@@ -43,7 +53,10 @@ def _register_judging(config: pytest.Config) -> None:
         from .suggesting import Suggesting
 
         register(Suggesting(config, target), "auepora-suggesting")
-    register(make_reports(config, judge), "auepora-reports")
+    if _wants_reports(config):
+        from .reports import make_reports
+
+        register(make_reports(config, judge), "auepora-reports")
     if (recorder := make_recorder(config)) is not None:
         recorder.recover()
         register(recorder, "auepora-recorder")

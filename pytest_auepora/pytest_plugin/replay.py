@@ -23,6 +23,7 @@ from ..regression.comparability import provenance_changes
 from ..regression.verdict import Verdict
 from .compat import fixtures_only_for, variant_of
 from .keys import CASE, SUITE
+from .only_hooks import OnlyHooks
 
 __all__ = ["Replay", "Replaying", "make_replay"]
 
@@ -143,7 +144,7 @@ def moved(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[An
     return provenance_changes(then, json.loads(json.dumps(now, default=str)))
 
 
-class Replaying:
+class Replaying(OnlyHooks):
     """Says of every run where its answers came from, and tells workers which runs answer; controller only."""
 
     def __init__(self, replay: Replay) -> None:

@@ -18,6 +18,7 @@ import pytest
 from ..errors import AueporaError, Problem, did_you_mean
 from .collect import SUFFIXES
 from .judge import measures
+from .only_hooks import OnlyHooks
 from .variants import compared_of
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _way_from(variable: str, root: Path) -> str:
 
 
 @dataclass(eq=False, repr=False, slots=True)  # a plugin is told apart by identity
-class Reports:
+class Reports(OnlyHooks):
     """One per pytest run; controller only."""
 
     config: pytest.Config

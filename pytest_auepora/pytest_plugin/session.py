@@ -266,7 +266,7 @@ class AueporaSession:
         if (judge := self._judges.get(key)) is None:
             run, (baseline, _) = self.run(suite, variant, provenance), self.baseline(suite, variant)
             advisory, accepting = self.advisory(suite), self.options.accepting
-            judge = self._judges[key] = CaseJudge(run, suite.policy, baseline, advisory, accepting)
+            judge = self._judges[key] = CaseJudge(run, suite.policy, baseline, advisory, accepting=accepting)
         result, comparison = judge.judge(case, singles)
         self.redact(result)
         return result, comparison

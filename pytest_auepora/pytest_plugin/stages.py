@@ -53,13 +53,13 @@ class Taken:
     recordings: list[str] = field(default_factory=list)
 
 
-@dataclass(eq=False, repr=False, slots=True)
 class Stages:
     """What is held of the cases of each suite and configuration until the last of them has run."""
 
-    session: AueporaSession
-    _held: dict[tuple[Path, str], dict[str, Taken]] = field(default_factory=dict)
-    _again: list[tuple[Taken, int]] = field(default_factory=list)
+    def __init__(self, session: AueporaSession) -> None:
+        self.session = session
+        self._held: dict[tuple[Path, str], dict[str, Taken]] = {}
+        self._again: list[tuple[Taken, int]] = []
 
     def asks(self, system: System, done: Taken) -> list[Ask]:
         """Return the calls of the second stage, if *done* is the last case of its suite and the first looks bad."""

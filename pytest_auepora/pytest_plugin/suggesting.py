@@ -10,6 +10,7 @@ import pytest
 from ..core.run import Run
 from ..regression.verdict import Verdict
 from .keys import SESSION
+from .only_hooks import OnlyHooks
 from .terminal import is_ascii
 
 __all__ = ["Suggesting"]
@@ -18,7 +19,7 @@ PRINTED = "-"
 """The option without a file."""
 
 
-class Suggesting:
+class Suggesting(OnlyHooks):
     """One per pytest run; controller only."""
 
     def __init__(self, config: pytest.Config, target: str) -> None:

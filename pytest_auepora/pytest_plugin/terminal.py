@@ -11,6 +11,7 @@ import pytest
 from ..core.run import CaseResult, MetricInfo
 from ..regression.compare import CaseComparison
 from .keys import SESSION
+from .only_hooks import OnlyHooks
 from .variants import variant_lines
 from .wire import unpack
 
@@ -44,7 +45,7 @@ def is_ascii() -> bool:
     return "utf" not in (getattr(sys.__stdout__, "encoding", "") or "").lower()
 
 
-class Terminal:
+class Terminal(OnlyHooks):
     """Writes to pytest's own terminal reporter; controller only."""
 
     def __init__(self, config: pytest.Config, judge: Judge) -> None:
