@@ -66,6 +66,8 @@ class Caller:
         grace: seconds that running calls are given to end when they are cancelled.
         coroutines: whether every function is an ``async def``: what runs beside its owner is then called in the loop
             itself, and no thread stands between.
+        meanwhile: called once: in the owner's thread, where that would just wait for the first answer from elsewhere;
+            by `acall`, whose loop stands still over it, before the first call.
 
     Raises:
         ValueError: a number out of range.
@@ -80,6 +82,7 @@ class Caller:
         retry: RetryPolicy | None = None,
         grace: float = 1.0,
         coroutines: bool = False,
+        meanwhile: Callable[[], Any] | None = None,
     ) -> None:
         if concurrency < 1:
             raise ValueError(f"concurrency must be at least 1, not {concurrency}")
@@ -93,6 +96,7 @@ class Caller:
         self.retry = retry
         self.grace = grace
         self.coroutines = coroutines
+        self._meanwhile = meanwhile
         # looking through what is upcoming costs more than a call: not at each one while plenty are under way
         self._fill_every = max(1, (self.lookahead - 2 * concurrency) // 4)
         self._since_filled = 0
@@ -124,6 +128,8 @@ class Caller:
         if alone:
             return call_here(self._own_call(fn), self._await_elsewhere)
         call = self._book(self._beside(), self._ahead, (key, fn, limit), upcoming)
+        if not call.finished.is_set():
+            self._use_time()
         self._wait(call)
         self._ahead.pop(key, None)
         return call.take()
@@ -138,6 +144,7 @@ class Caller:
         limit = self.timeout if timeout is None else _checked(timeout)
         if self.concurrency == 1 and limit is None:
             return await acall_here(self._own_call(fn))
+        self._use_time()
         lane = self._lane_here()
         upcoming, alone = self._alone(key, lane.ahead, upcoming, limit)
         if alone:
@@ -258,6 +265,11 @@ class Caller:
         return call
 
     # -- waiting and giving up
+
+    def _use_time(self) -> None:
+        meanwhile, self._meanwhile = self._meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
 
     def _take(self, key: Hashable) -> CallResult:
         call = self._ahead[key]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -18,14 +17,12 @@ from ..io.golden import GoldenCase
 from ..metrics.gold import span_of
 from ..metrics.relevance import expected_behaviour, ranks_of_relevant
 from .recording import RecordedAnswer
-from .replay import Answering
 from .shown import shown_outputs, snippet, source_key
 
 __all__ = [
     "Called",
     "Convert",
     "Observe",
-    "ask_case",
     "blank_result",
     "errored_result",
     "measure_case",
@@ -38,21 +35,6 @@ Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 
 Observe = Callable[[GoldenCase, CaseResult, "SystemOutputs | RecordedAnswer | None", Mapping[str, Metric]], None]
 """Told of every measured call: the case, its result, the answer it stands on (None: there is none), the metrics."""
-
-
-def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | None = None) -> Callable[[], Any]:
-    """Return the call that puts *case* to *system* for the time *repeat*, counted from 0, its random numbers seeded.
-
-    What an earlier run answers in place of the system is not asked.
-    """
-    if isinstance(system, Answering) and (recorded := system.answer(case, repeat)) is not None:
-        return recorded
-    fn = partial(system.invoke, case.sample, case.top_k)
-    if seed is None:
-        return fn
-    from ..core.seeding import derive_seed, seeded
-
-    return seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
 
 
 def measure_case(

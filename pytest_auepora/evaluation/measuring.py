@@ -16,7 +16,8 @@ from ..io.golden import GoldenCase, GoldenSuite
 from ..regression.baseline import Baseline
 from ..regression.repeat_plan import RepeatPlan
 from ..regression.two_stage import wants_more
-from .case import Called, Convert, Observe, ask_case, measure_cases, skipped_result
+from .asking import ask_case
+from .case import Called, Convert, Observe, measure_cases, skipped_result
 from .case_judge import CaseJudge
 from .repeats import merge_repeats, widened
 

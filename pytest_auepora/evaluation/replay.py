@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System
-from ..core.run import Run
 from ..errors import NotRecordedError
 from ..io.golden import GoldenCase
-from ..regression.baseline import metric_key
-from .recording import RecordedAnswer
+
+if TYPE_CHECKING:
+    from ..core.run import Run
+    from .recording import RecordedAnswer
 
 __all__ = ["Answering", "RecordedRun", "is_recorded", "replayed", "resumed"]
 
 
-@dataclass(eq=False, repr=False, slots=True)
 class RecordedRun:
     """A stored run with what was recorded of its answers, by case, repeats in order."""
 
-    run_id: str
-    run: Run
-    recordings: Mapping[str, Sequence[str]]
-    _keys: dict[str, dict[str, Any]] = field(default_factory=dict)
+    def __init__(self, run_id: str, run: Run, recordings: Mapping[str, Sequence[str]]) -> None:
+        self.run_id, self.run, self.recordings = run_id, run, recordings
 
-    @property
+    @cached_property
     def keys(self) -> Mapping[str, Mapping[str, Any]]:
         """Version and parameters of the metrics then."""
-        if not self._keys:
-            self._keys = {name: metric_key(info) for name, info in self.run.metrics.items()}
-        return self._keys
+        from ..regression.baseline import metric_key
+
+        return {name: metric_key(info) for name, info in self.run.metrics.items()}
 
     def times(self, case: GoldenCase) -> int:
         """Return how often the system was asked about *case*."""
@@ -45,6 +44,8 @@ class RecordedRun:
         texts = self.recordings.get(case.id, ())
         if repeat >= len(texts):
             raise NotRecordedError(self._missing(case, repeat))
+        from .recording import RecordedAnswer
+
         recorded = RecordedAnswer(texts[repeat], self.keys, self.run_id)
         if reason := recorded.differs(case):
             raise NotRecordedError(f"run {self.run_id} does not answer this case: {reason}")
@@ -107,14 +108,20 @@ class Answering(System):
 
     def _told(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         if self.source is None:
-            return RecordedAnswer.failed(f"NotRecordedError: {self.missing}")
+            return _failed(self.missing)
         result = self.source.run.cases.get(case.id)
         if self.skip is not None and result is not None and result.state == "skipped":
             self.skip(result.error)
         try:
             return self.source.answer(case, repeat)
         except NotRecordedError as exc:
-            return RecordedAnswer.failed(f"NotRecordedError: {exc}")
+            return _failed(str(exc))
+
+
+def _failed(why: str) -> RecordedAnswer:
+    from .recording import RecordedAnswer
+
+    return RecordedAnswer.failed(f"NotRecordedError: {why}")
 
 
 def is_recorded(system: System, case: GoldenCase) -> bool:

@@ -19,18 +19,11 @@ from ..core.run import CaseResult, Run
 from ..regression.baseline import GIT_COMMIT
 from ..regression.verdict import GateOutcome, Verdict
 from .codec import result_text, run_text
-from .places import FOLDER, is_url
+from .places import FOLDER, journal_path, journals_in
 from .run_ids import new_run_id
 from .store import HistoryStore
 
-__all__ = ["Journal", "Unfinished", "folder_of", "recover", "unfinished"]
-
-_PREFIX, _SUFFIX = "unfinished-", ".jsonl"
-
-
-def folder_of(place: str | Path, root: Path) -> Path:
-    """Return where journals of the history at *place* lie: beside its file, or in the project's own folder."""
-    return root / FOLDER if is_url(place) else Path(place).parent
+__all__ = ["Journal", "Unfinished", "recover"]
 
 
 class Journal:
@@ -42,7 +35,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path, started: datetime) -> None:
-        self.path = folder / f"{_PREFIX}{new_run_id()}{_SUFFIX}"
+        self.path = journal_path(folder, new_run_id())
         self._head = {"started": started.isoformat(timespec="seconds")}
         self._known: set[tuple[str, str]] = set()
         self._file: IO[bytes] | None = None
@@ -142,11 +135,6 @@ class Unfinished:
         return Verdict(self.run.title, gates=[gate], notes=[reason], failed_cases=failed)
 
 
-def unfinished(folder: Path) -> list[Path]:
-    """Return the journals in *folder*, those of runs that go on included."""
-    return sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}")) if folder.is_dir() else []
-
-
 def recover(store: HistoryStore, folder: Path) -> list[str]:
     """Store the killed runs whose journals lie in *folder*, and return their ids.
 
@@ -154,7 +142,7 @@ def recover(store: HistoryStore, folder: Path) -> list[str]:
         HistoryError: they cannot be stored; the journals stay.
     """
     out: list[str] = []
-    for path in unfinished(folder):
+    for path in journals_in(folder):
         with suppress(OSError), path.open("r+b") as file:
             if not _lock(file) or not path.exists():  # its run goes on, or another process was first
                 continue

@@ -13,6 +13,7 @@ from ..core.json_text import dumps
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError, did_you_mean
 from ..regression.verdict import Verdict
+from . import KEEP, KEEP_RECORDED
 from .aggregates import AggregateMetrics, aggregate_of
 from .blocks import Packing, Recorded, packed
 from .codec import result_text, run_of, run_text, verdict_text
@@ -24,13 +25,7 @@ from .schema import ensure_tables, has_tables
 if TYPE_CHECKING:
     from .stored_run import StoredRun
 
-__all__ = ["KEEP", "KEEP_RECORDED", "HistoryStore", "Recordings"]
-
-KEEP = 200
-"""Runs kept of each suite and configuration unless something else is asked for."""
-
-KEEP_RECORDED = 20
-"""Of these, the latest whose answers are kept as well."""
+__all__ = ["HistoryStore", "Recordings"]
 
 Recordings = Mapping[str, Sequence[str]]
 """By case, what was recorded of its answer at every repeat."""

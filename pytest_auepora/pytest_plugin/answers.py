@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..adapters.systems import System
-from ..evaluation.case import Observe
 from ..evaluation.replay import Answering
 from ..io.golden import GoldenCase, GoldenSuite
 from ..regression.repeat_plan import RepeatPlan
 
 if TYPE_CHECKING:
+    from ..evaluation.case import Observe
     from .keeper import Keeper
     from .replay import Replay
     from .session import AueporaSession

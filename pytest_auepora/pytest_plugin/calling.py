@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,17 +21,24 @@ ASYNC_CONCURRENCY = 8
 
 
 class Callers:
-    """Made when first needed, closed at the end."""
+    """Made when first needed, closed at the end.
 
-    def __init__(self, config: pytest.Config, options: Options) -> None:
+    Args:
+        config: pytest's.
+        options: what the user asks for.
+        meanwhile: called once, while the first of overlapping calls are awaited.
+    """
+
+    def __init__(self, config: pytest.Config, options: Options, meanwhile: Callable[[], Any]) -> None:
         self._config = config
         self._options = options
+        self._meanwhile = meanwhile
         self._callers: dict[tuple[bool, bool], Caller] = {}
 
     def of(self, system: System) -> Caller:
         """Return what makes the calls of *system*."""
         if (caller := self._callers.get(key := (system.is_async, system.is_coroutine))) is None:
-            concurrency = self._concurrency(system)
+            concurrency = self._concurrency(is_async=system.is_async)
             stops_early = self._config.getoption("maxfail", 0)
             names = self._config.getini("auepora_retry")
             caller = self._callers[key] = Caller(
@@ -40,15 +47,21 @@ class Callers:
                 timeout=self._options.timeout,
                 retry=_retry(names) if names else None,
                 coroutines=system.is_coroutine,
+                meanwhile=self._meanwhile if concurrency > 1 else None,
             )
         return caller
 
-    def _concurrency(self, system: System) -> int:
+    def _concurrency(self, *, is_async: bool) -> int:
         if hasattr(self._config, "workerinput"):
             return 1  # a worker's items are everybody's list, not its own share, so it cannot look ahead
         if self._options.seed is not None:
             return 1  # calls side by side draw from the same global generators in whatever order they get there
-        return self._options.concurrency or (ASYNC_CONCURRENCY if system.is_async else 1)
+        return self._options.concurrency or (ASYNC_CONCURRENCY if is_async else 1)
+
+    @property
+    def overlap(self) -> bool:
+        """Whether calls of any system overlap; those of an async one may even where this is not so."""
+        return self._concurrency(is_async=False) > 1
 
     @property
     def ahead(self) -> bool:

@@ -14,9 +14,7 @@ from ..adapters.systems import System
 from ..core.call_output import OutputSplitter, replay
 from ..core.calls import CallResult, Fn, Upcoming
 from ..core.garbage import set_aside
-from ..core.run import CaseResult
 from ..errors import SystemShapeError
-from ..evaluation.case import errored_result, skipped_result
 from ..evaluation.replay import is_recorded
 from .compat import variant_of
 from .failing import show_quickly, wants_traceback
@@ -28,6 +26,7 @@ from .stages import Taken, staged_suites
 from .wire import Parcel, attach
 
 if TYPE_CHECKING:
+    from ..core.run import CaseResult
     from ..io.golden_model import GoldenSuite
 
 __all__ = ["Collecting", "run_case", "run_case_async"]
@@ -115,6 +114,8 @@ def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[C
         if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
             raise call.error
         if isinstance(call.error, pytest.skip.Exception):
+            from ..evaluation.case import skipped_result
+
             skipped = skipped_result(case, str(call.error), session.where(suite, case))
             _keep(item, session, skipped, provenance)
             raise call.error
@@ -192,12 +193,18 @@ class Collecting(OnlyHooks):
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Learn the run order, after every deselection and reordering."""
         self._splitter.install()  # on the streams behind pytest's own as well: between phases calls print there
+        known = self.config.stash[SESSION]
         if not hasattr(self.config, "workerinput"):
-            known = self.config.stash[SESSION]
             known.queue = Queue(session.items)
             known.staged = staged_suites(session.items, known)
         if sum(CASE in item.stash for item in session.items) >= _MANY:
-            self._undo.callback(set_aside())
+            if known.callers.overlap:
+                known.waiting.append(self._set_aside)  # it takes its time
+            else:
+                self._set_aside()
+
+    def _set_aside(self) -> None:
+        self._undo.callback(set_aside())
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -236,6 +243,8 @@ class Collecting(OnlyHooks):
         return report
 
     def _keep_setup(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+        from ..evaluation.case import errored_result, skipped_result
+
         session = self.config.stash[SESSION]
         case, suite = item.stash[CASE], item.stash[SUITE]
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("set-up failed")

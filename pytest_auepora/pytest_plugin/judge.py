@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ..core.run import Run
 from ..errors import BaselineError
-from ..evaluation.case import errored_result
-from ..io.golden import GoldenSuite
-from ..regression.anchor import anchor_path
-from ..regression.baseline import GIT_COMMIT
-from ..regression.gates import GateOutcome
-from ..regression.two_stage import settled
-from ..regression.verdict import Verdict, judge
 from .collect import SUFFIXES
 from .conditions import Conditions
 from .entry import SWITCHES
@@ -30,7 +22,11 @@ from .variants import in_order
 from .wire import Parcel, unpack
 
 if TYPE_CHECKING:
+    from ..core.run import Run
+    from ..io.golden import GoldenSuite
     from ..regression.accept import Accepted
+    from ..regression.gates import GateOutcome
+    from ..regression.verdict import Verdict
 
 __all__ = ["Judge", "Judged", "measures"]
 
@@ -111,6 +107,10 @@ class Judge(OnlyHooks):
             self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
 
     def _judge(self, run: Run) -> Judged:
+        from ..regression.baseline import GIT_COMMIT
+        from ..regression.two_stage import settled
+        from ..regression.verdict import judge
+
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / run.path)
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
@@ -148,7 +148,7 @@ class Judge(OnlyHooks):
                 judged.verdict.notes.append("not all cases ran, so nothing was pruned")
             judged.accepted = accept(path, run, session.options.intents, prune=session.options.prune)
         except BaselineError as exc:
-            judged.verdict.gates.append(GateOutcome("baseline", "baseline", "failed", str(exc), owner=run.owner))
+            _not_written(judged, "baseline", exc)
 
     def _drop_anchor(self, judged: Judged) -> None:
         session, run = self.config.stash[SESSION], judged.run
@@ -156,18 +156,21 @@ class Judge(OnlyHooks):
             judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
             return
         from ..regression.accept import accept
+        from ..regression.anchor import anchor_path
 
         try:
             path = anchor_path(session.baseline_path(judged.suite, run.variant))
             judged.anchored = accept(path, run, ["all"], prune=True)
         except BaselineError as exc:
-            judged.verdict.gates.append(GateOutcome("anchor", "baseline", "failed", str(exc), owner=run.owner))
+            _not_written(judged, "anchor", exc)
 
     def _take_crash(self, nodeid: str) -> None:
         """A worker that died lost one case: count it as errored, by the name its node id gives it."""
         path, _, name = nodeid.partition("::")
         if not path.endswith(SUFFIXES):
             return  # a test of the user's own
+        from ..evaluation.case import errored_result
+
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / path)
         for case in suite.cases:
@@ -208,6 +211,12 @@ class Judge(OnlyHooks):
             "call yours so, name it on the command line, or set auepora_files"
         )
         return [_synthetic("auepora::golden files", ("auepora", 0, "golden files"), "failed", message)]
+
+
+def _not_written(judged: Judged, what: str, exc: BaselineError) -> None:
+    from ..regression.gates import GateOutcome
+
+    judged.verdict.gates.append(GateOutcome(what, "baseline", "failed", str(exc), owner=judged.run.owner))
 
 
 def _report(judged: Judged, gate: GateOutcome) -> pytest.TestReport:

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ..core.run import Run
 from ..errors import AueporaError
-from ..evaluation.recording import CUT
-from ..regression.verdict import Verdict
 from .keys import SESSION
 from .only_hooks import OnlyHooks
 from .wire import Parcel, unpack
 
 if TYPE_CHECKING:
+    from ..core.run import Run
     from ..history.blocks import Packing
+    from ..history.journal import Journal
+    from ..regression.verdict import Verdict
     from ..reporting.past import Past
 
 _OURS = f"{__package__}."
@@ -41,7 +42,7 @@ def make_recorder(config: pytest.Config) -> Recorder | None:
     """Return what records the runs of *config*, or None where no history is wanted."""
     if (place := history_place(config)) is None:
         return None
-    from ..history.store import KEEP, KEEP_RECORDED
+    from ..history import KEEP, KEEP_RECORDED
 
     keep = _number(config, "auepora_history_keep", KEEP)
     return Recorder(config, place, keep, _number(config, "auepora_record_keep", KEEP_RECORDED))
@@ -65,7 +66,7 @@ class Recorder(OnlyHooks):
     """
 
     def __init__(self, config: pytest.Config, place: str | Path, keep: int, recorded: int) -> None:
-        from ..history.journal import Journal, folder_of
+        from ..history.places import folder_of
 
         self.config = config
         self.place, self.keep, self.recorded = place, keep, recorded
@@ -76,15 +77,23 @@ class Recorder(OnlyHooks):
         self._cut: dict[tuple[str, str], dict[str, None]] = {}
         self._unjudged: set[tuple[str, str]] = set()
         self._folder = folder_of(place, config.rootpath)
-        self._journal = Journal(self._folder, self.started)
+
+    @cached_property
+    def _journal(self) -> Journal:
+        """What outlives this process, made with the first result."""
+        from ..history.journal import Journal
+
+        return Journal(self._folder, self.started)
 
     def recover(self) -> None:
         """Store the runs of processes that were killed; what cannot be stored now is stored another time."""
-        from ..history.journal import recover, unfinished
+        from ..history.places import journals_in
+
+        if not journals_in(self._folder):
+            return
+        from ..history.journal import recover
         from ..history.store import HistoryStore
 
-        if not unfinished(self._folder):
-            return
         try:
             recover(HistoryStore(self.place), self._folder)
         except AueporaError:
@@ -109,6 +118,8 @@ class Recorder(OnlyHooks):
             parcel.recordings = []  # pytest holds reports to the end, and answers are large
 
     def _keep(self, key: tuple[str, str], case_id: str, recordings: list[str]) -> None:
+        from ..evaluation.recording import CUT
+
         if (packing := self._recordings.get(key)) is None:
             from ..history.blocks import Packing
 
@@ -160,4 +171,5 @@ class Recorder(OnlyHooks):
 
     def pytest_sessionfinish(self) -> None:
         """The runs are stored, or cannot be; unless something else broke before they were judged."""
-        self._journal.close(keep=bool(self._unjudged))
+        if "_journal" in vars(self):
+            self._journal.close(keep=bool(self._unjudged))

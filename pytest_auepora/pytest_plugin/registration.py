@@ -39,7 +39,6 @@ def _wants_reports(config: pytest.Config) -> bool:
 
 
 def _register_judging(config: pytest.Config) -> None:
-    from .crashes import Crashes
     from .judge import Judge
     from .recorder import make_recorder
     from .terminal import Terminal
@@ -48,6 +47,8 @@ def _register_judging(config: pytest.Config) -> None:
     judge = Judge(config)
     register(judge, "auepora-judge")
     if config.pluginmanager.hasplugin("xdist"):
+        from .crashes import Crashes
+
         register(Crashes(), "auepora-crashes")
     if (target := session.options.suggest) is not None:
         from .suggesting import Suggesting

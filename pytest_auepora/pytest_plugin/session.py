@@ -1,8 +1,11 @@
-"""What one pytest process knows: metrics, golden suites, baselines, the systems it calls."""
+"""What one pytest process knows: metrics, golden suites, baselines, the systems it calls.
+
+What scores and judges answers is imported where it is used: calls are under way before (see `meanwhile`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,23 +14,11 @@ import pytest
 
 from ..adapters.systems import System, as_system
 from ..core.calls import CallResult, Fn
-from ..core.metrics_base import Metric
-from ..core.run import CaseResult, MetricInfo, Run
-from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import BaselineError
-from ..evaluation.case import ask_case, measure_case
-from ..evaluation.case_judge import CaseJudge
-from ..evaluation.repeats import merge_repeats, widened
+from ..evaluation.asking import ask_case
 from ..evaluation.replay import Answering
-from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_metrics
 from ..io.golden import GoldenCase, GoldenSuite, load_golden
 from ..metrics.registry import Registry
-from ..regression.anchor import Anchor, load_anchor
-from ..regression.baseline import Baseline, baseline_path
-from ..regression.calibration import standing_of
-from ..regression.compare import CaseComparison
-from ..regression.repeat_plan import RepeatPlan
-from ..regression.worst_repeat import as_shown, show_instead
 from .answers import Answers
 from .calling import Callers
 from .keys import SESSION
@@ -35,6 +26,14 @@ from .lookahead import Queue
 from .options import Options
 
 if TYPE_CHECKING:
+    from ..core.metrics_base import Metric
+    from ..core.run import CaseResult, MetricInfo, Run
+    from ..core.types import EvaluationSample, SystemOutputs
+    from ..evaluation.case_judge import CaseJudge
+    from ..regression.anchor import Anchor
+    from ..regression.baseline import Baseline
+    from ..regression.compare import CaseComparison
+    from ..regression.repeat_plan import RepeatPlan
     from .labels import Labels
     from .stages import Stages
 
@@ -61,6 +60,7 @@ class AueporaSession:
         running: the golden item whose function is being called.
         queue: those that will be run, where calls may be made ahead of time.
         staged: golden files whose cases may be asked again by the last of them.
+        waiting: what is to be done once the first answers are awaited, if calls overlap.
     """
 
     running: pytest.Function
@@ -69,10 +69,11 @@ class AueporaSession:
         self.config = config
         self.root = config.rootpath
         self.options = Options(config)
-        self.callers = Callers(config, self.options)
+        self.callers = Callers(config, self.options, self.use_time)
         self.processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self.staged: frozenset[Path] = frozenset()
         self.queue = Queue(())
+        self.waiting: list[Callable[[], Any]] = []
         self._relative: dict[Path, str] = {}
         self._suites: dict[Path, GoldenSuite] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}
@@ -113,6 +114,14 @@ class AueporaSession:
 
         return Labels(self)
 
+    def use_time(self) -> None:
+        """Do, once, what can be done while the first answers are awaited."""
+        from .meanwhile import make_ready
+
+        while self.waiting:
+            self.waiting.pop()()
+        make_ready(self)
+
     def settle(
         self, suite: GoldenSuite, case: GoldenCase, corpus: Any, variant: str, provenance: Mapping[str, Any]
     ) -> GoldenCase:
@@ -142,12 +151,16 @@ class AueporaSession:
     def metrics(self, suite: GoldenSuite) -> dict[str, Metric]:
         """Return the metric objects of *suite*."""
         if (metrics := self._metrics.get(suite.path)) is None:
+            from ..evaluation.suite import suite_metrics
+
             metrics = self._metrics[suite.path] = suite_metrics(suite, self.registry)
         return metrics
 
     def infos(self, suite: GoldenSuite) -> dict[str, MetricInfo]:
         """Return what describes the metrics of *suite*, by name."""
         if (infos := self._infos.get(suite.path)) is None:
+            from ..evaluation.suite import blank_run
+
             infos = self._infos[suite.path] = blank_run(suite, self.metrics(suite)).metrics
         return infos
 
@@ -155,6 +168,8 @@ class AueporaSession:
         """Return the baseline of *suite*, or None and why: absent, or unreadable."""
         key = suite.path, variant
         if key not in self._baselines:
+            from ..evaluation.suite import find_baseline
+
             try:
                 self._baselines[key] = find_baseline(suite, variant, self.options.override)
             except BaselineError as exc:
@@ -163,26 +178,36 @@ class AueporaSession:
 
     def baseline_path(self, suite: GoldenSuite, variant: str) -> Path:
         """Return where the baseline of *suite* is written."""
+        from ..regression.baseline import baseline_path
+
         return baseline_path(suite.path, suite.name, variant, self.options.override)
 
     def calibrations(self, suite: GoldenSuite) -> Path:
         """Return the folder that says which judges of *suite* may fail the run."""
+        from ..evaluation.suite import calibrations_of
+
         given = self.config.getini("auepora_calibrations")
         return calibrations_of(suite, self.root / given if given else None)
 
     def advisory(self, suite: GoldenSuite) -> Mapping[str, str]:
         """Return the metrics of *suite* that cannot fail a case, and why."""
         if (found := self._advisory.get(suite.path)) is None:
+            from ..regression.calibration import standing_of
+
             standing = standing_of(self.infos(suite), suite.policy, self.calibrations(suite))
             found = self._advisory[suite.path] = standing.advisory
         return found
 
     def anchor(self, suite: GoldenSuite, variant: str) -> Anchor | None:
         """Return the older baseline that is judged as well; None where this run is about to replace it."""
+        from ..regression.anchor import load_anchor
+
         return None if self.options.anchoring else load_anchor(self.baseline_path(suite, variant), suite.name, variant)
 
     def run(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Run:
         """Return an empty run of *suite*."""
+        from ..evaluation.suite import blank_run
+
         run = blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
         run.provenance = dict(provenance)
         return run
@@ -242,6 +267,8 @@ class AueporaSession:
         self, suite: GoldenSuite, case: GoldenCase, system: System, calls: Sequence[CallResult]
     ) -> list[CaseResult]:
         """Score the finished *calls* of one case, each by itself."""
+        from ..evaluation.case import measure_case
+
         metrics, where = self.metrics(suite), self.where(suite, case)
         observe = self.answers.observe
         measured = [
@@ -253,6 +280,8 @@ class AueporaSession:
 
     def widened(self, suite: GoldenSuite, first: CaseResult, singles: Sequence[CaseResult]) -> CaseResult:
         """Merge all repeats of a case that was judged by the *first* of them."""
+        from ..evaluation.repeats import merge_repeats, widened
+
         result = widened(first, merge_repeats(singles, self.infos(suite)))
         self.redact(result)
         return result
@@ -264,6 +293,8 @@ class AueporaSession:
         """Merge the repeats of a measured case, judge and redact it; with it how it compares with its baseline."""
         key = suite.path, variant
         if (judge := self._judges.get(key)) is None:
+            from ..evaluation.case_judge import CaseJudge
+
             run, (baseline, _) = self.run(suite, variant, provenance), self.baseline(suite, variant)
             advisory, accepting = self.advisory(suite), self.options.accepting
             judge = self._judges[key] = CaseJudge(run, suite.policy, baseline, advisory, accepting=accepting)
@@ -281,6 +312,8 @@ class AueporaSession:
         if not self.redacts:
             return
         self.config.hook.pytest_auepora_redact(result=result, config=self.config)
+        from ..regression.worst_repeat import as_shown, show_instead
+
         if (worst := as_shown(result)) is not result:  # another repeat, with texts of its own
             self.config.hook.pytest_auepora_redact(result=worst, config=self.config)
             show_instead(result, worst)

@@ -10,20 +10,21 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from ..adapters.systems import System
 from ..core.calls import CallResult, Fn, Upcoming
-from ..core.run import CaseResult
-from ..evaluation.case import skipped_result
 from ..io.golden import GoldenCase
-from ..regression.compare import CaseComparison
-from ..regression.two_stage import wants_more
 from .compat import variant_of
 from .keys import CASE, PARCELS, SUITE
 from .session import AueporaSession
 from .wire import Parcel
+
+if TYPE_CHECKING:
+    from ..core.run import CaseResult
+    from ..regression.compare import CaseComparison
 
 __all__ = ["Stages", "Taken", "staged_suites"]
 
@@ -101,6 +102,9 @@ class Stages:
         return any(i.stash[SUITE] is suite for i in self.session.queue.upcoming(item))
 
     def _looks_bad(self, item: pytest.Item, system: System) -> bool:
+        from ..evaluation.case import skipped_result
+        from ..regression.two_stage import wants_more
+
         session, suite, variant = self.session, item.stash[SUITE], variant_of(item)
         run = session.run(suite, variant, session.provenance(suite, system))
         run.add(one.result for one in self._held[suite.path, variant].values())

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..core.run import CaseResult, MetricInfo
-from ..regression.compare import CaseComparison
 from .keys import SESSION
 from .only_hooks import OnlyHooks
 from .variants import variant_lines
 from .wire import unpack
 
 if TYPE_CHECKING:
+    from ..core.run import CaseResult, MetricInfo
+    from ..regression.compare import CaseComparison
     from ..reporting.layout import Line
     from .judge import Judge
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ..core.run import Run
 from .keys import SESSION
 
 if TYPE_CHECKING:
+    from ..core.run import Run
     from ..reporting.layout import Line
     from ..reporting.side_by_side import SideBySide
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import pytest
 
-from ..core.run import CaseResult
+if TYPE_CHECKING:
+    from ..core.run import CaseResult
 
 __all__ = ["Parcel", "attach", "unpack"]
 
@@ -56,6 +57,8 @@ def unpack(report: pytest.TestReport) -> list[Parcel]:
     text = getattr(report, _ATTRIBUTE, None)
     if text is None:
         return []
+    from ..core.run import CaseResult
+
     parcels = [Parcel(**{**raw, "result": CaseResult.from_dict(raw["result"])}) for raw in json.loads(text)]
     _here[report] = parcels  # several plugins ask
     delattr(report, _ATTRIBUTE)  # pytest holds reports to the end, and answers are large

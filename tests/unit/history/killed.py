@@ -18,7 +18,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
-from pytest_auepora.history.journal import Journal, recover, unfinished
+from pytest_auepora.history.journal import Journal, recover
+from pytest_auepora.history.places import journals_in
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden import load_golden
 from pytest_auepora.labels.check import check_case
@@ -131,7 +132,7 @@ def journal_writes(folder: Path, kills: int, rng: random.Random) -> dict[str, in
     for _ in range(kills):
         during += killed(child, rng.uniform(0.0, 3 * once))
         recovered += len(recover(store, folder / ".auepora"))
-        assert unfinished(folder / ".auepora") == []
+        assert journals_in(folder / ".auepora") == []
         check_stored(store)
         store.prune(5)
     return {"kills": during, "kept": recovered}

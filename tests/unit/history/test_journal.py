@@ -14,7 +14,8 @@ from pytest_auepora.core.json_text import dumps
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError, UnknownRunError
 from pytest_auepora.history.codec import result_text, run_text
-from pytest_auepora.history.journal import Journal, folder_of, recover, unfinished
+from pytest_auepora.history.journal import Journal, recover
+from pytest_auepora.history.places import folder_of, journals_in
 from pytest_auepora.history.recorded import choose, load_recorded
 from pytest_auepora.history.store import HistoryStore
 
@@ -95,7 +96,7 @@ def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Pa
 @pytest.mark.skipif(sys.platform == "win32", reason="a file that is held cannot be opened there")
 def test_a_run_that_goes_on_is_left_alone(store: HistoryStore, tmp_path: Path) -> None:
     journal = write(tmp_path, 2)
-    assert unfinished(tmp_path) == [journal.path]
+    assert journals_in(tmp_path) == [journal.path]
     done = subprocess.run(
         [sys.executable, "-c", "import sys\nfrom pathlib import Path\n"
          "from pytest_auepora.history.journal import recover\nfrom pytest_auepora.history.store import HistoryStore\n"
@@ -104,7 +105,7 @@ def test_a_run_that_goes_on_is_left_alone(store: HistoryStore, tmp_path: Path) -
     )  # fmt: skip
     assert done.stdout == "[]\n"
     journal.close()
-    assert unfinished(tmp_path) == []
+    assert journals_in(tmp_path) == []
 
 
 def test_a_journal_of_an_older_version_is_taken_up(store: HistoryStore, tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ def test_what_cannot_be_stored_stays(tmp_path: Path) -> None:
     (tmp_path / "history.sqlite").write_text("my notes " * 200)
     with pytest.raises(HistoryError):
         recover(HistoryStore(tmp_path / "history.sqlite"), tmp_path)
-    assert len(unfinished(tmp_path)) == 1
+    assert len(journals_in(tmp_path)) == 1
 
 
 def test_a_file_in_the_way_is_no_failure(tmp_path: Path) -> None:
