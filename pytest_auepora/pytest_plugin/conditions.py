@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["Conditions"]
@@ -11,12 +10,12 @@ __all__ = ["Conditions"]
 _NOTHING = "not said"
 
 
-@dataclass(slots=True)
 class Conditions:
     """What the processes that ran the cases of one run said of its provenance."""
 
-    _said: list[Mapping[str, Any]] = field(default_factory=list)
-    _of: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._said: list[Mapping[str, Any]] = []
+        self._of: dict[str, Mapping[str, Any]] = {}
 
     def take(self, case_id: str, said: Mapping[str, Any]) -> None:
         """Take in what was said with a case; nothing said, as of a case that was skipped, says nothing."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -43,6 +44,10 @@ def make_recorder(config: pytest.Config) -> Recorder | None:
     if (place := history_place(config)) is None:
         return None
     from ..history import KEEP, KEEP_RECORDED
+    from ..history.places import is_url
+
+    if not is_url(place) and find_spec("_sqlite3") is None:  # else it would be noticed after the first answer
+        raise pytest.UsageError("this Python has no sqlite3 to keep runs with; --auepora-no-history does without")
 
     keep = _number(config, "auepora_history_keep", KEEP)
     return Recorder(config, place, keep, _number(config, "auepora_record_keep", KEEP_RECORDED))

@@ -54,7 +54,7 @@ class Terminal(OnlyHooks):
 
     def pytest_report_header(self) -> list[str]:
         """Say that golden files are collected, and with what settings."""
-        from ..reporting.summary import header_lines
+        from ..reporting.header import header_lines
 
         session = self.config.stash[SESSION]
         return header_lines(

@@ -1,4 +1,4 @@
-"""The closing summary of a pytest run, its header, and the word that ``-v`` prints for a case."""
+"""The closing summary of a pytest run, and the word that ``-v`` prints for a case."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .numbers import plural, score
 from .page import Page
 from .tally import FAILING, cases_of, headline, headline_style, long_note
 
-__all__ = ["case_word", "collected_line", "header_lines", "headline", "headline_style", "summary_lines"]
+__all__ = ["case_word", "collected_line", "headline", "headline_style", "summary_lines"]
 
 MOST_CASES = 10
 
@@ -30,40 +30,6 @@ _COLUMNS = (
 )
 _PLAIN: tuple[str, ...] = ()
 _STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",)}
-
-
-def header_lines(
-    *,
-    files: Sequence[str] = (),
-    concurrency: int | None = None,
-    timeout: float | None = None,
-    seed: int | None = None,
-    accepting: str = "",
-    baseline: str = "",
-) -> list[str]:
-    """Return what stands below pytest's own header, before anything is collected.
-
-    Args:
-        files: the globs of golden files.
-        concurrency: calls in flight, if given.
-        timeout: seconds a call may take, if given.
-        seed: of the random generators, if given.
-        accepting: the words of ``--auepora-update``.
-        baseline: where baselines are looked for, if not beside the golden files.
-    """
-    said = [f"golden files {' '.join(files)}"] if files else []
-    if concurrency is not None and seed is None:
-        said.append(f"concurrency {concurrency}")
-    if timeout is not None:
-        said.append(f"timeout {timeout:g} s")
-    if seed is not None:
-        said.append(f"seed {seed}, one call at a time")
-    if baseline:
-        said.append(f"baselines in {baseline}")
-    lines = [f"auepora: {', '.join(said)}"] if said else []
-    if accepting:
-        lines.append(f"auepora: accepting results into the baseline ({accepting})")
-    return lines
 
 
 def collected_line(files: int, cases: int, variants: int = 1) -> str:

@@ -136,8 +136,9 @@ def test_a_case_that_does_not_come_back_is_named(project: Project, monkeypatch: 
     monkeypatch.setattr(patience, "AFTER", 0.02)
     monkeypatch.setattr(patience, "copy_of_stderr", lambda: os.open(told, os.O_WRONLY | os.O_CREAT))
     project.rag(
-        "def rag():\n    import time\n    def ask(query):\n        end = time.monotonic() + 30\n"
-        "        while 'warehouse' in query and not pathlib.Path('told.txt').read_text() and time.monotonic() < end:\n"
+        "def rag():\n    import time\n    told = pathlib.Path('told.txt')\n    def ask(query):\n"
+        "        end = time.monotonic() + 30\n"
+        "        while 'warehouse' in query and '::ware' not in told.read_text() and time.monotonic() < end:\n"
         "            time.sleep(0.01)\n        return answer(query)\n    return ask"
     )
     assert project.run().ret == 0

@@ -521,3 +521,25 @@ def test_the_active_call_is_known_inside_it_only(options: dict[str, Any]) -> Non
         early = caller.call(2, active_call)
         assert early.value is early
         assert active_call() is None
+
+
+def test_the_time_of_waiting_is_used_once_and_by_the_owner(release: threading.Event) -> None:
+    used: list[int] = []
+
+    def use() -> None:  # the first call cannot end before this was done
+        used.append(threading.get_ident())
+        release.set()
+
+    with Caller(2, meanwhile=use) as caller:
+        results = run_all(caller, [lambda: release.wait(LONG), lambda: release.wait(LONG), lambda: True])
+    assert used == [threading.get_ident()]
+    assert [r.value for r in results] == [True, True, True]
+
+
+def test_where_nothing_overlaps_there_is_no_such_time() -> None:
+    used: list[str] = []
+    with Caller(1, meanwhile=lambda: used.append("used")) as caller:
+        assert [r.value for r in run_all(caller, [lambda: 1, lambda: 2])] == [1, 2]
+    with Caller(2, meanwhile=lambda: used.append("used")) as caller:
+        assert caller.call("alone", lambda: 3).value == 3
+    assert used == []

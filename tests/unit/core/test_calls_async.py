@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -695,3 +696,20 @@ def test_the_users_interrupt_is_not_a_result(concurrency: int) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(main())
+
+
+def test_in_the_loop_of_the_owner_the_time_is_taken_before_the_first_call() -> None:
+    order: list[str] = []
+
+    async def call(name: str) -> str:
+        order.append(name)
+        return name
+
+    async def owner() -> None:
+        caller = Caller(2, meanwhile=lambda: order.append("meanwhile"))
+        fns = [partial(call, "a"), partial(call, "b")]
+        for i, fn in enumerate(fns):
+            await caller.acall(i, fn, [(k, fns[k]) for k in range(i + 1, len(fns))])
+
+    asyncio.run(owner())
+    assert order == ["meanwhile", "a", "b"]
