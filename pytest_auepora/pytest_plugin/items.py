@@ -96,6 +96,8 @@ def _answering(item: pytest.Item, session: AueporaSession, rag: Any) -> System:
         return session.answers.source(suite, variant_of(item), session.system(rag))
     except SystemShapeError as exc:
         error = exc
+    from ..evaluation.case import errored_result
+
     # the same for all cases: an errored case each, and no traceback through this package
     result = errored_result(case, error, session.metrics(suite), where=session.where(suite, case))
     _keep(item, session, result, {})
