@@ -32,7 +32,8 @@ def content_hash(said: Mapping[str, Any]) -> str:
     for name in _meaningful(tuple(said)):
         value = said[name]
         if name in _DOCUMENTS:
-            texts = [_document(doc) for doc in value]
+            # most are known by their ids alone, which needs no call
+            texts = [_document(doc) if doc.metadata or doc.text else _quote(doc.doc_id) for doc in value]
             texts.sort()
             parts.append(f'"{name}":[{",".join(texts)}]')
         elif value and (name != "match" or value != "word"):
@@ -57,10 +58,10 @@ def _json(value: Any) -> str:
 
 
 def _document(doc: Document) -> str:
-    """Canonical JSON: the id alone where there is no more to say."""
+    """Canonical JSON of a document of which there is more to say than its id; this may be no more than the default."""
     metadata = doc.metadata
     if not metadata:
-        return f"[{_quote(doc.doc_id)},{_quote(doc.text)},{{}}]" if doc.text else _quote(doc.doc_id)
+        return f"[{_quote(doc.doc_id)},{_quote(doc.text)},{{}}]"
     grade = metadata.get("grade")
     if len(metadata) == 1 and type(grade) is int and grade != 1:  # written here: a JSON encoder costs ten times that
         return f'[{_quote(doc.doc_id)},{_quote(doc.text)},{{"grade":{grade}}}]'

@@ -49,11 +49,12 @@ class _Cases:
         self.source, self.parse = source, parse
         self.key, self.start, self.indent = found.start(), found.end(), len(found[1])
         self.text = source.text
-        self.lines = PlainLines(source.text, self.indent)
+        self.lines = source.lines
+        self.plain = PlainLines(source, self.indent)
         self.cases: list[Any] = []
         self.spots: list[Mark] = []
-        self.others: list[tuple[int, int, int]] = []
-        """Number, line and position of each case that is not plain."""
+        self.others: list[tuple[int, int]] = []
+        """Number and line of each case that is not plain."""
 
     def read(self) -> Any:
         head = Source(self.source.path, self.text[: self.start])
@@ -77,32 +78,36 @@ class _Cases:
 
     def _cut(self, line: int) -> None:
         """Read the plain cases, and note where the others are; the first is on *line*."""
-        text, read, pos, end = self.text, self.lines.case, self.start, len(self.text)
-        while pos < end:
-            if (plain := read(pos)) is not None:
-                case, after = plain
+        read, end, column = self.plain.case, len(self.lines), self.indent + 2
+        while line < end:
+            self.spots.append(Spot(line, column))
+            if (plain := read(line)) is not None:
+                case, line = plain
             else:
-                case, after = None, self._after(pos)
-                self.others.append((len(self.cases), line, pos))
+                self.others.append((len(self.cases), line))
+                case, line = None, self._after(line)
             self.cases.append(case)
-            self.spots.append(Spot(line, self.indent + 2))
-            line += text.count("\n", pos, after)
-            pos = after
 
-    def _after(self, pos: int) -> int:
-        """Return the position after the case at *pos*."""
-        if not self.text.startswith(self.lines.dash, pos):
+    def _after(self, line: int) -> int:
+        """Return the line after the case on *line*."""
+        dash, end = self.plain.dash, len(self.lines)
+        if not self.lines[line].startswith(dash):
             raise NeedsWhole
-        return self.text.find("\n" + self.lines.dash, pos) + 1 or len(self.text)
+        return next((i for i in range(line + 1, end) if self.lines[i].startswith(dash)), end)
 
     def _parse_others(self) -> None:
         """Let the parser read the cases that are not plain, as if there were no others.
 
         It finds as many as were cut out only if each is whole in itself: a dash within quotes begins nothing.
         """
-        parts = [self.text[pos : self._after(pos)] for _, _, pos in self.others]
+        end = len(self.lines)
+        ends = [self._after(line) for _, line in self.others]
+        parts = [
+            "\n".join(self.lines[line:after]) + ("\n" if after < end else "")
+            for (_, line), after in zip(self.others, ends, strict=True)
+        ]
         less = re.compile(rf"^ {{0,{self.indent}}}[^ \n#]", re.MULTILINE)
-        if any(less.search(part, len(self.lines.dash)) for part in parts):
+        if any(less.search(part, len(self.plain.dash)) for part in parts):
             raise NeedsWhole
         together = Source(self.source.path, "".join(parts))
         values = self.parse(together, 1)
@@ -112,6 +117,6 @@ class _Cases:
         for part in parts:
             starts.append(starts[-1] + part.count("\n"))
         marks = together.marks[id(values)][1:]
-        for (number, line, _), value, mark, before in zip(self.others, values, marks, starts, strict=False):
+        for (number, line), value, mark, before in zip(self.others, values, marks, starts, strict=False):
             self.cases[number] = value
             self.spots[number] = Spot(line + mark.line - before, mark.column)

@@ -161,7 +161,7 @@ def test_a_head_with_mappings_is_the_parsers(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_case_with_one_line_that_is_not_plain_is_not_read_at_all() -> None:
-    lines = PlainLines("- id: a\n  b: 'c'\n- id: a\n  b: |\n    c\n- id: d\n", 0)
+    lines = PlainLines(Source("x", "- id: a\n  b: 'c'\n- id: a\n  b: |\n    c\n- id: d\n"), 0)
     case, after = lines.case(0) or ({}, 0)
     assert case == {"id": "a", "b": "c"}
     assert lines.case(after) is None
