@@ -6,7 +6,17 @@ A `ResultTable` stands where a run has a dictionary of results.  What is read of
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    ItemsView,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+    ValuesView,
+)
 from typing import Any, overload
 
 from .metrics_base import Measurement
@@ -24,18 +34,18 @@ _MOST_SAID = 251
 _MOST_ALIKE = 1_000  # different mappings of a kind that are kept in memory; the thresholds of most cases are the same
 _ALIKE = ("labels", "extra")
 _REST = (
-    "problems", "error", "query", "where", "content_hash", "cluster", "expected", "outputs", "ranks", "seconds",
+    "problems", "error", "query", "where", "content_hash", "expected", "outputs", "ranks", "seconds",
     "concurrency",
 )  # fmt: skip
-_Rest = tuple[tuple[Any, ...], dict[str, Score]]
+_Rest = tuple[tuple[Any, ...], dict[str, tuple[Any, ...]]]
 _PLACES = {name: place for place, name in enumerate((*_REST, *_ALIKE))}
 
 
 class ResultTable(MutableMapping[str, CaseResult]):
     """Results by case id, in the order of *ids*.  A result that was put in is not to be changed.
 
-    In memory stay its state and, for each metric, a float and a byte.  A score that takes more (details, data that
-    the aggregate is made of) lies in the file with texts, ranks, times and reasons.
+    In memory stay its state, the cluster it shares with others and, for each metric, a float and a byte.  A score that
+    takes more (details, data that the aggregate is made of) lies in the file with texts, ranks, times and reasons.
 
     Args:
         ids: every case there may be, in order.
@@ -44,22 +54,30 @@ class ResultTable(MutableMapping[str, CaseResult]):
 
     def __init__(self, ids: Sequence[str], rows: Mapping[str, int]) -> None:
         self.ids = ids
-        self._rows = rows
+        self.rows = rows
         self._states = bytearray(len(ids))
         self._places = array("q", [0]) * len(ids)
         self._alike = {name: _Alike(len(ids)) for name in _ALIKE}
         self._columns: dict[str, _Column] = {}
         self._rest: Spool[_Rest] = Spool()
+        self._clusters: dict[int, str] = {}
         self._count = 0
         self._last: tuple[int, _Rest] | None = None
 
     def __setitem__(self, case_id: str, result: CaseResult) -> None:
-        row = self._rows[case_id]
+        row = self.rows[case_id]
         self._count += not self._states[row]
         self._states[row] = _CODES[result.state]
         for column in self._columns.values():
             column.codes[row] = _ABSENT
-        more = {name: score for name, score in result.scores.items() if not self._column(name).take(row, score)}
+        more = {
+            name: (score.state, score.value, score.reason, score.data, score.details)
+            for name, score in result.scores.items()
+            if not self._column(name).take(row, score)
+        }
+        self._clusters.pop(row, None)
+        if result.cluster != case_id:
+            self._clusters[row] = result.cluster
         rest = [getattr(result, name) for name in _REST]
         rest += [None if self._alike[name].take(row, value := getattr(result, name)) else value for name in _ALIKE]
         self._places[row] = len(self._rest)
@@ -72,7 +90,7 @@ class ResultTable(MutableMapping[str, CaseResult]):
         return self._columns[name]
 
     def __getitem__(self, case_id: str) -> CaseResult:
-        row = self._rows[case_id]
+        row = self.rows[case_id]
         if not self._states[row]:
             raise KeyError(case_id)
         return self._at(case_id, row)
@@ -83,21 +101,35 @@ class ResultTable(MutableMapping[str, CaseResult]):
         return made
 
     def __delitem__(self, case_id: str) -> None:
-        row = self._rows[case_id]
+        row = self.rows[case_id]
         if not self._states[row]:
             raise KeyError(case_id)
         self._states[row] = 0
         self._count -= 1
 
     def __contains__(self, case_id: object) -> bool:
-        row = self._rows.get(case_id)  # type: ignore[call-overload]
+        row = self.rows.get(case_id)  # type: ignore[call-overload]
         return row is not None and bool(self._states[row])
 
     def __iter__(self) -> Iterator[str]:
-        return (case_id for case_id, row in self._rows.items() if self._states[row])
+        return (case_id for case_id, row in self.rows.items() if self._states[row])
 
     def __len__(self) -> int:
         return self._count
+
+    def values(self) -> ValuesView[CaseResult]:
+        """Return the results."""
+        return _Values(self)
+
+    def items(self) -> ItemsView[str, CaseResult]:
+        """Return the results with their ids."""
+        return _Items(self)
+
+    def all(self) -> Iterator[CaseResult]:
+        """Yield the results; reports go through them a dozen times, and what is made here is made for each."""
+        for row, (case_id, code) in enumerate(zip(self.ids, self._states, strict=True)):
+            if code:
+                yield self._at(case_id, row)
 
     def scores_of(self, metric: str, wanted: Callable[[CaseResult], bool] | None = None) -> ScoreColumn:
         """Return the scores of *metric* in the cases that have one, were not skipped and are *wanted*."""
@@ -109,30 +141,58 @@ class ResultTable(MutableMapping[str, CaseResult]):
         )  # fmt: skip
         return ScoreColumn(self, metric, array("q", rows))
 
-    def in_state(self, metric: str, rows: Iterable[int], states: Collection[ScoreState]) -> array[int]:
-        """Return those of *rows*, which have a score of *metric*, in which it is in one of *states*."""
+    def in_state(
+        self, metric: str, rows: Iterable[int], states: Collection[ScoreState], *, plain: bool = True
+    ) -> array[int]:
+        """Return those of *rows*, which have a score of *metric*, in which it is in one of *states*.
+
+        Without *plain*, only those in which it is more than a number.
+        """
         if metric not in self._columns:
             return array("q")
         column = self._columns[metric]
-        coded, codes = column.coded(states), column.codes
+        coded, codes = column.coded(states, plain=plain), column.codes
         return array("q", (row for row in rows if coded[codes[row]]))
 
     def part(self, row: int, name: str) -> Any:
         """Return the attribute *name* of the result in *row*."""
         if name == "scores":
             return {name: self.score(row, name) for name, column in self._columns.items() if column.codes[row]}
+        if name == "cluster":
+            return self._clusters.get(row, self.ids[row])
         if name in _ALIKE and (found := self._alike[name].get(row)) is not None:
             return found
         return self._fetched(row)[0][_PLACES[name]]
 
     def score(self, row: int, metric: str) -> Score:
         """Return one score of the result in *row*, which has it."""
-        return self._columns[metric].get(row) or self._fetched(row)[1][metric]
+        return self._columns[metric].get(row) or Score(*self._fetched(row)[1][metric])
+
+    def scores_in(self, metric: str, rows: Iterable[int]) -> Iterator[Score]:
+        """Yield the scores of *metric* in *rows*, which have them."""
+        if (column := self._columns.get(metric)) is None:
+            return
+        for row in rows:
+            yield column.get(row) or Score(*self._fetched(row)[1][metric])
 
     def _fetched(self, row: int) -> _Rest:
         if self._last is None or self._last[0] != row:  # who reads one thing of a result mostly reads the next as well
             self._last = row, self._rest[self._places[row]]
         return self._last[1]
+
+
+class _Values(ValuesView[CaseResult]):
+    _mapping: ResultTable
+
+    def __iter__(self) -> Iterator[CaseResult]:
+        return self._mapping.all()
+
+
+class _Items(ItemsView[str, CaseResult]):
+    _mapping: ResultTable
+
+    def __iter__(self) -> Iterator[tuple[str, CaseResult]]:
+        return ((result.case_id, result) for result in self._mapping.all())
 
 
 class _Kept(CaseResult):
@@ -143,7 +203,7 @@ class _Kept(CaseResult):
     _row: int
 
     def __getattr__(self, name: str) -> Any:  # asked only for what was never set
-        if name in _PLACES or name == "scores":
+        if name in _PLACES or name in ("scores", "cluster"):
             return self._table.part(self._row, name)
         raise AttributeError(name)
 
@@ -208,13 +268,13 @@ class _Column:
         if code > _MOST_SAID:
             return None
         state, has_value, reason = self._said[code]
-        return Score(state, self._values[row] if has_value else None, reason)
+        return Score(state, self._values[row] if has_value else None, reason, None, {})
 
-    def coded(self, states: Collection[ScoreState]) -> bytes:
-        """Return for each code whether it stands for one of *states*."""
+    def coded(self, states: Collection[ScoreState], *, plain: bool) -> bytes:
+        """Return for each code whether it stands for one of *states*; without *plain*, not those of mere numbers."""
         out = bytearray(256)
         for code, said in enumerate(self._said[1:], 1):
-            out[code] = said[0] in states
+            out[code] = plain and said[0] in states
         for state, code in _ELSEWHERE.items():
             out[code] = state in states
         return bytes(out)
@@ -238,6 +298,12 @@ class ScoreColumn(Sequence[Score]):
         return ScoreColumn(self._table, self._metric, rows)
 
     @property
+    def detailed(self) -> Iterator[Score]:
+        """Of these, the ones that may have details."""
+        rows = self._table.in_state(self._metric, self._rows, ("number", "aggregate"), plain=False)
+        return self._table.scores_in(self._metric, rows)
+
+    @property
     def measurements(self) -> Sequence[Measurement]:
         """The same as their metric gave it."""
         return _Measurements(self.measured)
@@ -255,8 +321,7 @@ class ScoreColumn(Sequence[Score]):
         return self._table.score(self._rows[at], self._metric)
 
     def __iter__(self) -> Iterator[Score]:
-        table, metric = self._table, self._metric
-        return (table.score(row, metric) for row in self._rows)
+        return self._table.scores_in(self._metric, self._rows)
 
 
 class _Measurements(Sequence[Measurement]):
@@ -277,3 +342,6 @@ class _Measurements(Sequence[Measurement]):
             return [Measurement(s.value, s.data, s.details) for s in self._scores[at]]
         one = self._scores[at]
         return Measurement(one.value, one.data, one.details)
+
+    def __iter__(self) -> Iterator[Measurement]:
+        return (Measurement(s.value, s.data, s.details) for s in self._scores)

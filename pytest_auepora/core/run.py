@@ -83,6 +83,10 @@ class Scores(Protocol):
         """Those with something to aggregate."""
 
     @property
+    def detailed(self) -> Iterable[Score]:
+        """Of these, the ones that may have details."""
+
+    @property
     def measurements(self) -> Sequence[Measurement]:
         """The same as their metric gave it."""
 
@@ -101,6 +105,11 @@ class ScoreList(list[Score]):
     def measured(self) -> list[Score]:
         """Those with something to aggregate."""
         return [s for s in self if s.state not in ("n/a", "error")]
+
+    @property
+    def detailed(self) -> Iterable[Score]:
+        """Of these, the ones that may have details."""
+        return (s for s in self if s.details and s.state not in ("n/a", "error"))
 
     @property
     def measurements(self) -> list[Measurement]:

@@ -106,7 +106,7 @@ def aggregate(metric: Metric, scores: Scores | list[Score]) -> Aggregate:
         details = result.details
         n_used = details.get("num_samples", n)
         if n_used:
-            rounds = 1 + max([len(m.details[FURTHER]) for m in seen if FURTHER in m.details], default=0)
+            rounds = 1 + max([len(s.details[FURTHER]) for s in scores.detailed if FURTHER in s.details], default=0)
             value = math.fsum([result.value, *(metric.aggregate(one).value for one in _further(seen, rounds))])
             value /= rounds
     return Aggregate(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -80,11 +80,13 @@ def score_recorded(
     metrics = suite_metrics(suite, registry or Registry())
     run = blank_run(suite, metrics, variant)
     override = Path(baseline) if baseline is not None else None
-    found, note = find_baseline(suite, variant, override)
-    anchor = load_anchor(baseline_path(suite.path, suite.name, variant, override), suite.name, variant)
+    large = len(suite.cases) > LARGE
+    found, note = find_baseline(suite, variant, override, large=large)
+    beside = baseline_path(suite.path, suite.name, variant, override)
+    anchor = load_anchor(beside, suite.name, variant, rows=suite.rows if large else None)
     folder = calibrations_of(suite, calibrations)
     judge = CaseJudge(run, suite.policy, found, standing_of(run.metrics, suite.policy, folder).advisory)
-    keep = _Shelf(run, suite)
+    keep = _Shelf(run, suite, large=large)
     with Progress("cases", len(suite.cases) - sum(1 for _ in suite.skipped), show=progress) as bar:
         batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
         done = run_batches(
@@ -150,9 +152,9 @@ def _lost(batch: Iterable[Recorded], lost: Lost, metrics: Mapping[str, Metric], 
 class _Shelf:
     """Takes results into a run; those of a large suite into columns, without texts but for some that failed."""
 
-    def __init__(self, run: Run, suite: GoldenSuite) -> None:
+    def __init__(self, run: Run, suite: GoldenSuite, *, large: bool) -> None:
         self._run = run
-        self._large = len(suite.cases) > LARGE
+        self._large = large
         self._shown = 0
         if self._large:
             from ..core.result_table import ResultTable
@@ -162,7 +164,7 @@ class _Shelf:
     def put(self, result: CaseResult) -> None:
         failed = result.state in ("failed", "error")
         if self._large and not (failed and self._shown < SHOWN):
-            result = _slim(result)
+            _slim(result)
         self._shown += failed
         self._run.add([result])
 
@@ -172,9 +174,9 @@ class _Shelf:
             self._run.cases = {i: self._run.cases[i] for i in self._run.expected_ids if i in self._run.cases}
 
 
-def _slim(result: CaseResult) -> CaseResult:
+def _slim(result: CaseResult) -> None:
+    """Leave out what is there to be shown."""
     timings = result.outputs.get("timings")
-    scores = {name: Score(score.state, score.value, score.reason, score.data) for name, score in result.scores.items()}
-    return replace(
-        result, query="", expected={}, outputs={"timings": timings} if timings else {}, scores=scores
-    )  # fmt: skip
+    result.query, result.expected, result.outputs = "", {}, {"timings": timings} if timings else {}
+    for score in result.scores.values():
+        score.details = {}

@@ -165,10 +165,15 @@ def _listed(title: str, lines: list[str], most: int = 20) -> str:
     return "\n".join([title, *(f"  {line}" for line in [*lines[:most], *more])])
 
 
-def find_baseline(suite: GoldenSuite, variant: str = "", override: Path | None = None) -> tuple[Baseline | None, str]:
-    """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`."""
+def find_baseline(
+    suite: GoldenSuite, variant: str = "", override: Path | None = None, *, large: bool = False
+) -> tuple[Baseline | None, str]:
+    """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`.
+
+    That of a *large* suite does not stay in memory.
+    """
     path = baseline_path(suite.path, suite.name, variant, override)
-    found = load_baseline(path, suite.name, variant)
+    found = load_baseline(path, suite.name, variant, rows=suite.rows if large else None)
     if found is not None:
         return found, ""
     plain = baseline_path(suite.path, suite.name, "", override)

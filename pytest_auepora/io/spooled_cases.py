@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
+from typing import Any, overload
 
 from ..core.spool import Spool
+from ..core.types import Document, EvaluationSample, Response
+from ..regression.thresholds import Bound
 from .golden_model import GoldenCase
 
 __all__ = ["SpooledCases"]
+
+_MOST_BOUNDS = 10_000
 
 
 class SpooledCases(Sequence[GoldenCase]):
@@ -24,7 +28,8 @@ class SpooledCases(Sequence[GoldenCase]):
         self.ids: list[str] = []
         self.rows: dict[str, int] = {}
         self.skipped: list[int] = []
-        self._spool: Spool[GoldenCase] = Spool()
+        self._spool: Spool[tuple[Any, ...]] = Spool()
+        self._bounds: dict[tuple[Any, ...], Bound] = {}
         for case in cases:
             self.append(case)
 
@@ -34,11 +39,11 @@ class SpooledCases(Sequence[GoldenCase]):
             self.skipped.append(len(self.ids))
         self.rows[case.id] = len(self.ids)
         self.ids.append(case.id)
-        self._spool.append(case)
+        self._spool.append(_flat(case))
 
     def replace(self, case: GoldenCase) -> None:
         """Put *case* in the place of the one with its id."""
-        self._spool[self.rows[case.id]] = case
+        self._spool[self.rows[case.id]] = _flat(case)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -48,7 +53,48 @@ class SpooledCases(Sequence[GoldenCase]):
     @overload
     def __getitem__(self, at: slice) -> Sequence[GoldenCase]: ...
     def __getitem__(self, at: int | slice) -> GoldenCase | Sequence[GoldenCase]:
-        return self._spool[at]
+        return [self._made(flat) for flat in self._spool[at]] if isinstance(at, slice) else self._made(self._spool[at])
 
     def __iter__(self) -> Iterator[GoldenCase]:
-        return iter(self._spool)
+        return map(self._made, self._spool)
+
+    def _made(self, flat: tuple[Any, ...]) -> GoldenCase:
+        (sample_id, query, relevant, candidates, reference, labels, metadata), (*before, thresholds), after = flat
+        sample = EvaluationSample(
+            sample_id, query, _documents(relevant), _documents(candidates),
+            None if reference is None else Response(*reference), labels, metadata,
+        )  # fmt: skip
+        bounds = {name: tuple([self._bound(one) for one in some]) for name, some in thresholds.items()}
+        rest: tuple[Any, ...] = (*before, bounds, *after)
+        return GoldenCase(sample, *rest)
+
+    def _bound(self, said: tuple[Any, Any]) -> Bound:
+        key = (*said, type(said[1]))  # 1 and 1.0 are equal
+        if (bound := self._bounds.get(key)) is None:  # the same few come back in every case
+            if len(self._bounds) >= _MOST_BOUNDS:
+                self._bounds.clear()
+            bound = self._bounds[key] = Bound(*said)
+        return bound
+
+
+def _flat(case: GoldenCase) -> tuple[Any, ...]:
+    """Take *case* apart into plain values, in the order of its fields."""
+    said, reference = case.sample, case.sample.reference_answer
+    sample = (
+        said.sample_id, said.query, _taken(said.relevant_docs), _taken(said.candidate_docs),
+        None if reference is None else (reference.text, reference.structured, reference.metadata),
+        said.labels, said.metadata,
+    )  # fmt: skip
+    bounds = {name: [(b.op, b.limit) for b in some] for name, some in case.thresholds.items()}
+    before = (case.line, case.col, case.end_col, case.tags, bounds)
+    after = (case.top_k, case.cluster, case.content_hash, case.must_pass, case.quarantine, case.skip, case.xfail,
+             case.timeout, case.benchmark, case.moved)  # fmt: skip
+    return sample, before, after
+
+
+def _taken(documents: list[Document] | None) -> list[tuple[Any, ...]] | None:
+    return None if documents is None else [(d.doc_id, d.text, d.metadata) for d in documents]
+
+
+def _documents(taken: list[tuple[Any, ...]] | None) -> list[Document] | None:
+    return None if taken is None else [Document(*one) for one in taken]

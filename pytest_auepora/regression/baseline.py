@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ __all__ = [
     "Baseline",
     "BaselineCase",
     "baseline_path",
+    "case_of",
     "load_baseline",
     "match_of",
     "metric_key",
@@ -136,7 +137,7 @@ class Baseline(ByFields):
     variant: str = ""
     metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
-    cases: dict[str, BaselineCase] = field(default_factory=dict)
+    cases: MutableMapping[str, BaselineCase] = field(default_factory=dict)
 
     def dumps(self) -> str:
         """Return the file's text."""
@@ -181,13 +182,32 @@ def baseline_path(golden: Path, suite: str, variant: str, override: Path | None 
     return folder / f"{suite}{tail}.json"
 
 
-def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
+def load_baseline(
+    path: Path, suite: str, variant: str = "", *, rows: Mapping[str, int] | None = None
+) -> Baseline | None:
     """Read *path*; None where there is no such file.
+
+    Args:
+        path: the file.
+        suite: whose baseline it should be.
+        variant: of which configuration.
+        rows: the cases of a large suite by number; the blocks of its baseline do not stay in memory.
 
     Raises:
         BaselineError: the file is not a baseline, cut short, in conflict, of a newer format, or of
             another suite or configuration.
     """
+    found = _of_large_suite(path, rows) if rows is not None else None
+    found = found or _load(path)
+    if found is not None and (found.suite, found.variant) != (suite, variant):
+        raise BaselineError(
+            f"{path}: the baseline of {_title(found.suite, found.variant)}, wanted is {_title(suite, variant)}; "
+            "give --auepora-baseline a directory when there is more than one"
+        )
+    return found
+
+
+def _load(path: Path) -> Baseline | None:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -196,12 +216,17 @@ def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
         raise BaselineError(f"{path}: not UTF-8 ({exc.reason} at byte {exc.start})") from None
     except OSError as exc:
         raise BaselineError(f"{path}: cannot be read: {exc.strerror or exc}") from None
-    found = parse_baseline(text, str(path))
-    if (found.suite, found.variant) != (suite, variant):
-        raise BaselineError(
-            f"{path}: the baseline of {_title(found.suite, found.variant)}, wanted is {_title(suite, variant)}; "
-            "give --auepora-baseline a directory when there is more than one"
-        )
+    return parse_baseline(text, str(path))
+
+
+def _of_large_suite(path: Path, rows: Mapping[str, int]) -> Baseline | None:
+    from .spooled_baseline import read_by_case
+
+    if (read := read_by_case(path, rows)) is None:
+        return None  # what it is instead, the reader of whole files says
+    raw, cases = read
+    found = _checked(raw, str(path))
+    found.cases = cases
     return found
 
 
@@ -224,6 +249,10 @@ def parse_baseline(text: str, path: str) -> Baseline:
             f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{cut}; "
             "restore it from version control, or run the whole suite with --auepora-update"
         ) from None
+    return _checked(raw, path)
+
+
+def _checked(raw: Any, path: str) -> Baseline:
     if not isinstance(raw, dict) or "format" not in raw:
         raise BaselineError(f"{path}: not a baseline file: there is no 'format' key")
     if raw["format"] != FORMAT:
@@ -241,20 +270,22 @@ def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
             variant=str(raw.get("variant", "")),
             metrics=dict(raw.get("metrics", {})),
             provenance=dict(raw.get("provenance", {})),
-            cases={
-                str(name): BaselineCase(
-                    hash=str(case["hash"]),
-                    state=str(case.get("state", "passed")),
-                    scores=dict(case.get("scores", {})),
-                    ranks=dict(case.get("ranks", {})),
-                    repeats=int(case.get("repeats", 1)),
-                    varied={str(n): list(v) for n, v in dict(case.get("varied", {})).items()},
-                    match=str(case.get("match", "exact")),
-                    data={str(n): json.loads(v) for n, v in dict(case.get("data", {})).items()},
-                    concurrency=int(case.get("concurrency", 1)),
-                )
-                for name, case in dict(raw["cases"]).items()
-            },
+            cases={str(name): case_of(case) for name, case in dict(raw["cases"]).items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as exc:
         raise BaselineError(f"{path}: not a baseline file: {type(exc).__name__}: {exc}") from None
+
+
+def case_of(raw: Mapping[str, Any]) -> BaselineCase:
+    """Read the block of one case; raises what `BaselineCase.raw` never gives makes go wrong."""
+    return BaselineCase(
+        hash=str(raw["hash"]),
+        state=str(raw.get("state", "passed")),
+        scores=dict(raw.get("scores", {})),
+        ranks=dict(raw.get("ranks", {})),
+        repeats=int(raw.get("repeats", 1)),
+        varied={str(n): list(v) for n, v in dict(raw.get("varied", {})).items()},
+        match=str(raw.get("match", "exact")),
+        data={str(n): json.loads(v) for n, v in dict(raw.get("data", {})).items()},
+        concurrency=int(raw.get("concurrency", 1)),
+    )

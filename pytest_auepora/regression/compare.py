@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.by_fields import ByFields, Fixed
 from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import RESOLUTION, Baseline, BaselineCase, match_of
 from .comparability import changed_since, incomparable_metrics
+
+if TYPE_CHECKING:
+    from .compared_table import ComparedTable
 
 __all__ = [
     "CaseComparison",
@@ -91,12 +94,19 @@ class Comparison(ByFields):
     the changes of metrics whose aggregate is no mean; see `measurements`.
     """
 
-    cases: dict[str, CaseComparison] = field(default_factory=dict)
+    cases: Mapping[str, CaseComparison] = field(default_factory=dict)
     vanished: dict[str, str | None] = field(default_factory=dict)
     incomparable: dict[str, str] = field(default_factory=dict)
     lost_metrics: tuple[str, ...] = ()
     aggregates: dict[str, MetricChange] = field(default_factory=dict)
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    def set_change(self, case_id: str, name: str, change: ScoreChange) -> None:
+        """Say how a case changed in a metric of which its own scores tell nothing."""
+        if (found := _table_of(self)) is not None:
+            found.set_change(case_id, name, change)
+        else:
+            self.cases[case_id].changes[name] = change
 
     def count(self) -> Counter[str]:
         """How many cases are newly failing, fixed, unchanged, …"""
@@ -111,13 +121,22 @@ class Comparison(ByFields):
         pairs = self.changes_of(name)
         return change_over(pairs) if pairs else None
 
-    def changes_of(self, name: str) -> dict[str, ScoreChange]:
+    def changes_of(self, name: str) -> Mapping[str, ScoreChange]:
         """The changes of one metric, by case."""
+        if (found := _table_of(self)) is not None:
+            return found.changes_of(name)
         return {i: c.changes[name] for i, c in self.cases.items() if name in c.changes}
+
+
+def _table_of(comparison: Comparison) -> ComparedTable | None:
+    """Return the columns that a large run is compared in."""
+    return None if isinstance(comparison.cases, dict) else comparison.cases  # type: ignore[return-value]
 
 
 def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
     """Return the means of one metric over some cases, at least one."""
+    if not isinstance(pairs, dict):
+        return pairs.change()  # type: ignore[attr-defined,no-any-return]  # a `ChangeColumn`
     n = len(pairs)
     return MetricChange(
         n,
@@ -134,13 +153,21 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         incomparable=incomparable_metrics(run, baseline),
         provenance=changed_since(baseline, run),
     )
-    for case_id, result in run.cases.items():
-        out.cases[case_id] = compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
+    paired = (
+        compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
+        for case_id, result in run.cases.items()
+    )
+    if isinstance(run.cases, dict):
+        out.cases = {one.case_id: one for one in paired}
+    else:
+        from .compared_table import ComparedTable
+
+        out.cases = ComparedTable.of(paired, run.cases, baseline.cases)  # type: ignore[arg-type]  # a `ResultTable`
     by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
-    known = set(run.expected_ids or run.cases)
-    for case_id, case in baseline.cases.items():
+    known = run.cases if run.is_full else set(run.expected_ids or run.cases)
+    for case_id in baseline.cases:
         if case_id not in known:
-            out.vanished[case_id] = by_hash.get(case.hash)
+            out.vanished[case_id] = by_hash.get(baseline.cases[case_id].hash)
     out.lost_metrics = tuple(m for m in baseline.metrics if m not in run.metrics)
     return out
 

@@ -42,9 +42,9 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
 
     It fails where a baseline is *required*; elsewhere it is not judged.
     """
-    measured = [c for c in comparison.cases.values() if c.flip != "skipped"]
+    measured = (c for c in comparison.cases.values() if c.flip != "skipped")
     held = any(info.baselined for info in run.metrics.values())
-    if any(c.changes or c.lost for c in measured) or not measured or not held:
+    if not held or any(c.changes or c.lost for c in measured) or comparison.count()["skipped"] == len(comparison.cases):
         return []
     why = [f"{_list(names)} ({what})" for what, names in _by_reason(comparison.incomparable).items()]
     counts = comparison.count()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -30,6 +30,13 @@ class Part(NamedTuple):
     def title(self) -> str:
         """``recall@5``, or ``recall@5{scenario=typo}`` as gates write it."""
         return sliced(self.metric, self.slice)
+
+    @property
+    def gains(self) -> Mapping[str, float]:
+        """The gains alone."""
+        if isinstance(self.changes, dict):
+            return {i: change.gain for i, change in self.changes.items()}
+        return self.changes.gains()  # type: ignore[attr-defined,no-any-return]  # a `ChangeColumn`
 
     @property
     def change(self) -> MetricChange:
@@ -83,10 +90,16 @@ def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list
             continue
         out.append(Part(name, changes, _clusters(run, changes)))
         for part, ids in inside:
-            own = {i: change for i, change in changes.items() if i in ids}
+            own = _among(changes, ids)
             if 0 < len(own) < len(changes):
                 out.append(Part(name, own, _clusters(run, own), part))
     return out
+
+
+def _among(changes: Mapping[str, ScoreChange], ids: Collection[str]) -> Mapping[str, ScoreChange]:
+    if isinstance(changes, dict):
+        return {i: change for i, change in changes.items() if i in ids}
+    return changes.among(ids)  # type: ignore[attr-defined,no-any-return]  # a `ChangeColumn`
 
 
 def _clusters(run: Run, changes: Mapping[str, ScoreChange]) -> int:

@@ -82,13 +82,13 @@ def _statistical(
     family = [
         PairedMetric(
             part.title,
-            {i: change.gain for i, change in part.changes.items()},
+            part.gains,
             policy.for_metric(part.metric).min_effect,
             policy.for_metric(part.metric).margin,
         )
         for part in parts
     ]
-    clusters = {i: c.cluster or i for i, c in run.cases.items()}
+    clusters = {i: c.cluster for i, c in run.cases.items() if c.cluster not in ("", i)}
     members = "metrics and slices" if any(part.slice for part in parts) else "metrics"
     verdict = judge_family(family, clusters, alpha=policy.alpha, members=members)
     out: dict[str, GateOutcome] = {}

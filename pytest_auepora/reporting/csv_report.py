@@ -49,9 +49,11 @@ def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*COLUMNS, "suite", "variant", "state", "owner", *names])
     for run in runs:
+        called = {column: spelled(run.metrics, name) for column, name in _METRIC_OF.items()}
+        called["privacy_leak"] = spelled(run.metrics, "redaction_efficacy") or spelled(run.metrics, "block_efficacy")
         for case in run.cases.values():
             scores = case.scores  # of a large run they are made when they are asked for
-            values = [spreadsheet_text(case.case_id), *(_cell(case, scores, run, c) for c in COLUMNS[1:])]
+            values = [spreadsheet_text(case.case_id), *(_cell(case, scores, called, c) for c in COLUMNS[1:])]
             values += [
                 spreadsheet_text(run.suite),
                 spreadsheet_text(run.variant),
@@ -71,15 +73,15 @@ def _value(scores: Mapping[str, Score], name: str) -> str:
     return "" if score is None or score.value is None else number(score.value, 4)
 
 
-def _cell(case: CaseResult, scores: Mapping[str, Score], run: Run, column: str) -> str:
+def _cell(case: CaseResult, scores: Mapping[str, Score], called: Mapping[str, str | None], column: str) -> str:
     if column in ("p50_ms", "p95_ms"):
         return _milliseconds(case)
     if column == "errors":
         return "" if case.state == "skipped" else str(int(case.state == "error"))
-    if column == "privacy_leak":
-        return _leak(scores, run)
-    name = spelled(run.metrics, _METRIC_OF[column])
-    return "" if name is None else _value(scores, name)
+    name = called[column]
+    if name is None:
+        return ""
+    return _leak(scores, name) if column == "privacy_leak" else _value(scores, name)
 
 
 def spelled(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
@@ -94,7 +96,6 @@ def _milliseconds(case: CaseResult) -> str:
     return "" if seconds is None else number(seconds * 1000, 1)
 
 
-def _leak(scores: Mapping[str, Score], run: Run) -> str:
-    name = spelled(run.metrics, "redaction_efficacy") or spelled(run.metrics, "block_efficacy")
-    score = scores.get(name) if name is not None else None
+def _leak(scores: Mapping[str, Score], name: str) -> str:
+    score = scores.get(name)
     return "" if score is None or score.value is None else number(1 - score.value, 4)

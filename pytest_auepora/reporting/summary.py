@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from ..core.run import CaseResult, MetricInfo, Run
 from ..regression.gates import GateOutcome
@@ -168,11 +169,16 @@ def _moved(page: Page, verdict: Verdict) -> None:
     """Scores that moved without changing an outcome: the mean would hide them."""
     if verdict.comparison is None:
         return
-    same = [c for c in verdict.comparison.cases.values() if c.flip == "unchanged"]
-    lower, higher = sum(c.worst < 0 for c in same), sum(c.best > 0 and not c.worst for c in same)
+    lower = higher = 0
+    worst: list[tuple[float, str]] = []
+    for case in verdict.comparison.cases.values():
+        if case.flip == "unchanged":
+            drop = case.worst
+            lower, higher = lower + (drop < 0), higher + (not drop and case.best > 0)
+            if drop < 0:
+                worst = sorted([*worst, (drop, case.case_id)], key=itemgetter(0))[:3]
     if lower or higher:
-        worst = sorted((c for c in same if c.worst < 0), key=lambda c: c.worst)[:3]
-        who = f" ({', '.join(f'{c.case_id} {c.worst:+.2f}' for c in worst)})" if worst else ""
+        who = f" ({', '.join(f'{case_id} {drop:+.2f}' for drop, case_id in worst)})" if worst else ""
         page.free(f"of those unchanged, {lower} scored lower{who} and {higher} only higher", "light", most=2)
 
 

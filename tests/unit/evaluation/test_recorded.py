@@ -18,10 +18,12 @@ from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.errors import AueporaError, GoldenFileError, UnsendableError
 from pytest_auepora.evaluation import recorded
 from pytest_auepora.evaluation.recorded import score_recorded
-from pytest_auepora.evaluation.suite import evaluate
+from pytest_auepora.evaluation.suite import Evaluation, evaluate
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden import GoldenSuite, load_golden
 from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.regression.accept import accept
+from pytest_auepora.regression.baseline import baseline_path
 from pytest_auepora.reporting.csv_report import write_csv
 from pytest_auepora.reporting.formats import report_text
 
@@ -36,7 +38,7 @@ def golden(
     *more: str,
     registry: Registry | None = None,
     metrics: Sequence[str] = METRICS,
-    large: int | None = None,
+    changed: bool | None = None,
 ) -> GoldenSuite:
     head: dict[str, Any] = {"suite": "big", "metrics": [*metrics, *more]}
     if "token_f1" in metrics:
@@ -52,9 +54,16 @@ def golden(
     ]
     if size > 3:
         cases[3]["skip"] = "not now"
+    if changed is not None:
+        head["regression"] = {"slices": ["level"], "metrics": {"p95_latency": {"policy": "auto"}}}
+        for n, case in enumerate(cases):
+            case["labels"] = {"level": "high" if n % 3 else "low"}
+            case.update({"cluster": f"k{n % 20}"} if n > 20 else {})
+    if changed:
+        cases[10]["query"], cases[11]["id"] = "what else?", "renamed"
     path = folder / "big.golden.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in [head, *cases]), encoding="utf-8")
-    return load_golden(path, registry, large=large)
+    return load_golden(path, registry)
 
 
 def answers(size: int, length: int = 10) -> list[dict[str, Any]]:
@@ -152,23 +161,49 @@ def test_what_cases_say_alike_is_kept_once_and_what_only_looks_equal_is_not(
             )
 
 
-def test_a_large_suite_is_told_and_kept_as_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results lie in columns then; whatever reads them must find the same, but for texts."""
-    outputs = written(tmp_path, answers(60)[::-1])
+def _told(done: Evaluation, place: Path) -> list[Any]:
+    runs, verdicts = [done.run], [done.verdict]
+    store = HistoryStore(place)
+    run_id = store.add(done.run, done.verdict)
+    reports = {kind: report_text(kind, runs, verdicts) for kind in ("md", "json", "csv", "summary", "gitlab")}
+    kept = store.load(run_id), store.aggregate(run_id), store.verdict(run_id)
+    return [summary_text(runs, verdicts), reports, kept, done.verdict]
+
+
+@pytest.mark.parametrize("before", ["none", "other", "same"])
+def test_a_large_suite_is_told_and_kept_as_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str
+) -> None:
+    """Results and comparisons lie in columns then; whatever reads them must find the same, but for texts."""
+    monkeypatch.setattr(recorded, "_slim", lambda result: None)
+    suite = golden(tmp_path, 60, changed=False)
+    if before != "none":
+        rows = answers(60)
+        if before == "other":
+            rows = [{**row, "answer": "it is so"} if n % 4 else row for n, row in enumerate(rows)]
+            rows[20]["answer"] = "nothing at all"
+        anchor = accept(
+            baseline_path(suite.path, "big", ""), score_recorded(suite, written(tmp_path, rows)).run, ["all"]
+        )
+        anchor.path.with_name("big.anchor.json").write_bytes(anchor.path.read_bytes())
+        suite = golden(tmp_path, 60, changed=before == "other")
+    ids = set(suite.ids)
+    now = answers(60)[::-1]
+    now[12] = {"id": now[12]["id"], "error": "x"}
+    outputs = written(tmp_path, [{**row, "id": row["id"] if row["id"] in ids else "renamed"} for row in now])
     told: list[Any] = []
     for large in (60, 59):
-        suite = golden(tmp_path, 60, large=large)
+        suite = load_golden(suite.path, large=large)
         assert isinstance(suite.cases, tuple) == (large == 60)
         monkeypatch.setattr(recorded, "LARGE", large)
-        monkeypatch.setattr(recorded, "_slim", lambda result: result)
         done = score_recorded(suite, outputs)
-        runs, verdicts = [done.run], [done.verdict]
-        store = HistoryStore(tmp_path / f"{large}.db")
-        run_id = store.add(done.run, done.verdict)
-        reports = {kind: report_text(kind, runs, verdicts) for kind in ("md", "json", "csv", "summary", "gitlab")}
-        told.append([summary_text(runs, verdicts), reports, store.load(run_id), store.aggregate(run_id), done.verdict])
         assert isinstance(done.run.cases, dict) == (large == 60)
+        assert done.baseline is None or isinstance(done.baseline.cases, dict) == (large == 60)
+        told.append(_told(done, tmp_path / f"{large}.db"))
     assert told[0] == told[1]
+    if before == "other":
+        comparison = told[1][-1].comparison
+        assert {*comparison.count()} == {"unchanged", "fixed", "new", "changed", "errored", "skipped", "newly failing"}
 
 
 class _Nowhere(io.StringIO):

@@ -1,0 +1,180 @@
+"""How the cases of a large run compare with their baseline, in columns: three numbers a case and metric."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, get_args
+
+from ..core.result_table import ResultTable
+from .baseline import BaselineCase
+from .compare import CaseComparison, Flip, MetricChange, ScoreChange
+
+__all__ = ["ChangeColumn", "ComparedTable"]
+
+_FLIPS: tuple[Flip, ...] = get_args(Flip)
+_THERE, _ERRORED = 1, 2
+_FETCHED = ("changes", "lost", "apart", "before")
+
+
+class ComparedTable(Mapping[str, CaseComparison]):
+    """Comparisons by case, in the order of the results.
+
+    Args:
+        results: the run's.
+        before: the blocks of the baseline, by case.
+    """
+
+    def __init__(self, results: ResultTable, before: Mapping[str, BaselineCase]) -> None:
+        self._before = before
+        self.ids, self.rows = results.ids, results.rows
+        self._flips = bytearray(len(self.ids))
+        self._columns: dict[str, _Column] = {}
+        self._lost: dict[int, dict[str, str]] = {}
+        self._apart: dict[int, str] = {}
+
+    @classmethod
+    def of(
+        cls, compared: Iterable[CaseComparison], results: ResultTable, before: Mapping[str, BaselineCase]
+    ) -> ComparedTable:
+        """Take in all comparisons."""
+        table = cls(results, before)
+        for one in compared:
+            table.put(one)
+        return table
+
+    def put(self, one: CaseComparison) -> None:
+        """Take in a comparison."""
+        row = self.rows[one.case_id]
+        self._flips[row] = _FLIPS.index(one.flip) + 1
+        for name, change in one.changes.items():
+            self.set_change(one.case_id, name, change)
+        if one.lost:
+            self._lost[row] = one.lost
+        if one.apart:
+            self._apart[row] = one.apart
+
+    def set_change(self, case_id: str, name: str, change: ScoreChange) -> None:
+        """Say how one score of a case changed."""
+        if (column := self._columns.get(name)) is None:
+            column = self._columns[name] = _Column(len(self.ids))
+        column.put(self.rows[case_id], change)
+
+    def __getitem__(self, case_id: str) -> CaseComparison:
+        row = self.rows[case_id]
+        if not self._flips[row]:
+            raise KeyError(case_id)
+        made = _Kept.__new__(_Kept)
+        made.case_id, made.flip, made._table, made._row = case_id, _FLIPS[self._flips[row] - 1], self, row
+        return made
+
+    def __contains__(self, case_id: object) -> bool:
+        row = self.rows.get(case_id)  # type: ignore[call-overload]
+        return row is not None and self._flips[row] > 0
+
+    def __iter__(self) -> Iterator[str]:
+        return (case_id for case_id, flip in zip(self.ids, self._flips, strict=True) if flip)
+
+    def __len__(self) -> int:
+        return len(self._flips) - self._flips.count(0)
+
+    def part(self, row: int, name: str) -> Any:
+        """Return the attribute *name* of the comparison in *row*."""
+        if name == "changes":
+            return {n: column.get(row) for n, column in self._columns.items() if column.flags[row]}
+        if name == "before":
+            return self._before.get(self.ids[row])
+        return self._lost.get(row, {}) if name == "lost" else self._apart.get(row, "")
+
+    def changes_of(self, name: str) -> Mapping[str, ScoreChange]:
+        """Return the changes of one metric, by case."""
+        column = self._columns.get(name)
+        return {} if column is None else ChangeColumn(self, column)
+
+
+class _Kept(CaseComparison):
+    """A comparison of a table: what is said of it is looked up, and forgotten again."""
+
+    __slots__ = ("_row", "_table")
+    _table: ComparedTable
+    _row: int
+
+    def __getattr__(self, name: str) -> Any:  # asked only for what was never set
+        if name in _FETCHED:
+            return self._table.part(self._row, name)
+        raise AttributeError(name)
+
+    def __eq__(self, other: object) -> bool:
+        names = ("case_id", "flip", *_FETCHED)
+        return isinstance(other, CaseComparison) and all(getattr(self, n) == getattr(other, n) for n in names)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Column:
+    """The changes of one metric by row."""
+
+    def __init__(self, n: int) -> None:
+        self.flags = bytearray(n)
+        self.before, self.after, self.gain = (array("d", [0.0]) * n for _ in range(3))
+
+    def put(self, row: int, change: ScoreChange) -> None:
+        self.flags[row] = _THERE | (_ERRORED if change.errored else 0)
+        self.before[row], self.after[row], self.gain[row] = change.before, change.after, change.gain
+
+    def get(self, row: int) -> ScoreChange:
+        return ScoreChange(self.before[row], self.after[row], self.gain[row], bool(self.flags[row] & _ERRORED))
+
+
+class ChangeColumn(Mapping[str, ScoreChange]):
+    """The changes of one metric by case, of all cases or of some; a change is made when it is read."""
+
+    def __init__(self, table: ComparedTable, column: _Column, chosen: array[int] | None = None) -> None:
+        self._table, self._column, self._chosen = table, column, chosen
+
+    def _rows(self) -> Iterable[int]:
+        return self._chosen if self._chosen is not None else (r for r, flag in enumerate(self._column.flags) if flag)
+
+    def among(self, ids: Iterable[str]) -> ChangeColumn:
+        """Return those of some cases."""
+        wanted = {self._table.rows[case_id] for case_id in ids}
+        return ChangeColumn(self._table, self._column, array("q", (row for row in self._rows() if row in wanted)))
+
+    def __getitem__(self, case_id: str) -> ScoreChange:
+        row = self._table.rows[case_id]
+        if not self._column.flags[row]:
+            raise KeyError(case_id)
+        return self._column.get(row)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._table.ids[row] for row in self._rows())
+
+    def __len__(self) -> int:
+        flags = self._column.flags
+        return len(flags) - flags.count(0) if self._chosen is None else len(self._chosen)
+
+    def change(self) -> MetricChange:
+        """Return the means; see `compare.change_over`."""
+        n, column, rows, ids = len(self), self._column, self._rows, self._table.ids
+        fallen = sorted([row for row in rows() if column.gain[row] < 0], key=column.gain.__getitem__)
+        three = (column.before, column.after, column.gain)
+        means = [sum(values[row] for row in rows()) / n for values in three]
+        return MetricChange(n, means[0], means[1], means[2], tuple([ids[row] for row in fallen]))
+
+    def gains(self) -> Mapping[str, float]:
+        """Return the gains by case."""
+        return _Gains(self._table, self._column, self)
+
+
+class _Gains(Mapping[str, float]):
+    def __init__(self, table: ComparedTable, column: _Column, cases: ChangeColumn) -> None:
+        self._rows, self._gain, self._cases = table.rows, column.gain, cases
+
+    def __getitem__(self, case_id: str) -> float:
+        return self._gain[self._rows[case_id]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cases)
+
+    def __len__(self) -> int:
+        return len(self._cases)

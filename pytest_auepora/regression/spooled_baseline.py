@@ -1,0 +1,109 @@
+"""The baseline of a large suite: read case by case, kept in a temporary file."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from ..core.spool import Spool
+from .baseline import BaselineCase, case_of
+
+__all__ = ["SpooledBaseline", "read_by_case"]
+
+_CASES, _ENDS_OF_CASES, _ENDS_OF_CASE = ' "cases": {\n', (" },\n", " }\n"), ("  },\n", "  }\n")
+
+
+class SpooledBaseline(MutableMapping[str, BaselineCase]):
+    """What was accepted, by case; a block is read when it is asked for.
+
+    Args:
+        rows: the cases that are most probably in it, numbered from 0; held, not copied.
+    """
+
+    def __init__(self, rows: Mapping[str, int]) -> None:
+        self._rows = rows
+        self._places = array("q", [-1]) * len(rows)
+        self._others: dict[str, int] = {}
+        self._spool: Spool[BaselineCase] = Spool()
+        self._last: tuple[int, BaselineCase] | None = None
+
+    def __setitem__(self, case_id: str, case: BaselineCase) -> None:
+        if (row := self._rows.get(case_id)) is not None:
+            self._places[row] = len(self._spool)
+        else:
+            self._others[case_id] = len(self._spool)
+        self._spool.append(case)
+
+    def _place(self, case_id: object) -> int:
+        row = self._rows.get(case_id)  # type: ignore[call-overload]
+        return self._others.get(case_id, -1) if row is None else self._places[row]  # type: ignore[call-overload,no-any-return]
+
+    def __getitem__(self, case_id: str) -> BaselineCase:
+        if (place := self._place(case_id)) < 0:
+            raise KeyError(case_id)
+        if self._last is None or self._last[0] != place:  # a case is mostly asked for several times in a row
+            self._last = place, self._spool[place]
+        return self._last[1]
+
+    def __delitem__(self, case_id: str) -> None:
+        if self._place(case_id) < 0:
+            raise KeyError(case_id)
+        if (row := self._rows.get(case_id)) is not None:
+            self._places[row] = -1
+        else:
+            del self._others[case_id]
+
+    def __contains__(self, case_id: object) -> bool:
+        return self._place(case_id) >= 0
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (case_id for case_id, row in self._rows.items() if self._places[row] >= 0)
+        yield from self._others
+
+    def __len__(self) -> int:
+        return sum(place >= 0 for place in self._places) + len(self._others)
+
+
+def read_by_case(path: Path, rows: Mapping[str, int]) -> tuple[dict[str, Any], SpooledBaseline] | None:
+    """Read a baseline file as this package writes it; None of any other, however sound or broken it is.
+
+    What is around the cases and every case are JSON by themselves, so that the file is as well.
+
+    Returns:
+        What the file says, its cases left out, and those.
+    """
+    cases = SpooledBaseline(rows)
+    around: list[str] = []
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                around.append(line)
+                if line == _CASES:
+                    around.append(_take(file, cases))
+        raw = json.loads("".join(around))
+        return (raw, cases) if isinstance(raw, dict) and raw.get("cases") == {} and around.count(_CASES) == 1 else None
+    except (OSError, KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _take(lines: Iterable[str], cases: SpooledBaseline) -> str:
+    """Put the *cases* in, and return the line that ends them."""
+    block: list[str] = []
+    more = True
+    for line in lines:
+        if not block and line in _ENDS_OF_CASES:
+            if more:
+                raise ValueError("a comma without a case behind it")
+            return line
+        block.append(line)
+        if line in _ENDS_OF_CASE:
+            if not more:
+                raise ValueError("two cases without a comma between them")
+            more = line.endswith(",\n")
+            ((case_id, said),) = json.loads(f"{{{''.join(block).rstrip().removesuffix(',')}}}").items()
+            cases[case_id] = case_of(said)
+            block.clear()
+    raise ValueError("cut short")
