@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["result_text", "rounded", "run_of", "run_text", "verdict_text"]
 
 
+_NO_CASES = '"comparison":{"cases":{}'  # in a text this would have its quotation marks escaped
+
+
 def run_text(run: Run) -> str:
     """Return *run* without its cases."""
     raw = taken_apart(run)
@@ -37,6 +40,12 @@ def verdict_text(verdict: Verdict) -> str:
         return dumps(verdict)
     around = {**taken_apart(verdict), "comparison": {**taken_apart(comparison), "cases": {}}}
     told = dumps(around)
+    if not isinstance(
+        comparison.cases, dict
+    ):  # of a large run: the text is large enough, beside it is one case at a time
+        begin = told.index(_NO_CASES) + len(_NO_CASES) - 1
+        texts = (f"{dumps(i)}:{dumps(_compared(c), nulls=_nulls(c))}" for i, c in comparison.cases.items())
+        return "".join([told[:begin], ",".join(texts), told[begin:]])
     cases = {case_id: _compared(case) for case_id, case in comparison.cases.items()}
     around["comparison"]["cases"] = cases
     return dumps(around, nulls=told.count("null") + sum(map(_nulls, comparison.cases.values())))

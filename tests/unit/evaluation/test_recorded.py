@@ -19,6 +19,7 @@ from pytest_auepora.errors import AueporaError, GoldenFileError, UnsendableError
 from pytest_auepora.evaluation import recorded
 from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import Evaluation, evaluate
+from pytest_auepora.history.codec import verdict_text
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden import GoldenSuite, load_golden
 from pytest_auepora.metrics.registry import Registry
@@ -167,7 +168,7 @@ def _told(done: Evaluation, place: Path) -> list[Any]:
     run_id = store.add(done.run, done.verdict)
     reports = {kind: report_text(kind, runs, verdicts) for kind in ("md", "json", "csv", "summary", "gitlab")}
     kept = store.load(run_id), store.aggregate(run_id), store.verdict(run_id)
-    return [summary_text(runs, verdicts), reports, kept, done.verdict]
+    return [summary_text(runs, verdicts), reports, kept, verdict_text(done.verdict), done.verdict]
 
 
 @pytest.mark.parametrize("before", ["none", "other", "same"])
