@@ -44,8 +44,8 @@ class Bleu:
 
     def statistics_of_many(self, texts: Iterable[tuple[str, Sequence[str]]]) -> list[list[int]]:
         """Return `statistics` of every prediction and its references."""
-        cuts = [self._cut(prediction, references) for prediction, references in texts]
-        return list(map(self._statistics, cuts, matches_of_many(cuts, self.max_order)))
+        cuts = (self._cut(prediction, references) for prediction, references in texts)
+        return [self._statistics(cut, matched) for cut, matched in matches_of_many(cuts, self.max_order)]
 
     def _cut(self, prediction: str, references: Sequence[str]) -> Compared:
         return self.words(prediction), [self.words(r) for r in references]

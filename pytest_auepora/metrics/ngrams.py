@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
@@ -51,18 +51,20 @@ def _ngrams(words: Sequence[str], n: int) -> Counter[Any]:
     return Counter(words if n == 1 else zip(*[words[i:] for i in range(n)], strict=False))
 
 
-def matches_of_many(compared: Sequence[Compared], longest: int) -> list[list[int]]:
-    """Return `matches` of every one, in less than a third of the time where they are many."""
-    found: list[list[int]] = []
+def matches_of_many(compared: Iterable[Compared], longest: int) -> Iterator[tuple[Compared, list[int]]]:
+    """Yield every one with its `matches`, found in less than a third of the time where they are many.
+
+    No more of them are held than are counted together.
+    """
     for portion in _portions(compared):
         if len(portion) < _WORTH_ARRAYS:
-            found += [matches(given, wanted, longest) for given, wanted in portion]
+            found = [matches(given, wanted, longest) for given, wanted in portion]
         else:
-            found += _Portion(portion).matches(longest)
-    return found
+            found = _Portion(portion).matches(longest)
+        yield from zip(portion, found, strict=True)
 
 
-def _portions(compared: Sequence[Compared]) -> Iterator[list[Compared]]:
+def _portions(compared: Iterable[Compared]) -> Iterator[list[Compared]]:
     """Cut where `_AT_ONCE` is reached, an empty text counting as a word; a long text is a portion of its own."""
     portion: list[Compared] = []
     size = 0

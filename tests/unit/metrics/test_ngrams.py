@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from unittest.mock import patch
 
 import pytest
@@ -34,6 +34,10 @@ def by_definition(compared: Compared, longest: int) -> list[int]:
     ]
 
 
+def counted(compared: list[Compared], longest: int) -> list[list[int]]:
+    return [found for _, found in matches_of_many(compared, longest)]
+
+
 @given(comparisons, st.integers(1, 6))
 def test_matches_are_clipped_at_the_best_reference(compared: Compared, longest: int) -> None:
     assert matches(*compared, longest) == by_definition(compared, longest)
@@ -42,10 +46,10 @@ def test_matches_are_clipped_at_the_best_reference(compared: Compared, longest: 
 @settings(deadline=None)
 @given(st.lists(comparisons, max_size=12), st.integers(1, 6), st.sampled_from((2, 40, 2**14)))
 def test_many_at_once_are_as_one_by_one(compared: list[Compared], longest: int, at_once: int) -> None:
-    expected = [by_definition(one, longest) for one in compared]
+    expected = [(one, by_definition(one, longest)) for one in compared]
     with patch.object(ngrams, "_WORTH_ARRAYS", 1), patch.object(ngrams, "_AT_ONCE", at_once):
-        assert matches_of_many(compared, longest) == expected
-    assert matches_of_many(compared, longest) == expected
+        assert list(matches_of_many(compared, longest)) == expected
+    assert list(matches_of_many(compared, longest)) == expected
 
 
 def test_many_long_texts_in_portions() -> None:
@@ -55,7 +59,16 @@ def test_many_long_texts_in_portions() -> None:
     for i in range(60):
         words = [str(rng.randrange(10_000) if i % 2 else rng.randrange(20)) for _ in range(1000 if i != 30 else 20_000)]
         compared.append(([w for w in words if rng.random() < 0.9], [words, words[::-1], []]))
-    assert matches_of_many(compared, 4) == [matches(*one, 4) for one in compared]
+    assert counted(compared, 4) == [matches(*one, 4) for one in compared]
+
+
+def test_no_more_are_held_than_are_counted_together() -> None:
+    """A data set of any size goes through: the first results come before the last texts are asked for."""
+    left = iter(range(100_000))
+    many: Iterator[Compared] = ((["a", "b"] * 100, [["b", "a"] * 100]) for _ in left)
+    first, found = next(matches_of_many(many, 4))
+    assert found == matches(*first, 4)
+    assert next(left) < 100
 
 
 def test_numbers_fit_where_a_portion_is_full() -> None:
@@ -63,8 +76,8 @@ def test_numbers_fit_where_a_portion_is_full() -> None:
     size = ngrams._AT_ONCE
     narrow: list[Compared] = [(["a"], [["a"]])] * (size // 4)
     wide: list[Compared] = [*[([], [[]])] * 7, ([str(i) for i in range(size // 3)], [["7"]] * (size // 5))]
-    assert matches_of_many(narrow, 2) == [[1, 0]] * len(narrow)
-    assert matches_of_many(wide, 3) == [matches(*one, 3) for one in wide]
+    assert counted(narrow, 2) == [[1, 0]] * len(narrow)
+    assert counted(wide, 3) == [matches(*one, 3) for one in wide]
 
 
 @pytest.mark.parametrize("metric", [SentenceBleu(), BleuScore(lowercase=True)], ids=lambda m: m.name)
