@@ -9,6 +9,8 @@ from functools import lru_cache
 from json.encoder import encode_basestring as _quote
 from typing import Any
 
+import orjson
+
 from ..core.types import Document
 
 __all__ = ["content_hash"]
@@ -28,17 +30,18 @@ def content_hash(said: Mapping[str, Any]) -> str:
 
     Neither the order of keys and of relevant documents counts, nor whether a default is written out.
     """
-    parts = []
+    parts: dict[str, Any] = {}
     for name in _meaningful(tuple(said)):
         value = said[name]
         if name in _DOCUMENTS:
             # most are known by their ids alone, which needs no call
             texts = [_document(doc) if doc.metadata or doc.text else _quote(doc.doc_id) for doc in value]
             texts.sort()
-            parts.append(f'"{name}":[{",".join(texts)}]')
+            parts[name] = orjson.Fragment(f"[{','.join(texts)}]")
         elif value and (name != "match" or value != "word"):
-            parts.append(f'"{name}":{_quote(value) if type(value) is str else _json(value)}')
-    return hashlib.sha256(f"{{{','.join(parts)}}}".encode()).hexdigest()[:12]
+            parts[name] = value if _is_text(value) else orjson.Fragment(_encode(value))
+    # of text both write the same, orjson in a tenth of the time; whatever else there is was written by `json`
+    return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:12]
 
 
 @lru_cache(maxsize=256)
@@ -47,14 +50,9 @@ def _meaningful(keys: tuple[str, ...]) -> list[str]:
     return sorted(_MEANING.intersection(keys))
 
 
-def _json(value: Any) -> str:
-    """Canonical JSON; what most values are, lists of text, is written here: that is faster."""
-    if type(value) is list:
-        if len(value) == 1 and type(value[0]) is str:
-            return f"[{_quote(value[0])}]"
-        if all(type(part) is str for part in value):
-            return f"[{','.join(map(_quote, value))}]"
-    return _encode(value)
+def _is_text(value: Any) -> bool:
+    """Whether it is a text or a list of texts."""
+    return type(value) is str or (type(value) is list and all(type(part) is str for part in value))
 
 
 def _document(doc: Document) -> str:
