@@ -32,17 +32,21 @@ class OutputSplitter:
         self._shadowed: list[Any] = []
         self._replaced: list[tuple[str, Any, Any]] = []
         self._handlers: list[logging.Handler] = []
+        self._seen: tuple[Any, Any] = None, None
 
     def install(self) -> None:
         """Take in the current streams and root handlers."""
+        for handler in logging.root.handlers:
+            if keep_with_call not in handler.filters:
+                handler.addFilter(keep_with_call)
+                self._handlers.append(handler)
+        if sys.stdout is self._seen[0] and sys.stderr is self._seen[1]:
+            return  # as in most phases: they were taken in, and stay so
         for name in _STREAMS:
             stream = getattr(sys, name)
             if stream is not None and not isinstance(stream, _Proxy) and "write" not in getattr(stream, "__dict__", ()):
                 self._take_in(name, stream)
-        for handler in logging.getLogger().handlers:
-            if keep_with_call not in handler.filters:
-                handler.addFilter(keep_with_call)
-                self._handlers.append(handler)
+        self._seen = sys.stdout, sys.stderr
 
     def uninstall(self) -> None:
         """Leave everything as it was found."""

@@ -22,14 +22,19 @@ FURTHER = "data_of_repeats"
 
 def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Score]:
     """Run every metric on one case.  A metric that raises gives an error score; the others still count."""
-    return {metric.name: _score(metric, sample, outputs) for metric in metrics}
-
-
-def _score(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> Score:
-    try:
-        return Score.of(metric.measure(sample, outputs))
-    except Exception as exc:
-        return Score.failed(f"{type(exc).__name__}: {exc}")
+    scores: dict[str, Score] = {}
+    for metric in metrics:
+        try:
+            seen = metric.measure(sample, outputs)
+            # what nearly every measurement is, without two calls that would say so
+            if type(seen) is Measurement and type(value := seen.value) is float and not math.isnan(value):
+                score = Score("number", value, "", seen.data, seen.details)
+            else:
+                score = Score.of(seen)
+        except Exception as exc:
+            score = Score.failed(f"{type(exc).__name__}: {exc}")
+        scores[metric.name] = score
+    return scores
 
 
 def score_cases(
@@ -47,7 +52,7 @@ def _column(metric: Metric, samples: Sequence[EvaluationSample], outputs: Sequen
             seen = metric.measure_many(samples, outputs)
             if len(seen) == len(samples):
                 return [Score.of(one) for one in seen]
-    return [_score(metric, s, o) for s, o in zip(samples, outputs, strict=True)]
+    return [score_case([metric], s, o)[metric.name] for s, o in zip(samples, outputs, strict=True)]
 
 
 def failed_scores(metrics: Iterable[Metric], sample: EvaluationSample, reason: str) -> dict[str, Score]:

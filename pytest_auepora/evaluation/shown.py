@@ -43,8 +43,9 @@ def _hits(retrieved: Iterable[RetrievedDocument], grades: Iterable[int], *, whol
     for r, grade in zip(retrieved, grades, strict=False):
         doc, text = r.doc, r.doc.text
         score: float | None = r.score
-        if text and not whole and len(text) > SNIPPET_CAP:
-            text = _cropped_text(text, grade)
+        if not whole and text and len(text) > SNIPPET_CAP:
+            # of most a snippet is shown, cut here and not by two calls for each
+            text = _cropped_text(text, grade) if grade else text[: SNIPPET_CAP - 1] + "…"
         if type(score) is not float or score - score != 0:  # else there is nothing to do
             score = _plain(score)
         hit: dict[str, Any] = {"id": doc.doc_id, "score": score, "grade": grade, "text": text}

@@ -47,7 +47,7 @@ def run_case(session: AueporaSession, rag: Any) -> None:
         ask = session.ask(system, case)
         calls = [timed_call(item, caller, ask, case.benchmark, case.timeout)]
     else:
-        asks = _asks(item, session, rag, ahead=caller.concurrency > 1)
+        asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)
         calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
     done = take(item, session, rag, calls)
     if more := session.stages.asks(system, done):
@@ -63,7 +63,7 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
     system = _answering(item, session, rag)
     caller = session.callers.of(system)
-    asks = _asks(item, session, rag, ahead=caller.concurrency > 1)
+    asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
     done = take(item, session, rag, calls)
     if more := session.stages.asks(system, done):
@@ -72,30 +72,31 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
 
 
 def _asks(
-    item: pytest.Item, session: AueporaSession, rag: Any, *, ahead: bool
+    item: pytest.Item, session: AueporaSession, rag: Any, system: System, *, ahead: bool
 ) -> Iterator[tuple[tuple[Hashable, Fn], Upcoming, float | None]]:
-    """Yield the item's calls, one per repeat; if calls may be started *ahead*, each with those behind it."""
+    """Yield the item's calls of *system*, one per repeat; if any may be started *ahead*, each with those behind it."""
 
-    def calls(one: pytest.Item, first: int = 0) -> Iterator[tuple[Hashable, Fn, float | None]]:
-        case, system = one.stash[CASE], _answering(one, session, rag)
+    def calls(one: pytest.Item, system: System, first: int = 0) -> Iterator[tuple[Hashable, Fn, float | None]]:
+        case = one.stash[CASE]
         for i in range(first, session.answers.times(one.stash[SUITE], case, system)):
             yield (one, i), session.ask(system, case, i), case.timeout
 
-    for i, (key, fn, limit) in enumerate(calls(item)):
+    for i, (key, fn, limit) in enumerate(calls(item, system)):
         upcoming: Upcoming = ()
         if ahead:
-            followers = session.queue.upcoming(item)
-            upcoming = chain(calls(item, i + 1), chain.from_iterable(map(calls, followers)))
+            followers = (calls(one, _answering(one, session, rag)) for one in session.queue.upcoming(item))
+            upcoming = chain(calls(item, system, i + 1), chain.from_iterable(followers))
         yield (key, fn), upcoming, limit
 
 
 def _answering(item: pytest.Item, session: AueporaSession, rag: Any) -> System:
     __tracebackhide__ = True
-    case, suite = item.stash[CASE], item.stash[SUITE]
+    suite = item.stash[SUITE]
     try:
         return session.answers.source(suite, variant_of(item), session.system(rag))
     except SystemShapeError as exc:
         error = exc
+    case = item.stash[CASE]
     from ..evaluation.case import errored_result
 
     # the same for all cases: an errored case each, and no traceback through this package
@@ -234,9 +235,10 @@ class Collecting(OnlyHooks):
         if call.excinfo is not None and CASE in item.stash:
             show_quickly(item, call.when)
         report = yield
-        if call.when == "setup" and CASE in item.stash and not report.passed:
+        if call.when == "setup" and not report.passed and CASE in item.stash:
             self._keep_setup(item, call, report)
-        if (parcels := item.stash.get(PARCELS, None)) is not None and call.when != "teardown":
+        if call.when != "teardown" and PARCELS in item.stash:
+            parcels = item.stash[PARCELS]
             if hasattr(report, "wasxfail"):
                 for parcel in parcels:
                     if CASE not in item.stash or parcel.result.case_id == item.stash[CASE].id:

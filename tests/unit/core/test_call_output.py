@@ -233,6 +233,18 @@ class Rigid:
         pass
 
 
+def test_a_handler_that_comes_later_is_taken_in_where_the_streams_stay() -> None:
+    root, late, splitter = logging.getLogger(), Handler(), OutputSplitter()
+    with splitter:
+        root.addHandler(late)
+        try:
+            splitter.install()
+            assert keep_with_call in late.filters
+        finally:
+            root.removeHandler(late)
+    assert keep_with_call not in late.filters
+
+
 def test_a_stream_that_takes_no_attributes_is_replaced_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     rigid = Rigid()
     monkeypatch.setattr(sys, "stdout", rigid)

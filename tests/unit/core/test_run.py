@@ -156,3 +156,27 @@ def test_comparable_scores() -> None:
     for compare in (lambda: missing >= 0, lambda: missing == 0, lambda: missing < 1, lambda: float(missing)):
         with pytest.raises(NotMeasuredError, match="no reference_answer"):
             compare()
+
+
+class Several(Measurement):
+    """A measurement of somebody's own kind."""
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        Measurement(0.5, [1, 2], {"missed": ["a"]}),
+        Measurement(True),
+        Measurement(1),
+        Measurement(math.nan),
+        Measurement(math.inf),
+        Measurement(None, [3]),
+        Several(0.25, 7),
+        NotApplicable("no relevant_docs"),
+    ],
+)
+def test_a_case_scores_what_a_measurement_says(seen: Measurement | NotApplicable) -> None:
+    sample, outputs = EvaluationSample("a", "?"), SystemOutputs([], Response("x"))
+    scored, wanted = score_case([Const("m", seen)], sample, outputs)["m"], Score.of(seen)
+    assert asdict(scored) == asdict(wanted)
+    assert type(scored.value) is type(wanted.value)
