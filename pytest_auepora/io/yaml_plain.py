@@ -17,8 +17,9 @@ from .yaml_scalars import Plain
 
 __all__ = ["NeedsWhole", "PlainLines", "plain_head"]
 
-_BEYOND_ASCII = "\xa0-\u2027\u202a-\ud7ff\U00010000-\U0010ffff"
-"""What YAML allows anywhere: no control characters, line breaks, surrogates or byte-order marks."""
+_NEVER = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\uffff"
+"""Control characters, line breaks, surrogates and what follows them, byte-order marks among it: all else YAML allows
+anywhere."""
 
 _WORD = "[A-Za-z0-9_][A-Za-z0-9_ ./@+()=-]*"
 _PAIR = f"[A-Za-z0-9_][A-Za-z0-9_@.-]*: +{_WORD}"
@@ -36,17 +37,21 @@ class NeedsWhole(Exception):
 
 
 @lru_cache(maxsize=16)
-def _pattern(indent: int, beyond_ascii: str) -> re.Pattern[str]:
+def _pattern(indent: int, never: str | None) -> re.Pattern[str]:
     """A plain line of a case, where the dashes of the cases are indented by *indent*.
 
     Its groups: the dash of a case, the key, then what the value stands in (none, double quotes, single quotes,
-    brackets, braces).
+    brackets, braces).  *never* are the characters that no text has; None for a text within ASCII.
     """
-    double = rf"[ !#-\[\]-~{beyond_ascii}]*"
+    if never is None:
+        double, single, first, rest = r"[ !#-\[\]-~]*", "[ -&(-~]*", f"[{_STARTS}]", "[ -~]*"
+    else:
+        double, single, rest = rf'[^"\\{never}]*', f"[^'{never}]*", f"[^{never}]*"
+        first = f"(?:[{_STARTS}]|[^ -~{never}])"
     item = rf'(?:{_WORD}|"{double}"|\{{{_PAIRS}\}})'
-    quoted = rf""""({double})"|'([ -&(-~{beyond_ascii}]*)'"""
+    quoted = f""""({double})"|'({single})'"""
     flow = rf"\[ *((?:{item}(?:, *{item})*)?)\]|\{{({_PAIRS})\}}"
-    plain = rf"([{_STARTS}{beyond_ascii}][ -~{beyond_ascii}]*)"
+    plain = f"({first}{rest})"
     dash = rf"(?: {{{indent}}}(-) | {{{indent + 2}}})"
     return re.compile(rf"{dash}([A-Za-z_][A-Za-z0-9_]{{0,60}}): +(?:{plain}|(?:{quoted}|{flow}) *)")
 
@@ -91,9 +96,10 @@ class PlainLines:
         self.lines, text = source.lines, source.text
         self.dash, self.blank = " " * indent + "- ", " " * (indent + 2)
         # a set of characters within ASCII is a table, any other is searched range by range
-        beyond_ascii = "" if text.isascii() else _BEYOND_ASCII
-        self._match = _pattern(indent, beyond_ascii).fullmatch
-        self._allowed = _is_allowed(text, beyond_ascii)
+        self._allowed = _is_allowed(text)
+        # sets of many letters take long to make: where all are allowed, only what ends a line has to be looked for
+        never = None if text.isascii() else "\n" if self._allowed else _NEVER
+        self._match = _pattern(indent, never).fullmatch
         self._plain = Plain()
         self._keys: dict[str, Any] = {}
         self._first: dict[str, Any] = {}
@@ -189,8 +195,8 @@ class PlainLines:
         return self._keys[text]
 
 
-def _is_allowed(text: str, beyond_ascii: str) -> bool:
+def _is_allowed(text: str) -> bool:
     """Whether all of *text* are characters that YAML allows anywhere, and line feeds."""
-    if not beyond_ascii:
+    if text.isascii():
         return not text.encode().translate(None, _PRINTED)
-    return re.search(f"[^\n -~{beyond_ascii}]", text) is None
+    return re.search(rf"(?!\n)[{_NEVER}]", text) is None
