@@ -134,7 +134,7 @@ def fit_all(texts: Sequence[str], rooms: Sequence[int], *, ascii_only: bool = Fa
     """
     heads = [text[: room + 2] for text, room in zip(texts, rooms, strict=True)]  # a blank, and what follows it
     dots = "..." if ascii_only else "…"
-    if not _are_plain(heads) or min(rooms) < len(dots):
+    if not _are_plain(heads) or min(rooms, default=0) < len(dots):
         return [
             clip(printable(text, ascii_only=ascii_only), room, ascii_only=ascii_only)
             for text, room in zip(texts, rooms, strict=True)

@@ -76,6 +76,10 @@ def test_texts_are_made_printable_together_as_each_by_itself(texts: list[str]) -
         assert printable_all(texts, ascii_only=ascii_only) == alone
 
 
+def test_of_no_texts_none_is_shown() -> None:
+    assert fit_all([], []) == printable_all([]) == []
+
+
 def test_every_character_takes_the_columns_that_unicode_gives_it() -> None:
     for char in map(chr, range(0x10000)):
         joins = (unicodedata.category(char) in ("Mn", "Me", "Cf") and char != "\xad") or "\u1160" <= char <= "\u11ff"
