@@ -21,17 +21,13 @@ from typing import Any, overload
 
 from .metrics_base import Measurement
 from .run import CaseResult, CaseState, Score, ScoreState
+from .score_codes import Alike, ScoreCodes
 from .spool import Spool
 
 __all__ = ["ResultTable", "ScoreColumn"]
 
 _STATES: tuple[CaseState | None, ...] = (None, "passed", "failed", "error", "skipped")
 _CODES = {state: code for code, state in enumerate(_STATES)}
-_ABSENT = 0  # code of a score that is not there
-_ELSEWHERE: dict[ScoreState, int] = {"number": 252, "n/a": 253, "error": 254, "aggregate": 255}
-"""Codes of scores that lie with the rest of the result."""
-_MOST_SAID = 251
-_MOST_ALIKE = 1_000  # different mappings of a kind that are kept in memory; the thresholds of most cases are the same
 _ALIKE = ("labels", "extra")
 _REST = (
     "problems", "error", "query", "where", "content_hash", "expected", "outputs", "ranks", "seconds",
@@ -57,8 +53,8 @@ class ResultTable(MutableMapping[str, CaseResult]):
         self.rows = rows
         self._states = bytearray(len(ids))
         self._places = array("q", [0]) * len(ids)
-        self._alike = {name: _Alike(len(ids)) for name in _ALIKE}
-        self._columns: dict[str, _Column] = {}
+        self._alike = {name: Alike(len(ids)) for name in _ALIKE}
+        self._columns: dict[str, ScoreCodes] = {}
         self._rest: Spool[_Rest] = Spool()
         self._clusters: dict[int, str] = {}
         self._count = 0
@@ -69,7 +65,7 @@ class ResultTable(MutableMapping[str, CaseResult]):
         self._count += not self._states[row]
         self._states[row] = _CODES[result.state]
         for column in self._columns.values():
-            column.codes[row] = _ABSENT
+            column.codes[row] = 0
         more = {
             name: (score.state, score.value, score.reason, score.data, score.details)
             for name, score in result.scores.items()
@@ -84,9 +80,9 @@ class ResultTable(MutableMapping[str, CaseResult]):
         self._rest.append((tuple(rest), more))
         self._last = None
 
-    def _column(self, name: str) -> _Column:
+    def _column(self, name: str) -> ScoreCodes:
         if name not in self._columns:
-            self._columns[name] = _Column(len(self.ids))
+            self._columns[name] = ScoreCodes(len(self.ids))
         return self._columns[name]
 
     def __getitem__(self, case_id: str) -> CaseResult:
@@ -214,70 +210,6 @@ class _Kept(CaseResult):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CaseResult, tuple(getattr(self, name) for name in CaseResult.__dataclass_fields__)
-
-
-class _Alike:
-    """Mappings of which most say the same: each is kept once, for all results that have it."""
-
-    def __init__(self, n: int) -> None:
-        self._codes = array("H", [0]) * n
-        self._known: dict[str, int] = {}
-        self._values: list[dict[str, Any]] = []
-
-    def take(self, row: int, value: dict[str, Any]) -> bool:
-        """Keep *value* for *row*; False where there are too many different ones already."""
-        said = repr(value)  # 1, 1.0 and True are equal, and so are two mappings in different order
-        code = self._known.get(said, 0)
-        if not code and len(self._values) < _MOST_ALIKE:
-            self._values.append(value)
-            code = self._known[said] = len(self._values)
-        self._codes[row] = code
-        return code > 0
-
-    def get(self, row: int) -> dict[str, Any] | None:
-        code = self._codes[row]
-        return self._values[code - 1] if code else None
-
-
-class _Column:
-    """The scores of one metric: a number, and a code for its state and reason."""
-
-    def __init__(self, n: int) -> None:
-        self.codes = bytearray(n)
-        self._values = array("d", [0.0]) * n
-        self._known: dict[tuple[Any, ...], int] = {}
-        self._said: list[tuple[Any, ...]] = [()]
-
-    def take(self, row: int, score: Score) -> bool:
-        """Keep *score*; False where it is more than a number, or one of too many reasons for there being none."""
-        value = score.value
-        if score.data is not None or score.details or not (value is None or type(value) is float):
-            self.codes[row] = _ELSEWHERE[score.state]
-            return False
-        said = (score.state, value is not None, score.reason)
-        code = self._known.get(said, 0)
-        if not code and len(self._said) <= _MOST_SAID:
-            code = self._known[said] = len(self._said)
-            self._said.append(said)
-        self.codes[row] = code or _ELSEWHERE[score.state]
-        self._values[row] = 0.0 if value is None else value
-        return code > 0
-
-    def get(self, row: int) -> Score | None:
-        code = self.codes[row]
-        if code > _MOST_SAID:
-            return None
-        state, has_value, reason = self._said[code]
-        return Score(state, self._values[row] if has_value else None, reason, None, {})
-
-    def coded(self, states: Collection[ScoreState], *, plain: bool) -> bytes:
-        """Return for each code whether it stands for one of *states*; without *plain*, not those of mere numbers."""
-        out = bytearray(256)
-        for code, said in enumerate(self._said[1:], 1):
-            out[code] = plain and said[0] in states
-        for state, code in _ELSEWHERE.items():
-            out[code] = state in states
-        return bytes(out)
 
 
 class ScoreColumn(Sequence[Score]):

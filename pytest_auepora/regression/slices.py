@@ -84,15 +84,16 @@ def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list
     inside = [
         (part, {i for i, case in run.cases.items() if in_slice(case, part)}) for part in _slices(run, policy.slices)
     ]
+    clusters = {i: case.cluster for i, case in run.cases.items() if case.cluster not in ("", i)}
     for name, info in run.metrics.items():
         changes = comparison.changes_of(name) if info.baselined and not is_apart(info) else {}
         if not changes:
             continue
-        out.append(Part(name, changes, _clusters(run, changes)))
+        out.append(Part(name, changes, _clusters(clusters, changes)))
         for part, ids in inside:
             own = _among(changes, ids)
             if 0 < len(own) < len(changes):
-                out.append(Part(name, own, _clusters(run, own), part))
+                out.append(Part(name, own, _clusters(clusters, own), part))
     return out
 
 
@@ -102,8 +103,8 @@ def _among(changes: Mapping[str, ScoreChange], ids: Collection[str]) -> Mapping[
     return changes.among(ids)  # type: ignore[attr-defined,no-any-return]  # a `ChangeColumn`
 
 
-def _clusters(run: Run, changes: Mapping[str, ScoreChange]) -> int:
-    return len({run.cases[i].cluster or i for i in changes})
+def _clusters(clusters: Mapping[str, str], changes: Mapping[str, ScoreChange]) -> int:
+    return len({clusters.get(i, i) for i in changes})
 
 
 def slice_notes(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[str]:

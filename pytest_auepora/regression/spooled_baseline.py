@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from .baseline import BaselineCase, case_of
 
 __all__ = ["SpooledBaseline", "read_by_case"]
 
+_fields_of: Callable[[BaselineCase], tuple[Any, ...]] = attrgetter(*[f.name for f in fields(BaselineCase)])
 _CASES, _ENDS_OF_CASES, _ENDS_OF_CASE = ' "cases": {\n', (" },\n", " }\n"), ("  },\n", "  }\n")
 
 
@@ -27,7 +30,7 @@ class SpooledBaseline(MutableMapping[str, BaselineCase]):
         self._rows = rows
         self._places = array("q", [-1]) * len(rows)
         self._others: dict[str, int] = {}
-        self._spool: Spool[BaselineCase] = Spool()
+        self._spool: Spool[tuple[Any, ...]] = Spool()
         self._last: tuple[int, BaselineCase] | None = None
 
     def __setitem__(self, case_id: str, case: BaselineCase) -> None:
@@ -35,7 +38,7 @@ class SpooledBaseline(MutableMapping[str, BaselineCase]):
             self._places[row] = len(self._spool)
         else:
             self._others[case_id] = len(self._spool)
-        self._spool.append(case)
+        self._spool.append(_fields_of(case))
 
     def _place(self, case_id: object) -> int:
         row = self._rows.get(case_id)  # type: ignore[call-overload]
@@ -45,7 +48,7 @@ class SpooledBaseline(MutableMapping[str, BaselineCase]):
         if (place := self._place(case_id)) < 0:
             raise KeyError(case_id)
         if self._last is None or self._last[0] != place:  # a case is mostly asked for several times in a row
-            self._last = place, self._spool[place]
+            self._last = place, BaselineCase(*self._spool[place])
         return self._last[1]
 
     def __delitem__(self, case_id: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_auepora.core import result_table
+from pytest_auepora.core import score_codes
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.result_table import ResultTable
 from pytest_auepora.core.run import CaseResult, Run, Score
@@ -39,8 +39,8 @@ def filled() -> ResultTable:
 @pytest.mark.parametrize("alike", [1000, 1])
 @pytest.mark.parametrize("said", [251, 1])
 def test_what_goes_in_comes_out_in_order(monkeypatch: pytest.MonkeyPatch, alike: int, said: int) -> None:
-    monkeypatch.setattr(result_table, "_MOST_ALIKE", alike)
-    monkeypatch.setattr(result_table, "_MOST_SAID", said)
+    monkeypatch.setattr(score_codes, "_MOST_ALIKE", alike)
+    monkeypatch.setattr(score_codes, "_MOST_SAID", said)
     table = filled()
     assert list(table) == list(IDS)
     for case_id, result in table.items():

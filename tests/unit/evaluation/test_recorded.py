@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.cli.report import summary_text
-from pytest_auepora.core import result_table
+from pytest_auepora.core import score_codes
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.errors import AueporaError, GoldenFileError, UnsendableError
 from pytest_auepora.evaluation import recorded
@@ -151,7 +151,7 @@ def test_what_cases_say_alike_is_kept_once_and_what_only_looks_equal_is_not(
     small = score_recorded(load_golden(path), outputs)
     monkeypatch.setattr(recorded, "LARGE", 5)
     for remembered in (1_000, 1):  # whatever is not kept in memory
-        monkeypatch.setattr(result_table, "_MOST_ALIKE", remembered)
+        monkeypatch.setattr(score_codes, "_MOST_ALIKE", remembered)
         large = score_recorded(load_golden(path), outputs)
         assert large.verdict == small.verdict
         for case_id, slim in large.run.cases.items():
