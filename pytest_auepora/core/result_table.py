@@ -17,6 +17,7 @@ from collections.abc import (
     Sequence,
     ValuesView,
 )
+from itertools import compress
 from typing import Any, overload
 
 from .metrics_base import Measurement
@@ -108,7 +109,7 @@ class ResultTable(MutableMapping[str, CaseResult]):
         return row is not None and bool(self._states[row])
 
     def __iter__(self) -> Iterator[str]:
-        return (case_id for case_id, row in self.rows.items() if self._states[row])
+        return compress(self.ids, self._states)
 
     def __len__(self) -> int:
         return self._count

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from itertools import compress
+from typing import Any, TypeVar, get_args
 
 from ..core.result_table import ResultTable
 from .baseline import BaselineCase
 from .compare import CaseComparison, Flip, MetricChange, ScoreChange
 
 __all__ = ["ChangeColumn", "ComparedTable"]
+
+T = TypeVar("T")
 
 _FLIPS: tuple[Flip, ...] = get_args(Flip)
 _THERE, _ERRORED = 1, 2
@@ -73,7 +76,7 @@ class ComparedTable(Mapping[str, CaseComparison]):
         return row is not None and self._flips[row] > 0
 
     def __iter__(self) -> Iterator[str]:
-        return (case_id for case_id, flip in zip(self.ids, self._flips, strict=True) if flip)
+        return compress(self.ids, self._flips)
 
     def __len__(self) -> int:
         return len(self._flips) - self._flips.count(0)
@@ -132,8 +135,12 @@ class ChangeColumn(Mapping[str, ScoreChange]):
     def __init__(self, table: ComparedTable, column: _Column, chosen: array[int] | None = None) -> None:
         self._table, self._column, self._chosen = table, column, chosen
 
+    def _picked(self, values: Sequence[T]) -> Iterable[T]:
+        """Return, of *values* by row, those of the cases."""
+        return compress(values, self._column.flags) if self._chosen is None else (values[row] for row in self._chosen)
+
     def _rows(self) -> Iterable[int]:
-        return self._chosen if self._chosen is not None else (r for r, flag in enumerate(self._column.flags) if flag)
+        return self._picked(range(len(self._table.ids)))
 
     def among(self, ids: Iterable[str]) -> ChangeColumn:
         """Return those of some cases."""
@@ -147,7 +154,7 @@ class ChangeColumn(Mapping[str, ScoreChange]):
         return self._column.get(row)
 
     def __iter__(self) -> Iterator[str]:
-        return (self._table.ids[row] for row in self._rows())
+        return iter(self._picked(self._table.ids))
 
     def __len__(self) -> int:
         flags = self._column.flags
@@ -155,26 +162,40 @@ class ChangeColumn(Mapping[str, ScoreChange]):
 
     def change(self) -> MetricChange:
         """Return the means; see `compare.change_over`."""
-        n, column, rows, ids = len(self), self._column, self._rows, self._table.ids
-        fallen = sorted([row for row in rows() if column.gain[row] < 0], key=column.gain.__getitem__)
+        n, column, ids = len(self), self._column, self._table.ids
+        fallen = sorted([row for row in self._rows() if column.gain[row] < 0], key=column.gain.__getitem__)
         three = (column.before, column.after, column.gain)
-        means = [sum(values[row] for row in rows()) / n for values in three]
+        means = [sum(self._picked(values)) / n for values in three]
         return MetricChange(n, means[0], means[1], means[2], tuple([ids[row] for row in fallen]))
 
     def gains(self) -> Mapping[str, float]:
         """Return the gains by case."""
         return _Gains(self._table, self._column, self)
 
+    def all_gains(self) -> Iterator[float]:
+        """Yield the gains."""
+        return iter(self._picked(self._column.gain))
+
 
 class _Gains(Mapping[str, float]):
     def __init__(self, table: ComparedTable, column: _Column, cases: ChangeColumn) -> None:
-        self._rows, self._gain, self._cases = table.rows, column.gain, cases
+        self._rows, self._gain, self.cases = table.rows, column.gain, cases
 
     def __getitem__(self, case_id: str) -> float:
         return self._gain[self._rows[case_id]]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._cases)
+        return iter(self.cases)
 
     def __len__(self) -> int:
-        return len(self._cases)
+        return len(self.cases)
+
+    def values(self) -> ValuesView[float]:
+        return _GainValues(self)
+
+
+class _GainValues(ValuesView[float]):
+    _mapping: _Gains
+
+    def __iter__(self) -> Iterator[float]:
+        return self._mapping.cases.all_gains()
