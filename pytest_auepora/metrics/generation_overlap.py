@@ -90,7 +90,6 @@ class SquadMetric(Configured):
         return Measurement(max([self._agreement(prediction, r) for r in references]))
 
 
-@dataclass(eq=False, repr=False)
 class ExactMatch(SquadMetric):
     """1 where the normalised answer equals a normalised reference, else 0."""
 
@@ -101,7 +100,6 @@ class ExactMatch(SquadMetric):
         return float(prediction == reference)
 
 
-@dataclass(eq=False, repr=False)
 class TokenF1(SquadMetric):
     """Harmonic mean of the precision and recall of the answer's words, best over the references."""
 

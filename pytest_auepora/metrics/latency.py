@@ -43,7 +43,6 @@ class Latency(Configured):
         return Measurement(float(seconds))
 
 
-@dataclass(eq=False, repr=False)
 class MeanLatency(Latency):
     """Mean seconds of a timing."""
 

@@ -33,9 +33,9 @@ def spell(value: Any) -> str:
 class Configured(Metric):
     """A metric whose options are dataclass fields.
 
-    A subclass is a dataclass as well (``eq=False, repr=False``) and sets ``stem``, its name with fields
-    in braces (``"recall@{k}"``).  Fields that the stem does not show and that differ from their default
-    follow in brackets, so that a metric made in Python carries the name the registry accepts for it.
+    A subclass with options of its own is a dataclass as well (``eq=False, repr=False``); each sets ``stem``, its
+    name with fields in braces (``"recall@{k}"``).  Fields that the stem does not show and that differ from their
+    default follow in brackets, so that a metric made in Python carries the name the registry accepts for it.
 
     Raises:
         MetricError: an option has a value the metric cannot work with.

@@ -7,10 +7,9 @@ Where these are not one (xdist), or where cases do not share a system, all there
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -42,8 +41,7 @@ def staged_suites(items: Sequence[pytest.Item], session: AueporaSession) -> froz
     return frozenset(staged - apart)
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """A case as it was judged, what came of it, and of each of its repeats."""
 
     item: pytest.Item
@@ -51,7 +49,7 @@ class Taken:
     result: CaseResult
     singles: list[CaseResult]
     comparison: CaseComparison | None
-    recordings: list[str] = field(default_factory=list)
+    recordings: list[str]
 
 
 class Stages:
