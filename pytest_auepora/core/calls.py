@@ -253,7 +253,8 @@ class Caller:
         self._since_filled = 0
         for next_key, next_fn, *its_own in islice(upcoming, self.lookahead):
             if next_key not in ahead:
-                self._submit(lane, ahead, next_key, next_fn, its_own[0] if its_own else self.timeout)
+                its_limit = its_own[0] if its_own and its_own[0] is not None else self.timeout
+                self._submit(lane, ahead, next_key, next_fn, its_limit)
         if not is_early and len(ahead) == 1:
             call.result.concurrency = 1
         return call

@@ -268,6 +268,18 @@ def test_hung_early_calls_do_not_starve_the_others(release: threading.Event) -> 
     assert [r.value for r in results[6:]] == ["fine"] * 6
 
 
+def test_an_early_call_without_a_limit_of_its_own_has_the_callers(release: threading.Event) -> None:
+    def hang() -> None:
+        release.wait(LONG)
+
+    with Caller(2, timeout=0.1) as caller:
+        caller.call(0, lambda: None, [(1, hang, None), (2, hang, None)])
+        assert caller.call(3, lambda: "good").value == "good", "nobody has asked for those that hold both places"
+        hung = caller.call(1, hang)
+    assert hung.timed_out
+    assert hung.seconds < LONG / 2
+
+
 def test_a_limit_counts_from_the_calls_own_start() -> None:
     limit = 1.0
     with Caller(2, timeout=limit) as caller:  # the last pair waits longer than the limit before it starts
