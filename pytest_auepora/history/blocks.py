@@ -33,9 +33,11 @@ _LEVEL = 2  # of zlib: it takes as many steps as 1 does, for a tenth less room
 Block = tuple[str, bytes]
 """What is in it, as JSON, and compressed texts.
 
-Of answers it is ``[[case, how many texts], ...]``, and they have a line each; of documents it is how many, and they
-are a list.  Answers name the texts of documents by their numbers, counted over all blocks.
+Of answers it is ``[[case, how many texts], ...]``, of documents how many; they have a line each.  After an answer
+stand the numbers of the texts of its documents, counted over all blocks.
 """
+
+_NUMBERS = "\t"  # JSON has none that is not escaped
 
 
 class Packing:
@@ -46,7 +48,7 @@ class Packing:
         self._index: list[tuple[str, int]] = []
         self._lines: list[str] = []
         self._size = 0
-        self._known: dict[str, int] = {}
+        self._known: dict[str, str] = {}
         self._texts: list[str] = []
         self._texts_size = self._texts_seen = self._known_size = 0
 
@@ -69,14 +71,12 @@ class Packing:
 
     def _line(self, text: str) -> str:
         rest, documents = without_texts(text)
-        if not documents:
-            return text
-        return with_texts(rest, [self._number(one) for one in documents])
+        return f"{rest}{_NUMBERS}{' '.join([self._number(one) for one in documents])}" if documents else text
 
-    def _number(self, text: str) -> int:
+    def _number(self, text: str) -> str:
         if (number := self._known.get(text)) is not None:
             return number
-        number = self._texts_seen
+        number = str(self._texts_seen)
         self._texts_seen += 1
         self._texts.append(text)
         self._texts_size += len(text)
@@ -92,7 +92,7 @@ class Packing:
 
     def _close_texts(self) -> None:
         if self._texts:
-            self._blocks.append((dumps(len(self._texts)), _compressed(dumps(self._texts))))
+            self._blocks.append((dumps(len(self._texts)), _compressed("\n".join(self._texts))))
         self._texts, self._texts_size = [], 0
 
 
@@ -136,8 +136,8 @@ class Recorded(Mapping[str, list[str]]):
                 self._places[case_id] = len(self._packed), first, first + count
                 first += count
             self._packed.append(data)
-        self._lines = lru_cache(maxsize=_HELD)(self._unpack)
-        self._texts = lru_cache(maxsize=_HELD_TEXTS)(self._unpack_texts)
+        self._lines = lru_cache(maxsize=_HELD)(lambda number: _lines_of(self._packed[number]))
+        self._texts = lru_cache(maxsize=_HELD_TEXTS)(lambda number: _lines_of(self._packed_texts[number]))
 
     def __getitem__(self, case_id: str) -> list[str]:
         number, first, end = self._places[case_id]
@@ -153,10 +153,8 @@ class Recorded(Mapping[str, list[str]]):
         return len(self._places)
 
     def _whole(self, line: str) -> str:
-        rest, numbers = without_texts(line)
-        if not numbers or not isinstance(numbers[0], int):
-            return line
-        return with_texts(rest, [self._text(number) for number in numbers])
+        rest, found, numbers = line.partition(_NUMBERS)
+        return with_texts(rest, [self._text(int(number)) for number in numbers.split()]) if found else line
 
     def _text(self, number: int) -> str:
         block = bisect_right(self._firsts, number) - 1
@@ -165,19 +163,9 @@ class Recorded(Mapping[str, list[str]]):
         except IndexError:
             raise HistoryError(f"recorded answers are damaged: there is no text {number} of a document") from None
 
-    def _unpack(self, number: int) -> list[str]:
-        return _decompressed(self._packed[number]).split("\n")
 
-    def _unpack_texts(self, number: int) -> list[str]:
-        try:
-            texts: list[str] = json.loads(_decompressed(self._packed_texts[number]))
-        except ValueError as exc:
-            raise HistoryError(f"recorded answers are damaged: {exc}") from None
-        return texts
-
-
-def _decompressed(data: bytes) -> str:
+def _lines_of(data: bytes) -> list[str]:
     try:
-        return zlib.decompress(data).decode()
+        return zlib.decompress(data).decode().split("\n")
     except (ValueError, zlib.error) as exc:
         raise HistoryError(f"recorded answers are damaged: {exc}") from None
