@@ -109,6 +109,7 @@ class Journal:
         if self._file is not None:
             self._file.close()
         self._file, self._broken = None, True  # nothing is written any more
+        self._written.clear()
         if keep:
             return
         with suppress(OSError):

@@ -180,6 +180,7 @@ class Collecting(OnlyHooks):
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self._splitter = OutputSplitter()
+        self._items: list[pytest.Item] = []
         self._undo = ExitStack()
         config.add_cleanup(self._undo.close)  # so early that pytest's own, which collects garbage, comes before
 
@@ -196,7 +197,7 @@ class Collecting(OnlyHooks):
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Learn the run order, after every deselection and reordering."""
         self._splitter.install()  # on the streams behind pytest's own as well: between phases calls print there
-        known = self.config.stash[SESSION]
+        known, self._items = self.config.stash[SESSION], session.items
         if not hasattr(self.config, "workerinput"):
             known.queue = Queue(session.items)
             known.staged = staged_suites(session.items, known)
@@ -208,6 +209,19 @@ class Collecting(OnlyHooks):
 
     def _set_aside(self) -> None:
         self._undo.callback(set_aside())
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
+        """Let go of cases and what they measured: the interpreter, to end, would walk all of it again and again.
+
+        Of a run of 1,000 cases that is a twentieth of the time.
+        """
+        for item in self._items:
+            if PARCELS in item.stash:
+                item.stash[PARCELS].clear()  # the report has the same list
+            if CASE in item.stash:
+                del item.stash[CASE], item.stash[SUITE]
+        self.config.stash[SESSION].let_go()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

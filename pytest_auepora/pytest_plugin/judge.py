@@ -98,6 +98,12 @@ class Judge(OnlyHooks):
             self._publish(session)
         return done
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
+        """Let go of results, as who ran the cases does."""
+        self.runs.clear()
+        self.judged.clear()
+
     def _judge_all(self) -> None:
         for nodeid in self.crashed:
             self._take_crash(nodeid)

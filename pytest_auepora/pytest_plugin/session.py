@@ -254,6 +254,12 @@ class AueporaSession:
         """Return ``file:line`` of *case*."""
         return f"{self.relative(suite.path)}:{case.line}"
 
+    def let_go(self) -> None:
+        """Forget what was read for the run that is over."""
+        self.queue = Queue(())
+        for read in (self._suites, self._baselines, self._judges):
+            read.clear()
+
     def plan(self, suite: GoldenSuite) -> RepeatPlan:
         """Return how often the cases of *suite* are asked."""
         return self.options.plan(suite.repeat)
