@@ -19,7 +19,7 @@ from pytest_auepora.metrics.registry import Registry
 
 from .library_rows import text_pairs
 from .measuring import GOLDEN, LeftOut, Row, pytest_process
-from .projects import BUSY, golden
+from .projects import BUSY, CORPUS, golden
 
 __all__ = ["rows"]
 
@@ -33,7 +33,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
         """-n 2 on a RAG that computes for 20 ms"""
         import xdist as _  # noqa: F401  # left out where it is not installed
 
-        project = golden(folder / "busy", 200 if quick else 1000, function=BUSY, imports="import time")
+        project = golden(folder / "busy", 200 if quick else 1000, function=BUSY, imports="import time", corpus=CORPUS)
         return Row(
             xdist.__doc__ or "", ">= 1.7", lambda: pytest_process(project, *GOLDEN, "-p", "xdist", "-n", "2").wall,
             lambda: pytest_process(project, *GOLDEN).wall, "serial", "s",

@@ -6,12 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from .measuring import ACCEPT, ENTRY, GOLDEN, NO_PLUGIN, Row, pytest_process
-from .projects import golden, parametrized
+from .projects import CORPUS, golden, parametrized
 
 __all__ = ["rows"]
-
-CORPUS = 2000
-"""Documents that all cases draw from, as those of a real system do; to read them must not be what is measured."""
 
 
 def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:

@@ -102,6 +102,10 @@ def pytest_runtestloop():
 """Goes after a system; needs ``time``.  From before the first case until all is judged, in seconds of the clock."""
 
 
+CORPUS = 2000
+"""Documents that the cases of a line draw from, as with a real system; to read them must not be what it measures."""
+
+
 def vocabulary(rng: Random, size: int = 4000) -> list[str]:
     """Return words that look enough like English for a stemmer to find something to cut."""
     made: dict[str, None] = {}

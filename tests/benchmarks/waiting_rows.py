@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from .measuring import FLOOR, GOLDEN, Row, pytest_process
-from .projects import AWAITING, LOOP, WAITING, golden, parametrized
+from .projects import AWAITING, CORPUS, LOOP, WAITING, golden, parametrized
 
 __all__ = ["rows"]
 
@@ -21,7 +21,8 @@ def rows(folder: Path) -> Iterator[Callable[[], Row]]:
 
     def whole() -> Row:
         """200 calls of 100 ms at 8, whole process"""
-        project = golden(folder / "waiting", 200, function=WAITING.format(seconds=0.1), imports="import time")
+        system = WAITING.format(seconds=0.1)
+        project = golden(folder / "waiting", 200, function=system, imports="import time", corpus=CORPUS)
         args = (*GOLDEN, "--auepora-concurrency", "8")
         return Row(
             whole.__doc__ or "", "<= 1.15", lambda: pytest_process(project, *args).wall, lambda: 200 * 0.1 / 8,
@@ -42,7 +43,8 @@ def rows(folder: Path) -> Iterator[Callable[[], Row]]:
 def _overlapped(folder: Path, kind: str, function: str, n: int = 500, seconds: float = 0.05, width: int = 32) -> Row:
     """From before the first case until all is judged: what overlapping costs, not what starting does."""
     system = function.format(seconds=seconds) + LOOP
-    project = golden(folder / f"overlapped-{kind}", n, function=system, imports="import asyncio\nimport time")
+    imports = "import asyncio\nimport time"
+    project = golden(folder / f"overlapped-{kind}", n, function=system, imports=imports, corpus=CORPUS)
 
     def loop() -> float:
         pytest_process(project, *GOLDEN, "--auepora-concurrency", str(width))
