@@ -351,22 +351,24 @@ def test_what_is_taken_back_before_its_first_step_is_not_begun() -> None:
 
 
 def test_only_the_loop_that_is_blocked_is_left_behind() -> None:
-    release, loops = threading.Event(), list[asyncio.AbstractEventLoop]()
+    release, begun, loops = threading.Event(), list[int](), list[asyncio.AbstractEventLoop]()
 
     async def block() -> None:
-        await asyncio.sleep(0)  # so that both have begun
+        begun.append(1)
+        while len(begun) < 2:  # so that both hang in the same loop
+            await asyncio.sleep(0)
         release.wait(LONG)
 
     async def good() -> None:
         loops.append(asyncio.get_running_loop())
-        await asyncio.sleep(0.5)  # while the second of those that hang is given up
+        await asyncio.sleep(1.5)  # while the second of those that hang is given up
 
     with Caller(2, timeout=5 * LONG, grace=0.1, coroutines=True) as caller:
         results = [
-            caller.call(0, block, [(1, block, 0.6), (2, good), (3, good)], timeout=0.1),
+            caller.call(0, block, [(1, block, 2.0), (2, good), (3, good)], timeout=1.0),
             *(
                 caller.call(i, fn, timeout=limit)
-                for i, fn, limit in ((1, block, 0.6), (2, good, None), (3, good, None))
+                for i, fn, limit in ((1, block, 2.0), (2, good, None), (3, good, None))
             ),
         ]
         release.set()
