@@ -272,9 +272,14 @@ class _Measurements(Sequence[Measurement]):
     def __getitem__(self, at: slice) -> list[Measurement]: ...
     def __getitem__(self, at: int | slice) -> Measurement | list[Measurement]:
         if isinstance(at, slice):
-            return [Measurement(s.value, s.data, s.details) for s in self._scores[at]]
-        one = self._scores[at]
-        return Measurement(one.value, one.data, one.details)
+            return [_measurement(s) for s in self._scores[at]]
+        return _measurement(self._scores[at])
 
     def __iter__(self) -> Iterator[Measurement]:
-        return (Measurement(s.value, s.data, s.details) for s in self._scores)
+        return map(_measurement, self._scores)
+
+
+def _measurement(score: Score) -> Measurement:
+    seen = score.measurement
+    assert seen is not None  # only such scores are in the column
+    return seen

@@ -114,7 +114,7 @@ class ScoreList(list[Score]):
     @property
     def measurements(self) -> list[Measurement]:
         """The same as their metric gave it."""
-        return [Measurement(s.value, s.data, s.details) for s in self.measured]
+        return [seen for s in self if (seen := s.measurement) is not None]
 
 
 @dataclass(eq=False, repr=False, slots=True)

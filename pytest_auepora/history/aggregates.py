@@ -97,7 +97,7 @@ def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf |
     """
     rank_of = rank_of or first_rank
     ran = _Cases(run, lambda c: c.state != "skipped" and (only is None or c.case_id in only))
-    cases = _Cases(run, lambda c: c.state not in ("skipped", "error") and (only is None or c.case_id in only))
+    cases = ran.where(lambda c: c.state != "error")
     ranks: list[int | None] = []
     recalls: dict[int, list[float]] = {k: [] for k in CUTS}
     for case in cases:

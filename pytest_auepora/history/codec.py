@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["result_text", "rounded", "run_of", "run_text", "verdict_text"]
 
 
-_NO_CASES = '"comparison":{"cases":{}'  # in a text this would have its quotation marks escaped
-
-
 def run_text(run: Run) -> str:
     """Return *run* without its cases."""
     raw = taken_apart(run)
@@ -34,21 +31,14 @@ def result_text(result: CaseResult) -> str:
 
 
 def verdict_text(verdict: Verdict) -> str:
-    """Return *verdict*."""
+    """Return *verdict*; its cases are put into words one by one, as those of a large run are not held together."""
     comparison = verdict.comparison
     if comparison is None:
         return dumps(verdict)
-    around = {**taken_apart(verdict), "comparison": {**taken_apart(comparison), "cases": {}}}
-    told = dumps(around)
-    if not isinstance(
-        comparison.cases, dict
-    ):  # of a large run: the text is large enough, beside it is one case at a time
-        begin = told.index(_NO_CASES) + len(_NO_CASES) - 1
-        texts = (f"{dumps(i)}:{dumps(_compared(c), nulls=_nulls(c))}" for i, c in comparison.cases.items())
-        return "".join([told[:begin], ",".join(texts), told[begin:]])
-    cases = {case_id: _compared(case) for case_id, case in comparison.cases.items()}
-    around["comparison"]["cases"] = cases
-    return dumps(around, nulls=told.count("null") + sum(map(_nulls, comparison.cases.values())))
+    raw, rest = taken_apart(verdict), taken_apart(comparison)
+    del raw["comparison"], rest["cases"]
+    cases = ",".join([f"{dumps(i)}:{dumps(_compared(c), nulls=_nulls(c))}" for i, c in comparison.cases.items()])
+    return f'{dumps(raw)[:-1]},"comparison":{{"cases":{{{cases}}},{dumps(rest)[1:]}}}'
 
 
 def _compared(case: CaseComparison) -> dict[str, Any]:
