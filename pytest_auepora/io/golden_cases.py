@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +28,8 @@ LABEL_KEYS = frozenset((
 ))  # fmt: skip
 """Keys of a case that metrics find in ``sample.labels``."""
 
+_MOST_SEARCHED = 50  # names that nobody has, of which near ones are told
+
 
 class CaseReader:
     """Reads the cases of one file, one after the other; `finish` ties them together."""
@@ -51,6 +53,9 @@ class CaseReader:
         self.cases: dict[str, GoldenCase] = {}
         self._spooled: SpooledCases | None = None
         self._bases: dict[str, _Base] = {}
+        self._searched = 0
+        self._misplaced: dict[int, str] = {}
+        """Complaints about cases that are gone, by their lines."""
         self._whole = source
 
     def read_part(self, part: Source, cases: list[Any]) -> None:
@@ -79,7 +84,7 @@ class CaseReader:
         self._check(said, raw)
         case = self._make(case_id, said, raw)
         case.cluster = said.get("cluster") or ("" if "variant_of" in case.sample.labels else case_id)
-        if (base := raw.get("variant_of")) is not None:
+        if isinstance(base := raw.get("variant_of"), str):
             self._bases[case_id] = _Base(base, case.line, raw if self.source is self._whole else None)
         elif not case.cluster:
             case.cluster = case_id  # what it is a variant of stands in the defaults, and is nobody
@@ -160,6 +165,7 @@ class CaseReader:
             case.cluster = case.cluster or (self._case(root).cluster if root not in self._bases else root)
             if self._spooled is not None:
                 self._spooled.replace(case)
+        self.source.problems += _placed(self.source.path, self._misplaced)
         return tuple(self.cases.values()) if self._spooled is None else self._spooled
 
     def _root(self, case_id: str) -> str:
@@ -167,8 +173,7 @@ class CaseReader:
         while (base := self._bases[seen[-1]].name if seen[-1] in self._bases else None) is not None:
             if not self._has(base):
                 if len(seen) == 1:
-                    known = self.cases if self._spooled is None else self._spooled.ids
-                    self._complain(case_id, f"variant_of: there is no case {base!r}{did_you_mean(str(base), known)}")
+                    self._complain(case_id, f"variant_of: there is no case {base!r}{self._near(base)}")
                 return case_id
             if base in seen:
                 self._complain(case_id, f"variant_of goes round in a circle: {' → '.join([*seen, base])}")
@@ -176,34 +181,40 @@ class CaseReader:
             seen.append(base)
         return seen[-1]
 
+    def _near(self, name: str) -> str:
+        """Name cases that are called much the same; a search through all of them, not made for every slip of many."""
+        self._searched += 1
+        known = self.cases if self._spooled is None else self._spooled.ids
+        return did_you_mean(name, known) if self._searched <= _MOST_SEARCHED else ""
+
     def _complain(self, case_id: str, message: str) -> None:
         """Complain about what a case says it is a variant of."""
         base = self._bases[case_id]
         if base.raw is not None:
             self.source.bad(base.raw, "variant_of", message)
         else:
-            self.source.problems.append(Problem(self.source.path, *_place_again(self.source.path, base.line), message))
+            self._misplaced[base.line] = message
 
 
 class _Base(NamedTuple):
     """What a case says it is a variant of, the line the case is on, and the case itself if it is still there."""
 
-    name: Any
+    name: str
     line: int
     raw: dict[str, Any] | None
 
 
-def _place_again(path: str, line: int) -> tuple[int, int]:
-    """Return where ``variant_of`` stands in the case on *line* of a file that was read in parts."""
+def _placed(path: str, messages: Mapping[int, str]) -> Iterator[Problem]:
+    """Yield complaints about ``variant_of`` in cases, by their lines, of a file that was read in parts."""
     from .json_lines import load_lines
-    from .line_blocks import Block, line_blocks
+    from .line_blocks import line_blocks
 
-    for block in line_blocks(Path(path)):
-        if line <= block.before + len(block.lines):
-            only = Block(path, block.lines[line - block.before - 1], line - 1)
-            for raw in list(load_lines(only)):
-                return line, only.at(raw, "variant_of")[1]
-    return line, 1
+    for block in line_blocks(Path(path)) if messages else ():
+        with block:
+            for raw in list(load_lines(block)):  # places are found once, of all that was read
+                line = block.at(raw)[0] + block.before
+                if line in messages:
+                    yield Problem(path, line, block.at(raw, "variant_of")[1], messages[line])
 
 
 @lru_cache(maxsize=256)

@@ -36,9 +36,8 @@ def load_golden_jsonl(
     The first line is about the whole file if it has neither ``id`` nor ``query``.
     """
     blocks = line_blocks(path, max_bytes)
-    source = next(blocks, None) or Block(str(path), "")
-    while not (cases := list(load_lines(source))) and (more := next(blocks, None)) is not None:
-        source = Block(str(path), source.text + more.text)  # nothing but blank lines so far
+    source = _first(path, blocks)
+    cases = list(load_lines(source))
     raw: dict[str, Any] = {}
     if cases and not {"id", "query"} & cases[0].keys():
         raw = cases.pop(0)
@@ -46,6 +45,16 @@ def load_golden_jsonl(
     return build_suite(
         source, registry, path=path, raw=raw, said=said, cases=_cases(source, cases, blocks, bool(raw)), large=large
     )
+
+
+def _first(path: Path, blocks: Iterable[Block]) -> Block:
+    """Return the first block with more than blank lines, after all that are blank: places in it are the file's."""
+    blank = ""
+    for block in blocks:
+        if not block.text.isspace():
+            return Block(str(path), blank + block.text)
+        blank += block.text
+    return Block(str(path), "")
 
 
 def _cases(source: Block, cases: list[Any], blocks: Iterable[Block], headed: bool) -> Iterator[tuple[Block, list[Any]]]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io import line_blocks
+from pytest_auepora.io import jsonl, line_blocks
 from pytest_auepora.io.golden import GoldenSuite, load_golden
+from pytest_auepora.io.json_lines import load_lines
+from pytest_auepora.io.source import Source
 from pytest_auepora.io.spooled_cases import SpooledCases
 
 HEAD: dict[str, Any] = {
@@ -71,6 +73,10 @@ def test_yaml_is_kept_so_as_well(tmp_path: Path) -> None:
 
 WRONG: dict[str, list[Any]] = {
     "no JSON": ["{", *map(case, range(9)), "{", case(9)],
+    "no JSON at all": ["a,b,c"] * 20,
+    "the head after many blank lines": [*[""] * 9, {**HEAD, "ownr": "me"}, *map(case, range(9))],
+    "lost bases": [case(0, variant_of="c66"), *(case(n, variant_of=f"c{n + 60}") for n in range(1, 20))],
+    "a base that is no name": [case(0, variant_of=["c1"]), *(case(n, variant_of="c0") for n in range(1, 9))],
     "twice": [*map(case, range(9)), case(1), case(8)],
     "a key": [*map(case, range(9)), case(9, qury="x"), case(10, thresholds={"recal@5": 1})],
     "lost base": [*map(case, range(9)), case(9, variant_of="c77"), case(10, variant_of="c9")],
@@ -98,6 +104,35 @@ def test_it_complains_as_of_a_file_that_was_read_whole(
             load_golden(path, large=large)
         told.append(caught.value.problems)
     assert told[0] == told[1]
+
+
+def test_each_line_of_a_file_that_is_no_json_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_blocks, "LINES", 4)
+    seen: list[str] = []
+
+    def counted(source: Source) -> Iterator[dict[str, Any]]:
+        seen.extend(source.lines)
+        return load_lines(source)
+
+    monkeypatch.setattr(jsonl, "load_lines", counted)
+    with pytest.raises(GoldenFileError, match="not JSON"):
+        load_golden(written(tmp_path, ["a,b,c"] * 200))
+    assert seen.count("a,b,c") == 200
+
+
+def test_names_like_that_of_a_lost_base_are_not_looked_for_without_end(tmp_path: Path) -> None:
+    lines = [case(n, variant_of=f"c{n + 1000}") for n in range(100)]
+    with pytest.raises(GoldenFileError) as caught:
+        load_golden(written(tmp_path, lines))
+    assert len(caught.value.problems) == 100
+    assert sum("did you mean" in p.message for p in caught.value.problems) == 50
+
+
+def test_gates_after_many_blank_lines_are_on_their_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_blocks, "LINES", 4)
+    suite = load_golden(written(tmp_path, [*[""] * 9, HEAD, *map(case, range(9))]))
+    assert {gate.line for gate in suite.gates} == {10}
+    assert suite.cases[0].line == 11
 
 
 def test_a_byte_that_is_no_utf8_has_its_offset_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
