@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GoldenFileError
-from .exit_codes import FAILED, PASSED, UsageError
+from .exit_codes import FAILED, PASSED, UsageError, to_read
 from .label_check import label_check
 from .registry import add_metrics, load_suite, registry_of
 
@@ -20,7 +20,9 @@ _GLOBS = ("*.golden.yaml", "*.golden.yml", "*.golden.jsonl")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("golden", nargs="+", type=Path, metavar="GOLDEN", help="golden files, or directories of them")
+    parser.add_argument(
+        "golden", nargs="+", type=to_read, metavar="GOLDEN", help="golden files, or directories of them"
+    )
     add_metrics(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
@@ -62,8 +64,6 @@ def run(given: argparse.Namespace) -> int:
 
 def _files(given: Iterable[Path]) -> Iterator[Path]:
     for path in given:
-        if not path.exists():
-            raise UsageError(f"there is no {path}")
         if not path.is_dir():
             yield path
             continue

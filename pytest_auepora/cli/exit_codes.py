@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..errors import AueporaError
+from ..errors import AueporaError, did_you_mean
 
 __all__ = ["FAILED", "PASSED", "UNJUDGED", "USAGE", "UsageError", "of_outcome", "to_read"]
 
@@ -22,7 +22,8 @@ class UsageError(AueporaError):
 def to_read(text: str) -> Path:
     """Read an argument that names a file or directory to read: one that is not there is a usage error."""
     if not (path := Path(text)).exists():
-        raise argparse.ArgumentTypeError(f"there is no {text}")
+        beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise argparse.ArgumentTypeError(f"there is no {text}{did_you_mean(path.name, beside)}")
     return path
 
 

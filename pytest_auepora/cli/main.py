@@ -10,6 +10,7 @@ from importlib import import_module
 
 from ..errors import AueporaError, UnknownRunError
 from .exit_codes import FAILED, PASSED, UNJUDGED, USAGE, UsageError
+from .parser import Parser
 
 __all__ = ["main", "parser_for"]
 
@@ -31,6 +32,8 @@ _COMMANDS = {
 _MODULES = {"import": "import_command"}
 """Commands that are words of Python, and their modules."""
 
+_WHAT = "Keeps and compares runs, scores recorded outputs, checks golden files: all that needs no pytest."
+
 _EXIT = f"exit codes: {PASSED} pass, {FAILED} fail, {USAGE} usage, {UNJUDGED} could not judge"
 
 Run = Callable[[argparse.Namespace], int]
@@ -40,12 +43,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``auepora`` with *argv*, by default what the shell gave, and return its exit code."""
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
-        given = parser_for(argv).parse_args(argv)
+        parser = parser_for(argv)
+        if not argv:
+            parser.print_help(sys.stderr)
+            return USAGE
+        given = parser.parse_args(argv)
         run: Run = given.run
         return run(given)
     except SystemExit as exc:  # argparse: --help, or a usage error it has told
         return exc.code if isinstance(exc.code, int) else USAGE
-    except (UsageError, UnknownRunError) as exc:
+    except UnknownRunError as exc:
+        return _say(f"{exc}; auepora runs lists what there is", USAGE)
+    except UsageError as exc:
         return _say(exc, USAGE)
     except (AueporaError, OSError) as exc:
         if isinstance(exc, BrokenPipeError):  # `| head` has seen enough
@@ -56,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _say(error: BaseException, code: int) -> int:
+def _say(error: BaseException | str, code: int) -> int:
     print(f"auepora: {error}", file=sys.stderr)
     return code
 
@@ -65,13 +74,11 @@ def _sentence(what: str) -> str:
     return f"{what[0].upper()}{what[1:]}{'' if what.endswith('?') else '.'}"
 
 
-def parser_for(argv: Sequence[str]) -> argparse.ArgumentParser:
+def parser_for(argv: Sequence[str]) -> Parser:
     """Return the parser; of the commands, those named in *argv* know their arguments."""
     from .. import __version__
 
-    parser = argparse.ArgumentParser(
-        "auepora", description=__import__(__package__, fromlist=["x"]).__doc__, epilog=_EXIT
-    )
+    parser = Parser("auepora", description=_WHAT, epilog=_EXIT)
     parser.add_argument("--version", action="version", version=f"pytest-auepora {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     for name, what in _COMMANDS.items():

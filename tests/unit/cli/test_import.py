@@ -71,7 +71,7 @@ def test_file_that_is_there_is_kept_unless_forced(ragas: Path, capsys: pytest.Ca
         (["--from", "pydantic-evals"], 3, "expected a mapping with a list of cases"),
         (["--to", "csv"], 2, "--to needs --output"),
         ([], 2, "one of the arguments --from --to is required"),
-        (["--from", "excel"], 2, "invalid choice: 'excel'"),
+        (["--from", "excel"], 2, "there is no 'excel'"),
     ],
 )
 def test_what_cannot_be_done(

@@ -1,0 +1,51 @@
+"""What is mistyped on the command line is named, with what was probably meant and the usage of its command."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Shell
+
+
+@pytest.mark.parametrize(
+    ("command", "usage", "told"),
+    [
+        ("nwe", "auepora ", "auepora: error: there is no command 'nwe' (did you mean 'new'?); choose from new, runs,"),
+        ("xyzzy --json", "auepora ", "there is no command 'xyzzy'; choose from new, runs,"),
+        ("--verison", "auepora ", "there is no option --verison (did you mean '--version'?)"),
+        ("new --rga async", "auepora new", "auepora new: error: there is no option --rga (did you mean '--rag'?)"),
+        ("new --rga=async", "auepora new", "there is no option --rga (did you mean '--rag'?)"),
+        ("new --rag asnyc", "auepora new", "argument --rag: there is no 'asnyc' (did you mean 'async'?); choose from"),
+        ("schema report --xyzzy", "auepora schema", "error: there is no option --xyzzy\n"),
+        ("schema raport", "auepora schema", "argument schema: there is no 'raport' (did you mean 'report'?); choose"),
+        ("new here and there", "auepora new", "auepora new: error: unrecognized arguments: and there"),
+        ("new -x", "auepora new", "auepora new: error: unrecognized arguments: -x"),
+        # what is missing was mistyped
+        ("score outputs.jsonl --godlen a", "auepora score", "there is no option --godlen (did you mean '--golden'?)"),
+        ("check shop.goldne.yaml", "auepora check", "there is no shop.goldne.yaml (did you mean 'shop.golden.yaml'?)"),
+        ("check lost/shop.golden.yaml", "auepora check", "there is no lost/shop.golden.yaml\n"),
+    ],
+)
+def test_what_was_probably_meant_is_said(shell: Shell, command: str, usage: str, told: str) -> None:
+    said = shell(*command.split())
+    assert said.code == 2
+    assert said.out == ""
+    assert said.err.startswith(f"usage: {usage}")
+    assert told in said.err
+
+
+def test_without_a_command_all_are_shown(shell: Shell) -> None:
+    said = shell()
+    assert said.code == 2
+    assert "hold a judge against people's labels" in said.err
+
+
+def test_options_may_be_cut_short_have_values_and_end(shell: Shell) -> None:
+    assert shell("check", "--js", "shop.golden.yaml").code == 0
+    assert "cannot be read" in shell("report", "--format=md", "nope.json").err
+    assert "there is no option" not in shell("report", "--", "--nope").err
+    assert "there is no option" not in shell("report", "--nope of mine").err  # a space in it makes it a value
+
+
+def test_of_an_unknown_run_it_says_what_lists_them(shell: Shell) -> None:
+    assert shell("report", "xyzzy").err.endswith("; auepora runs lists what there is\n")
