@@ -20,8 +20,9 @@ from collections.abc import (
 from itertools import compress
 from typing import Any, overload
 
+from .case_scores import Score, ScoreState
 from .metrics_base import Measurement
-from .run import CaseResult, CaseState, Score, ScoreState
+from .run import CaseResult, CaseState
 from .score_codes import Alike, ScoreCodes
 from .spool import Spool
 

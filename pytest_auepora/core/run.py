@@ -6,115 +6,21 @@ and reports read only a `Run`.  It is plain data and survives JSON unchanged.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from .by_fields import ByFields
-from .metrics_base import Measurement, Metric, NotApplicable, interval_of, ruler_of
+from .case_scores import Score, ScoreList, Scores
+from .metrics_base import Metric, interval_of, ruler_of
 
-__all__ = ["CaseResult", "CaseState", "MetricInfo", "Run", "Score", "ScoreList", "ScoreState", "Scores"]
+if TYPE_CHECKING:
+    from .result_table import ResultTable
 
-ScoreState = Literal["number", "n/a", "error", "aggregate"]
+__all__ = ["CaseResult", "CaseState", "MetricInfo", "Run", "in_columns"]
+
 CaseState = Literal["passed", "failed", "error", "skipped"]
-
-
-@dataclass(eq=False, repr=False, slots=True)
-class Score(ByFields):
-    """One metric on one case: a number, or why there is none.
-
-    ``state`` is ``"number"``; ``"n/a"`` with a ``reason``; ``"error"`` with a ``reason``; or
-    ``"aggregate"`` where the case has no value of its own and counts in the aggregate only.
-    """
-
-    state: ScoreState
-    value: float | None = None
-    reason: str = ""
-    data: Any = None
-    details: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, seen: Measurement | NotApplicable) -> Score:
-        """Wrap what a metric returned."""
-        if isinstance(seen, NotApplicable):
-            return cls("n/a", reason=seen.reason)
-        if seen.value is None:
-            return cls("aggregate", data=seen.data, details=seen.details)
-        value = float(seen.value)
-        if math.isnan(value):
-            return cls("error", reason="the metric returned NaN")
-        return cls("number", value, "", seen.data, seen.details)
-
-    @classmethod
-    def failed(cls, reason: str) -> Score:
-        """Make the score of a case that could not be measured."""
-        return cls("error", reason=reason)
-
-    def said(self) -> dict[str, Any]:
-        """Return it as plain data, without what is as it is by default."""
-        out: dict[str, Any] = {"state": self.state, "value": self.value}
-        if self.reason:
-            out["reason"] = self.reason
-        if self.data is not None:
-            out["data"] = self.data
-        if self.details:
-            out["details"] = self.details
-        return out
-
-    @property
-    def measurement(self) -> Measurement | None:
-        """What `Metric.aggregate` takes, or None for n/a and errors."""
-        if self.state in ("n/a", "error"):
-            return None
-        return Measurement(self.value, self.data, self.details)
-
-
-class Scores(Protocol):
-    """The scores of one metric in some cases, in order."""
-
-    @property
-    def ids(self) -> Iterable[str]:
-        """The cases they are of."""
-
-    @property
-    def measured(self) -> Sequence[Score]:
-        """Those with something to aggregate."""
-
-    @property
-    def detailed(self) -> Iterable[Score]:
-        """Of these, the ones that may have details."""
-
-    @property
-    def measurements(self) -> Sequence[Measurement]:
-        """The same as their metric gave it."""
-
-    def __iter__(self) -> Iterator[Score]: ...
-    def __len__(self) -> int: ...
-
-
-class ScoreList(list[Score]):
-    """Scores that are there, with the *ids* of their cases."""
-
-    def __init__(self, scores: Iterable[Score], ids: Sequence[str] = ()) -> None:
-        super().__init__(scores)
-        self.ids = ids
-
-    @property
-    def measured(self) -> list[Score]:
-        """Those with something to aggregate."""
-        return [s for s in self if s.state not in ("n/a", "error")]
-
-    @property
-    def detailed(self) -> Iterable[Score]:
-        """Of these, the ones that may have details."""
-        return (s for s in self if s.details and s.state not in ("n/a", "error"))
-
-    @property
-    def measurements(self) -> list[Measurement]:
-        """The same as their metric gave it."""
-        return [seen for s in self if (seen := s.measurement) is not None]
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -276,6 +182,11 @@ class Run(ByFields):
         """Whether every case of the suite was run (a skipped case counts as seen)."""
         return not self.missing_ids
 
+    @property
+    def clusters(self) -> dict[str, str]:
+        """The clusters of the cases that do not stand for themselves, by case; worked out anew each time."""
+        return {i: case.cluster for i, case in self.cases.items() if case.cluster not in ("", i)}
+
     def add(self, results: Iterable[CaseResult]) -> None:
         """Take results in; a later one of the same case replaces the earlier (reruns)."""
         for result in results:
@@ -283,12 +194,11 @@ class Run(ByFields):
 
     def scores_of(self, metric: str, wanted: Callable[[CaseResult], bool] | None = None) -> Scores:
         """Return the scores of *metric* in the cases that have one, were not skipped and are *wanted*."""
-        if isinstance(self.cases, dict):
-            cases = [c for c in self.cases.values() if c.state != "skipped" and (wanted is None or wanted(c))]
-            cases = [c for c in cases if metric in c.scores]
-            return ScoreList([c.scores[metric] for c in cases], [c.case_id for c in cases])
-        found: Scores = self.cases.scores_of(metric, wanted)  # type: ignore[attr-defined]  # a `ResultTable`
-        return found
+        if in_columns(self.cases):
+            return self.cases.scores_of(metric, wanted)
+        cases = [c for c in self.cases.values() if c.state != "skipped" and (wanted is None or wanted(c))]
+        cases = [c for c in cases if metric in c.scores]
+        return ScoreList([c.scores[metric] for c in cases], [c.case_id for c in cases])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-able data."""
@@ -306,3 +216,8 @@ class Run(ByFields):
         data["metrics"] = {k: MetricInfo.from_dict(v) for k, v in raw.get("metrics", {}).items()}
         data["expected_ids"] = tuple(raw.get("expected_ids", ()))
         return cls(**data)
+
+
+def in_columns(cases: Mapping[str, CaseResult]) -> TypeGuard[ResultTable]:
+    """Whether the results of a run are those of a large one, which are no dictionary."""
+    return not isinstance(cases, dict)

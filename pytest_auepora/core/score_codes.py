@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Collection
 from typing import Any
 
-from .run import Score, ScoreState
+from .case_scores import Score, ScoreState
 
 __all__ = ["Alike", "ScoreCodes"]
 

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from ..adapters.systems import System
 from ..core.calls import CallResult
+from ..core.case_scores import Score
 from ..core.metrics_base import Metric
-from ..core.run import CaseResult, Score
+from ..core.run import CaseResult
 from ..core.scoring import failed_scores, score_case, score_cases
 from ..core.types import Document, EvaluationSample, SystemOutputs
 from ..io.golden import GoldenCase

@@ -13,9 +13,10 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..core.case_scores import Score
 from ..core.json_text import dumps
 from ..core.metrics_base import Metric
-from ..core.run import CaseResult, Score
+from ..core.run import CaseResult
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
 from ..io.golden import GoldenCase

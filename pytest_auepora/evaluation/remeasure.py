@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..core.case_scores import Score
 from ..core.metrics_base import Metric
-from ..core.run import CaseResult, MetricInfo, Score
+from ..core.run import CaseResult, MetricInfo
 from ..core.scoring import failed_scores
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NotRecordedError

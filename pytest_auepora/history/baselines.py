@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..core.run import CaseResult, MetricInfo, Run, Score
+from ..core.case_scores import Score
+from ..core.run import CaseResult, MetricInfo, Run
 from ..errors import AueporaError
 from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, BaselineCase, match_of, metric_key

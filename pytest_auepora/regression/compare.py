@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from ..core.by_fields import ByFields, Fixed
-from ..core.run import CaseResult, MetricInfo, Run
+from ..core.run import CaseResult, MetricInfo, Run, in_columns
 from .baseline import RESOLUTION, Baseline, BaselineCase, match_of
 from .comparability import changed_since, incomparable_metrics
 
 if TYPE_CHECKING:
-    from .compared_table import ComparedTable
+    from .compared_table import ChangeColumn, ComparedTable
 
 __all__ = [
     "CaseComparison",
@@ -24,6 +24,7 @@ __all__ = [
     "change_over",
     "compare",
     "compare_case",
+    "is_column",
 ]
 
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
@@ -103,8 +104,8 @@ class Comparison(ByFields):
 
     def set_change(self, case_id: str, name: str, change: ScoreChange) -> None:
         """Say how a case changed in a metric of which its own scores tell nothing."""
-        if (found := _table_of(self)) is not None:
-            found.set_change(case_id, name, change)
+        if _is_table(self.cases):
+            self.cases.set_change(case_id, name, change)
         else:
             self.cases[case_id].changes[name] = change
 
@@ -123,20 +124,25 @@ class Comparison(ByFields):
 
     def changes_of(self, name: str) -> Mapping[str, ScoreChange]:
         """The changes of one metric, by case."""
-        if (found := _table_of(self)) is not None:
-            return found.changes_of(name)
+        if _is_table(self.cases):
+            return self.cases.changes_of(name)
         return {i: c.changes[name] for i, c in self.cases.items() if name in c.changes}
 
 
-def _table_of(comparison: Comparison) -> ComparedTable | None:
-    """Return the columns that a large run is compared in."""
-    return None if isinstance(comparison.cases, dict) else comparison.cases  # type: ignore[return-value]
+def _is_table(cases: Mapping[str, CaseComparison]) -> TypeGuard[ComparedTable]:
+    """Whether they are those of a large run, which are kept in columns."""
+    return not isinstance(cases, dict)
+
+
+def is_column(changes: Mapping[str, ScoreChange]) -> TypeGuard[ChangeColumn]:
+    """Whether they are those of a large run, which are made when they are read."""
+    return not isinstance(changes, dict)
 
 
 def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
     """Return the means of one metric over some cases, at least one."""
-    if not isinstance(pairs, dict):
-        return pairs.change()  # type: ignore[attr-defined,no-any-return]  # a `ChangeColumn`
+    if is_column(pairs):
+        return pairs.change()
     n = len(pairs)
     return MetricChange(
         n,
@@ -157,12 +163,12 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
         for case_id, result in run.cases.items()
     )
-    if isinstance(run.cases, dict):
-        out.cases = {one.case_id: one for one in paired}
-    else:
+    if in_columns(run.cases):
         from .compared_table import ComparedTable
 
-        out.cases = ComparedTable.of(paired, run.cases, baseline.cases)  # type: ignore[arg-type]  # a `ResultTable`
+        out.cases = ComparedTable.of(paired, run.cases, baseline.cases)
+    else:
+        out.cases = {one.case_id: one for one in paired}
     by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
     known = run.cases if run.is_full else set(run.expected_ids or run.cases)
     for case_id in baseline.cases:

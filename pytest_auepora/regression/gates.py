@@ -10,8 +10,9 @@ from operator import itemgetter
 from typing import Literal
 
 from ..core.by_fields import ByFields
+from ..core.case_scores import Score, Scores
 from ..core.metrics_base import Metric
-from ..core.run import CaseResult, Run, Score, Scores
+from ..core.run import CaseResult, Run
 from ..core.scoring import aggregate
 from .policy import RegressionPolicy
 from .slices import in_slice

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..core.run import CaseResult, Run
-from .compare import Comparison, MetricChange, ScoreChange, change_over
+from .compare import Comparison, MetricChange, ScoreChange, change_over, is_column
 from .measurements import is_apart
 from .policy import RegressionPolicy, Slice
 from .thresholds import sliced
@@ -34,9 +34,9 @@ class Part(NamedTuple):
     @property
     def gains(self) -> Mapping[str, float]:
         """The gains alone."""
-        if isinstance(self.changes, dict):
-            return {i: change.gain for i, change in self.changes.items()}
-        return self.changes.gains()  # type: ignore[attr-defined,no-any-return]  # a `ChangeColumn`
+        if is_column(self.changes):
+            return self.changes.gains()
+        return {i: change.gain for i, change in self.changes.items()}
 
     @property
     def change(self) -> MetricChange:
@@ -84,7 +84,7 @@ def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list
     inside = [
         (part, {i for i, case in run.cases.items() if in_slice(case, part)}) for part in _slices(run, policy.slices)
     ]
-    clusters = {i: case.cluster for i, case in run.cases.items() if case.cluster not in ("", i)}
+    clusters = run.clusters
     for name, info in run.metrics.items():
         changes = comparison.changes_of(name) if info.baselined and not is_apart(info) else {}
         if not changes:
@@ -98,9 +98,9 @@ def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list
 
 
 def _among(changes: Mapping[str, ScoreChange], ids: Collection[str]) -> Mapping[str, ScoreChange]:
-    if isinstance(changes, dict):
-        return {i: change for i, change in changes.items() if i in ids}
-    return changes.among(ids)  # type: ignore[attr-defined,no-any-return]  # a `ChangeColumn`
+    if is_column(changes):
+        return changes.among(ids)
+    return {i: change for i, change in changes.items() if i in ids}
 
 
 def _clusters(clusters: Mapping[str, str], changes: Mapping[str, ScoreChange]) -> int:

@@ -88,9 +88,8 @@ def _statistical(
         )
         for part in parts
     ]
-    clusters = {i: c.cluster for i, c in run.cases.items() if c.cluster not in ("", i)}
     members = "metrics and slices" if any(part.slice for part in parts) else "metrics"
-    verdict = judge_family(family, clusters, alpha=policy.alpha, members=members)
+    verdict = judge_family(family, run.clusters, alpha=policy.alpha, members=members)
     out: dict[str, GateOutcome] = {}
     for part, found in zip(parts, verdict.metrics, strict=True):
         gate = _outcome(run, comparison, part)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from ..core.run import CaseResult, MetricInfo, Run, Score
+from ..core.case_scores import Score
+from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import FURTHER
 from .baseline import Baseline
 from .compare import Comparison, compare

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..core.run import CaseResult, Run, Score
+from ..core.case_scores import Score
+from ..core.run import CaseResult, Run
 from ..core.scores import ComparableScore
 from ..regression.gates import errored_words
 from ..regression.thresholds import Bound

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..core.run import CaseResult, MetricInfo, Score
+from ..core.case_scores import Score
+from ..core.run import CaseResult, MetricInfo
 from ..core.targets import component_of
 from ..core.text_ids import MADE_UP
 from ..core.types import TargetCategory

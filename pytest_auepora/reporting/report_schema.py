@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.run import CaseState, ScoreState
+from ..core.case_scores import ScoreState
+from ..core.run import CaseState
 from ..regression.compare import Flip
 from ..regression.gates import GateKind, GateState
 from ..regression.verdict import Outcome

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ..core.case_scores import Score
 from ..core.metrics_base import Measurement, Metric
-from ..core.run import MetricInfo, Run, Score
+from ..core.run import MetricInfo, Run
 from ..errors import AueporaError
 from ..metrics.registry import Registry
 from ..regression.difference import Difference, Standing, aggregate_difference, mean_difference

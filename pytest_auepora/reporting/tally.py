@@ -21,6 +21,7 @@ __all__ = [
     "kind_of",
     "long_note",
     "mistakes_note",
+    "overall_outcome",
     "tally",
 ]
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_auepora.core.run import Run, Score
+from pytest_auepora.core.case_scores import Score
+from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.past import Past, PastRun
 

@@ -25,8 +25,8 @@ from example_suite.simple_rag import (
     build_rag,
     chunks_for,
 )
+from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Measurement
-from pytest_auepora.core.run import Score
 from pytest_auepora.core.scoring import aggregate, score_case
 from pytest_auepora.core.types import Document, EvaluationSample, SystemOutputs
 from pytest_auepora.io.golden import load_golden

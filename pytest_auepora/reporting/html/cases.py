@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...core.run import CaseResult, MetricInfo, Run, Score
+from ...core.case_scores import Score
+from ...core.run import CaseResult, MetricInfo, Run
 from ...regression.compare import CaseComparison, ScoreChange
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict

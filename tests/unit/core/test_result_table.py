@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from pytest_auepora.core import score_codes
+from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.result_table import ResultTable
-from pytest_auepora.core.run import CaseResult, Run, Score
+from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.spool import Spool
 
 IDS = ("a", "b", "c", "d", "e")

@@ -17,7 +17,8 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
+from pytest_auepora.core.case_scores import Score
+from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.places import journals_in
 from pytest_auepora.history.store import HistoryStore

@@ -7,8 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.json_text import dumps
-from pytest_auepora.core.run import CaseResult, Run, Score
+from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.history.codec import result_text, run_of, run_text, verdict_text
 from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange

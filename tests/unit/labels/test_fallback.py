@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
+from pytest_auepora.core.case_scores import Score
+from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.io.golden_model import GoldenCase
 from pytest_auepora.labels.check import CheckedLabel, check_case, repairs

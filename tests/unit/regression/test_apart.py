@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
-from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
+from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import MOST_DATA, Baseline, BaselineCase, parse_baseline

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Measurement, Metric
-from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
+from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.errors import ThresholdError
 from pytest_auepora.metrics.slicing import SlicedMetric

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import CHUNK_KEYS
-from pytest_auepora.core.run import CaseResult, MetricInfo, Run, Score
+from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
 from pytest_auepora.metrics.judging import LLMCritic
 from pytest_auepora.regression.accept import merge

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.run import CaseResult, Run, Score
+from pytest_auepora.core.case_scores import Score
+from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import FURTHER, aggregate
 from pytest_auepora.regression import significance
 from pytest_auepora.regression.accept import merge

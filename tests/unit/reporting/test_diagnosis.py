@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.core.run import CaseResult, MetricInfo, Score
+from pytest_auepora.core.case_scores import Score
+from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.reporting.diagnosis import blamed_metrics, cutoff, details_text, diagnose
 from pytest_auepora.reporting.wanted import wanted
 

@@ -1,0 +1,111 @@
+"""`Score`: one metric on one case; and the scores of one metric in many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from .by_fields import ByFields
+from .metrics_base import Measurement, NotApplicable
+
+__all__ = ["Score", "ScoreList", "ScoreState", "Scores"]
+
+ScoreState = Literal["number", "n/a", "error", "aggregate"]
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Score(ByFields):
+    """One metric on one case: a number, or why there is none.
+
+    ``state`` is ``"number"``; ``"n/a"`` with a ``reason``; ``"error"`` with a ``reason``; or
+    ``"aggregate"`` where the case has no value of its own and counts in the aggregate only.
+    """
+
+    state: ScoreState
+    value: float | None = None
+    reason: str = ""
+    data: Any = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, seen: Measurement | NotApplicable) -> Score:
+        """Wrap what a metric returned."""
+        if isinstance(seen, NotApplicable):
+            return cls("n/a", reason=seen.reason)
+        if seen.value is None:
+            return cls("aggregate", data=seen.data, details=seen.details)
+        value = float(seen.value)
+        if math.isnan(value):
+            return cls("error", reason="the metric returned NaN")
+        return cls("number", value, "", seen.data, seen.details)
+
+    @classmethod
+    def failed(cls, reason: str) -> Score:
+        """Make the score of a case that could not be measured."""
+        return cls("error", reason=reason)
+
+    def said(self) -> dict[str, Any]:
+        """Return it as plain data, without what is as it is by default."""
+        out: dict[str, Any] = {"state": self.state, "value": self.value}
+        if self.reason:
+            out["reason"] = self.reason
+        if self.data is not None:
+            out["data"] = self.data
+        if self.details:
+            out["details"] = self.details
+        return out
+
+    @property
+    def measurement(self) -> Measurement | None:
+        """What `Metric.aggregate` takes, or None for n/a and errors."""
+        if self.state in ("n/a", "error"):
+            return None
+        return Measurement(self.value, self.data, self.details)
+
+
+class Scores(Protocol):
+    """The scores of one metric in some cases, in order."""
+
+    @property
+    def ids(self) -> Iterable[str]:
+        """The cases they are of."""
+
+    @property
+    def measured(self) -> Sequence[Score]:
+        """Those with something to aggregate."""
+
+    @property
+    def detailed(self) -> Iterable[Score]:
+        """Of these, the ones that may have details."""
+
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """The same as their metric gave it."""
+
+    def __iter__(self) -> Iterator[Score]: ...
+    def __len__(self) -> int: ...
+
+
+class ScoreList(list[Score]):
+    """Scores that are there, with the *ids* of their cases."""
+
+    def __init__(self, scores: Iterable[Score], ids: Sequence[str] = ()) -> None:
+        super().__init__(scores)
+        self.ids = ids
+
+    @property
+    def measured(self) -> list[Score]:
+        """Those with something to aggregate."""
+        return [s for s in self if s.state not in ("n/a", "error")]
+
+    @property
+    def detailed(self) -> Iterable[Score]:
+        """Of these, the ones that may have details."""
+        return (s for s in self if s.details and s.state not in ("n/a", "error"))
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """The same as their metric gave it."""
+        return [seen for s in self if (seen := s.measurement) is not None]
