@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 __all__ = [
+    "alike",
+    "call_phase",
     "fixture_definitions",
     "fixtures_only_for",
     "has_pytest_asyncio",
     "has_pytest_benchmark",
+    "lets_phases_be_left_out",
     "may_have_siblings",
     "plain_failure",
     "quick_widths",
@@ -100,6 +103,52 @@ def sibling(item: pytest.Function, name: str, function: FunctionType) -> pytest.
         # pytest would make the path of the file relative anew for each case, which takes longer than to run it
         made.location = path, function.__code__.co_firstlineno - 1, made.name
     return made
+
+
+def alike(item: pytest.Item, other: pytest.Function) -> bool:
+    """Whether *item* is a `sibling` of *other* (or the other way round) with the same parameters."""
+    return (
+        item.parent is other.parent
+        and getattr(item, "_fixtureinfo", None) is other._fixtureinfo
+        and getattr(item, "callspec", None) is getattr(other, "callspec", None)
+    )
+
+
+@cache
+def _phases() -> tuple[Any, tuple[Any, ...]] | None:
+    """Return what runs a phase, and where a phase of set-up has room made for log records; None if that moved."""
+    try:
+        from _pytest.logging import caplog_handler_key, caplog_records_key
+        from _pytest.runner import call_and_report
+    except ImportError:
+        return None
+    return call_and_report, (caplog_records_key, caplog_handler_key)
+
+
+def lets_phases_be_left_out(item: pytest.Item) -> bool:
+    """Whether `call_phase` can be used for *item*."""
+    return _phases() is not None and hasattr(item, "_request") and hasattr(item, "_fixtureinfo")
+
+
+def call_phase(item: pytest.Function, funcargs: dict[str, Any]) -> None:
+    """Run the call phase of *item* alone, with *funcargs* for its fixtures, and report it.
+
+    Fixtures are torn down at once where the session is to stop with it, as pytest does.
+    """
+    phases = _phases()
+    assert phases is not None
+    run, keys = phases
+    item.funcargs = funcargs
+    item.stash[keys[0]] = {}
+    try:
+        run(item, "call", True)
+        if item.session.shouldfail or item.session.shouldstop:
+            run(item, "teardown", True, nextitem=None)
+    finally:
+        item._request, item.funcargs = False, None  # type: ignore[assignment]  # pytest does so as well
+        for key in keys:
+            if key in item.stash:
+                del item.stash[key]
 
 
 def plain_failure(message: str, path: str, line: int) -> object | None:

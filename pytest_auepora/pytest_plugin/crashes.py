@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from .brief import BRIEF, nobody_looks
 from .collect import SUFFIXES
 from .keys import SESSION
 from .only_hooks import OnlyHooks
@@ -30,7 +31,12 @@ class Crashes(OnlyHooks):
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Have the workers of other hosts find the baseline that is to be used instead in their copy."""
+        """Tell workers what they cannot know.
+
+        The baseline that is to be used instead, where it is in another host's copy, and whether anybody here reads
+        more of a case than the report of its call.
+        """
+        node.workerinput[BRIEF] = nobody_looks(node.config, node.config.hook)
         root = node.config.rootpath
         if (override := node.config.stash[SESSION].options.override) is not None:
             inside = override.is_relative_to(root)

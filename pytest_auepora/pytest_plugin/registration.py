@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from .brief import Brief
 from .items import Collecting
 from .session import session_of
 
@@ -17,6 +18,7 @@ def configure(config: pytest.Config) -> None:
     register = config.pluginmanager.register
     session = session_of(config)  # complains about options before anything is registered
     register(Collecting(config), "auepora-collecting")
+    register(Brief(config), "auepora-brief")
     if session.options.timeout is None:
         from .patience import Patience
 
