@@ -25,12 +25,9 @@ from ..errors import AueporaError
 from ..io.golden import GoldenSuite
 from ..io.recorded import Recorded, read_recorded
 from ..metrics.registry import Registry
-from ..regression.anchor import load_anchor
-from ..regression.baseline import baseline_path
-from ..regression.calibration import standing_of
 from .case import Called, blank_result, measure_cases, skipped_result
 from .case_judge import CaseJudge
-from .suite import Evaluation, blank_run, calibrations_of, find_baseline, suite_metrics
+from .suite import Evaluation, opened
 
 __all__ = ["LARGE", "RecordedError", "score_recorded"]
 
@@ -78,15 +75,12 @@ def score_recorded(
         UnsendableError: a metric cannot be sent to another process.
         BaselineError: the baseline is there and cannot be read.
     """
-    metrics = suite_metrics(suite, registry or Registry())
-    run = blank_run(suite, metrics, variant)
-    override = Path(baseline) if baseline is not None else None
     large = len(suite.cases) > LARGE
-    found, note = find_baseline(suite, variant, override, large=large)
-    beside = baseline_path(suite.path, suite.name, variant, override)
-    anchor = load_anchor(beside, suite.name, variant, rows=suite.rows if large else None)
-    folder = calibrations_of(suite, calibrations)
-    judge = CaseJudge(run, suite.policy, found, standing_of(run.metrics, suite.policy, folder).advisory)
+    out = opened(
+        suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations, large=large
+    )
+    run, metrics = out.run, out.metrics
+    judge = CaseJudge(run, suite.policy, out.baseline, out.advisory)
     keep = _Shelf(run, suite, large=large)
     with Progress("cases", len(suite.cases) - sum(1 for _ in suite.skipped), show=progress) as bar:
         batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
@@ -101,7 +95,7 @@ def score_recorded(
             bar.done(len(batch))
     run.add(skipped_result(c, c.skip or "", f"{run.path}:{c.line}") for c in suite.skipped)
     keep.close()
-    return Evaluation(run, suite, metrics, found, note, calibrations=folder, anchor=anchor)
+    return out
 
 
 def _wanted(outputs: Path, suite: GoldenSuite) -> Iterator[Recorded]:
@@ -112,7 +106,7 @@ def _wanted(outputs: Path, suite: GoldenSuite) -> Iterator[Recorded]:
 class _Scoring:
     """Scores a batch."""
 
-    metrics: dict[str, Metric]
+    metrics: Mapping[str, Metric]
     path: str
 
     def __call__(self, batch: Sequence[Recorded]) -> list[CaseResult]:

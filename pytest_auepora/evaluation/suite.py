@@ -28,7 +28,7 @@ from .case import Convert, Observe
 if TYPE_CHECKING:
     from ..core.scores import ComparableScore
 
-__all__ = ["Evaluation", "blank_run", "calibrations_of", "evaluate", "find_baseline", "suite_metrics"]
+__all__ = ["Evaluation", "blank_run", "calibrations_of", "evaluate", "find_baseline", "opened", "suite_metrics"]
 
 _RATES = ("error_rate", "pass_rate")
 
@@ -71,6 +71,7 @@ class Evaluation:
         baseline: what was accepted, or None; ``baseline_note`` then says why.
         accepting: the run is about to become the baseline, so it is no regression by definition.
         calibrations: the folder that says which judges may fail the run.
+        anchor: the older baseline that small steps down add up against, if there is one.
         plan: how often cases were asked.
     """
 
@@ -105,6 +106,11 @@ class Evaluation:
             baseline=self.baseline, baseline_note=self.baseline_note, calibrations=self.calibrations,
             anchor=self.anchor, plan=self.plan,
         )  # fmt: skip
+
+    @cached_property
+    def advisory(self) -> Mapping[str, str]:
+        """The judged metrics that may not fail the run, and why not."""
+        return standing_of(self.run.metrics, self.suite.policy, self.calibrations).advisory
 
     def __getitem__(self, name: str) -> ComparableScore:
         """Return the aggregate of metric *name*, errored cases counted as its worst value.
@@ -232,26 +238,54 @@ def evaluate(
         raise ValueError(f"calls with a seed are made one at a time, not {own.concurrency}: leave out concurrency")
     registry = registry or Registry()
     suite = golden if isinstance(golden, GoldenSuite) else load_golden(Path(golden), registry)
-    metrics = suite_metrics(suite, registry)
-    run = blank_run(suite, metrics, variant)
-    run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
-    override = Path(baseline) if baseline is not None else None
-    found, note = find_baseline(suite, variant, override)
-    anchor = load_anchor(baseline_path(suite.path, suite.name, variant, override), suite.name, variant)
-    folder = calibrations_of(suite, calibrations)
-    advisory = standing_of(run.metrics, suite.policy, folder).advisory
     plan = suite.repeat if repeat is None else RepeatPlan.times(repeat) if isinstance(repeat, int) else repeat
+    out = opened(suite, registry, variant=variant, baseline=baseline, calibrations=calibrations, plan=plan)
+    out.run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
     from .measuring import Measuring  # a pytest run calls and measures by itself
 
     try:
         Measuring(
-            run, suite, system, metrics, found, plan, caller=own, convert=convert, seed=seed, timed=timed,
-            advisory=advisory, observe=observe, progress=progress,
-        ).measure()  # fmt: skip
+            out, system, caller=own, convert=convert, seed=seed, timed=timed, observe=observe, progress=progress
+        ).measure()
     finally:
         if caller is None:
             own.close()
-    return Evaluation(run, suite, metrics, found, note, calibrations=folder, anchor=anchor, plan=plan)
+    return out
+
+
+def opened(
+    suite: GoldenSuite,
+    registry: Registry,
+    *,
+    variant: str = "",
+    baseline: str | os.PathLike[str] | None = None,
+    calibrations: str | os.PathLike[str] | None = None,
+    plan: RepeatPlan = ONCE,
+    large: bool = False,
+) -> Evaluation:
+    """Return the evaluation of *suite* before anything was measured: its run is empty, what it is held to is there.
+
+    Args:
+        suite: the golden file.
+        registry: where metric names are looked up.
+        variant: name of the configuration.
+        baseline: directory or ``.json`` file to use instead of ``__baselines__/`` beside the golden file.
+        calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
+        plan: how often cases are asked.
+        large: whether baseline and anchor are kept out of memory.
+
+    Raises:
+        BaselineError: the baseline is there and cannot be read.
+    """
+    metrics = suite_metrics(suite, registry)
+    override = Path(baseline) if baseline is not None else None
+    found, note = find_baseline(suite, variant, override, large=large)
+    beside = baseline_path(suite.path, suite.name, variant, override)
+    anchor = load_anchor(beside, suite.name, variant, rows=suite.rows if large else None)
+    return Evaluation(
+        blank_run(suite, metrics, variant), suite, metrics, found, note,
+        calibrations=calibrations_of(suite, calibrations), anchor=anchor, plan=plan,
+    )  # fmt: skip
 
 
 def calibrations_of(suite: GoldenSuite, folder: str | os.PathLike[str] | None = None) -> Path:
