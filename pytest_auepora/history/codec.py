@@ -6,14 +6,14 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..core.json_text import dumps, taken_apart
+from ..core.json_text import dumps, encoded, taken_apart
 from ..core.run import CaseResult, Run
 
 if TYPE_CHECKING:
     from ..regression.compare import CaseComparison
     from ..regression.verdict import Verdict
 
-__all__ = ["result_text", "rounded", "run_of", "run_text", "verdict_text"]
+__all__ = ["result_data", "result_text", "rounded", "run_of", "run_text", "verdict_text"]
 
 
 def run_text(run: Run) -> str:
@@ -25,9 +25,14 @@ def run_text(run: Run) -> str:
 
 def result_text(result: CaseResult) -> str:
     """Return *result*; what a score does not say is left out."""
+    return result_data(result).decode()
+
+
+def result_data(result: CaseResult) -> bytes:
+    """Return `result_text` of *result* in UTF-8."""
     raw = taken_apart(result)
     raw["scores"] = {name: score.said() for name, score in result.scores.items()}
-    return dumps(raw, nulls=[*result.ranks.values()].count(None))
+    return encoded(raw, nulls=[*result.ranks.values()].count(None))
 
 
 def verdict_text(verdict: Verdict) -> str:

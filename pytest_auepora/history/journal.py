@@ -18,7 +18,7 @@ from ..core.json_text import dumps
 from ..core.run import CaseResult, Run
 from ..regression.baseline import GIT_COMMIT
 from ..regression.verdict import GateOutcome, Verdict
-from .codec import result_text, run_text
+from .codec import result_data, run_text
 from .places import FOLDER, journal_path, journals_in
 from .run_ids import new_run_id
 from .store import HistoryStore
@@ -55,7 +55,7 @@ class Journal:
 
     def add(self, path: str, variant: str, result: CaseResult, recordings: Sequence[str], provenance: Any) -> None:
         """Take in one result of a run that was begun; a later one of the same case counts."""
-        text = result_text(result).encode()
+        text = result_data(result)
         known, told = self._told.get((path, variant), (None, b""))
         if not told or known is not provenance:  # within a process it is one of each run
             told = dumps({"of": [path, variant], "provenance": provenance}).encode()
@@ -65,8 +65,8 @@ class Journal:
         if not self._broken:
             self._written[id(result)] = result, self._size - len(text) - 2, len(text)
 
-    def text_of(self, result: CaseResult) -> str:
-        """Return *result* as the history keeps it; one that was added is not put into words again."""
+    def text_of(self, result: CaseResult) -> bytes:
+        """Return the `result_data` of *result*; of one that was added it is not made again."""
         added, start, length = self._written.get(id(result), (None, 0, 0))
         if added is result and self._file is not None:
             with suppress(OSError):
@@ -74,8 +74,8 @@ class Journal:
                 text = self._file.read(length)
                 self._file.seek(self._size)
                 if len(text) == length:
-                    return text.decode()
-        return result_text(result)
+                    return text
+        return result_data(result)
 
     def _write(self, line: bytes) -> None:
         """Append *line* with its end; where that does not work, a killed run is lost, and the run goes on."""

@@ -16,7 +16,7 @@ from ..regression.verdict import Verdict
 from . import KEEP, KEEP_RECORDED
 from .aggregates import AggregateMetrics, aggregate_of
 from .blocks import Packing, Recorded, packed
-from .codec import result_text, run_of, run_text, verdict_text
+from .codec import result_data, run_of, run_text, verdict_text
 from .database import open_database
 from .pruning import RECORDINGS, delete_runs, prune_recordings, prune_runs
 from .run_ids import new_run_id
@@ -71,7 +71,7 @@ class HistoryStore:
         keep: int = KEEP,
         recordings: Recordings | Packing | None = None,
         keep_recorded: int = KEEP_RECORDED,
-        text_of: Callable[[CaseResult], str] = result_text,
+        text_of: Callable[[CaseResult], bytes] = result_data,
     ) -> str:
         """Store *run* with its *verdict* and aggregate, all of it or nothing.
 
@@ -84,7 +84,7 @@ class HistoryStore:
             keep: how many runs of this suite and configuration stay, this one included; 0 for all.
             recordings: the answers, each as `evaluation.recording.record` gives it, packed already or not.
             keep_recorded: of how many of these runs the recordings stay; 0 for all.
-            text_of: how a result is written down; who has its `codec.result_text` already can hand it over.
+            text_of: how a result is written down; who has its `codec.result_data` already can hand it over.
 
         Returns:
             The new run's id.
@@ -108,6 +108,7 @@ class HistoryStore:
                 "INSERT INTO eval_query_results (run_id, case_id, repeat_index, place, state, result) "
                 "VALUES (:run_id, :case_id, 0, :place, :state, :result)",
                 results,
+                utf8=("result",),
             )
             open_.run_many(
                 "INSERT INTO eval_recording_blocks (run_id, place, cases, recordings) "

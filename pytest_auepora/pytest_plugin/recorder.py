@@ -138,7 +138,7 @@ class Recorder(OnlyHooks):
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
-        from ..history.codec import result_text
+        from ..history.codec import result_data
         from ..history.store import HistoryStore
 
         key = run.path, run.variant
@@ -153,7 +153,7 @@ class Recorder(OnlyHooks):
                 run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=self.config.stash[SESSION].commit, keep=self.keep,
                 recordings=self._recordings.pop(key, None), keep_recorded=self.recorded,
-                text_of=self._journal.text_of if self._only_ours_saw_it() else result_text,
+                text_of=self._journal.text_of if self._only_ours_saw_it() else result_data,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.core.run import CaseResult
-from pytest_auepora.history.codec import result_text
+from pytest_auepora.history.codec import result_data
 from pytest_auepora.history.journal import Journal
 
 for _module in (
@@ -181,9 +181,9 @@ def _results_stay_as_they_were_reported(monkeypatch: pytest.MonkeyPatch) -> Iter
     changed: list[str] = []
     handed_over = Journal.text_of
 
-    def checked(journal: Journal, result: CaseResult) -> str:
+    def checked(journal: Journal, result: CaseResult) -> bytes:
         text = handed_over(journal, result)
-        changed.extend([result.case_id] if text != result_text(result) else [])
+        changed.extend([result.case_id] if text != result_data(result) else [])
         return text
 
     monkeypatch.setattr(Journal, "text_of", checked)

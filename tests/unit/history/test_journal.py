@@ -13,7 +13,7 @@ import pytest
 from pytest_auepora.core.json_text import dumps
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError, UnknownRunError
-from pytest_auepora.history.codec import result_text, run_text
+from pytest_auepora.history.codec import result_data, run_text
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.places import folder_of, journals_in
 from pytest_auepora.history.recorded import choose, load_recorded
@@ -59,14 +59,14 @@ def test_a_result_is_handed_over_as_it_was_written(tmp_path: Path) -> None:
     journal.begin(Run("shop"))
     for result in results[:2]:
         journal.add("", "", result, ['={"answer":"\\u3042"}', "=packed"], {"model": "\u3042"})
-    assert [journal.text_of(r) for r in results] == [result_text(r) for r in results]
+    assert [journal.text_of(r) for r in results] == [result_data(r) for r in results]
     results[0].query = "changed since"
     assert json.loads(journal.text_of(results[0]))["query"] == "\u3042 \x00 \ud800"
     journal.add("", "", results[2], [], {})  # writing goes on behind what was read
-    assert [journal.text_of(r) for r in results[1:]] == [result_text(r) for r in results[1:]]
+    assert [journal.text_of(r) for r in results[1:]] == [result_data(r) for r in results[1:]]
     journal.close()
     journal.path.unlink(missing_ok=True)
-    assert journal.text_of(results[0]) == result_text(results[0])
+    assert journal.text_of(results[0]) == result_data(results[0])
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
 from pytest_auepora.evaluation.recording import RecordedAnswer
 from pytest_auepora.history import database, store
+from pytest_auepora.history.codec import result_text
 from pytest_auepora.history.database import open_database, without_password
 from pytest_auepora.history.run_ids import new_run_id
 from pytest_auepora.history.store import HistoryStore
@@ -50,6 +51,15 @@ def test_a_run_comes_back_as_it_was(kept: HistoryStore) -> None:
     assert stored["gates"][0]["title"] == verdict.gates[0].title
     assert stored["aggregates"]["recall@5"]["value"] == verdict.aggregates["recall@5"].value
     assert stored["comparison"]["cases"].keys() == run.cases.keys()
+
+
+def test_results_are_text_to_whoever_reads_the_table(kept: HistoryStore) -> None:
+    run = a_run()
+    kept.add(run, verdict_of(run))
+    with kept._database.transaction() as open_:
+        rows = open_.rows("SELECT typeof(result), result FROM eval_query_results ORDER BY place")
+    assert [kind for kind, _ in rows] == ["text"] * 3
+    assert [text for _, text in rows] == [result_text(case) for case in run.cases.values()]
 
 
 def test_what_the_list_says(kept: HistoryStore) -> None:
