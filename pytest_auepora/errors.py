@@ -47,6 +47,7 @@ __all__ = [
     "UnknownRunError",
     "UnsendableError",
     "did_you_mean",
+    "without_case",
 ]
 
 
@@ -57,6 +58,11 @@ def did_you_mean(word: str, known: Iterable[str], *, most: int = 3) -> str:
     if not near:
         return ""
     return f" (did you mean {' or '.join(repr(lowered[n]) for n in near)}?)"
+
+
+def without_case(told: str, case_id: str) -> str:
+    """Return *told* as it would be said of any case: those that erred alike are to say so in equal words."""
+    return told.replace(f" on {case_id!r}: ", ": ", 1)
 
 
 class AueporaError(Exception):

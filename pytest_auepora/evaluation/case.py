@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import TracebackType
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..adapters.systems import System
@@ -17,6 +15,7 @@ from ..core.types import Document, EvaluationSample, SystemOutputs
 from ..io.golden import GoldenCase
 from ..metrics.gold import span_of
 from ..metrics.relevance import expected_behaviour, ranks_of_relevant
+from .causes import describe_error
 from .recording import RecordedAnswer
 from .shown import shown_outputs, snippet, source_key
 
@@ -198,24 +197,6 @@ def errored_result(
     if call is not None:
         result.seconds, result.concurrency = call.seconds, call.concurrency
     return result
-
-
-def describe_error(error: BaseException, frames: int = 6) -> str:
-    """Return ``Type: message`` and, below, the innermost frames of the user's own code."""
-    first = "".join(traceback.format_exception_only(error)).strip()
-    entries = list(_entries(error.__traceback__))
-    shown = [i for i, tb in enumerate(entries) if "pytest_auepora" not in tb.tb_frame.f_code.co_filename][-frames:]
-    if not shown:
-        return first
-    # a test runner stands before them with dozens of frames, whose sources nobody asks for
-    stack = [f for f in traceback.extract_tb(entries[shown[0]]) if "pytest_auepora" not in f.filename]
-    return first + "\n" + "".join(traceback.format_list(stack)).rstrip()
-
-
-def _entries(tb: TracebackType | None) -> Iterator[TracebackType]:
-    while tb is not None:
-        yield tb
-        tb = tb.tb_next
 
 
 def _terms(case: GoldenCase) -> dict[str, Any]:

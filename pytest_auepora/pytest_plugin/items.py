@@ -167,10 +167,7 @@ def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupErro
     """Say in a sentence that a fixture is missing, the same for every case: a report has no room for pytest's list."""
     told = f"there is no fixture {error.argname!r}"
     if error.argname == suite.fixture:
-        told += (
-            " that returns your system: write it in conftest.py (`auepora new` shows how), "
-            "or name another with `fixture:` in the golden file"
-        )
+        told += ": write it in conftest.py (`auepora new` shows how), or name yours by `fixture:` in the golden file"
     return LookupError(told)
 
 

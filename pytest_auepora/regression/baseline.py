@@ -44,6 +44,7 @@ MOST_DATA = 20_000
 _VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quote
 _LIST = r"\[([-+.\w\s,]*)\]"
 _CONFLICT = r"(?m)^(<{7}|={7}|>{7})(\s|$)"
+_ACCEPT = "run the whole suite with --auepora-update"
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -239,23 +240,20 @@ def parse_baseline(text: str, path: str) -> Baseline:
     # to look for the marks themselves first takes a thirtieth of what the expression takes over all lines
     if any(sign * 7 in text for sign in "<=>") and (mark := re.search(_CONFLICT, text)) is not None:
         line = text.count("\n", 0, mark.start()) + 1
-        raise BaselineError(
-            f"{path}:{line}: merge-conflict markers; keep one side, or run the whole suite with --auepora-update"
-        )
+        raise BaselineError(f"{path}:{line}: merge-conflict markers; keep one side, or {_ACCEPT}")
     try:
         raw = json.loads(text)
     except json.JSONDecodeError as exc:
         cut = "" if text.rstrip().endswith("}") else " (the file seems cut short)"
         raise BaselineError(
-            f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{cut}; "
-            "restore it from version control, or run the whole suite with --auepora-update"
+            f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{cut}; restore it from version control, or {_ACCEPT}"
         ) from None
     return _checked(raw, path)
 
 
 def _checked(raw: Any, path: str) -> Baseline:
     if not isinstance(raw, dict) or "format" not in raw:
-        raise BaselineError(f"{path}: not a baseline file: there is no 'format' key")
+        raise _no_baseline(path, "there is no 'format' key")
     if raw["format"] != FORMAT:
         raise BaselineError(
             f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
@@ -274,7 +272,13 @@ def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
             cases={str(name): case_of(case) for name, case in dict(raw["cases"]).items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as exc:
-        raise BaselineError(f"{path}: not a baseline file: {type(exc).__name__}: {exc}") from None
+        raise _no_baseline(path, f"{type(exc).__name__}: {exc}") from None
+
+
+def _no_baseline(path: str, why: str) -> BaselineError:
+    return BaselineError(
+        f"{path}: not a baseline file: {why}; if it should be one, restore it from version control, or {_ACCEPT}"
+    )
 
 
 def case_of(raw: Mapping[str, Any]) -> BaselineCase:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from operator import itemgetter
@@ -14,6 +15,7 @@ from ..core.case_scores import Score, Scores
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Run
 from ..core.scoring import aggregate
+from ..errors import without_case
 from .policy import RegressionPolicy
 from .slices import in_slice
 from .thresholds import Bound, Gate
@@ -105,11 +107,13 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Scores, 
     return _settle(out, gate.bound, n_error)
 
 
-def _why_nothing(scores: Iterable[Score]) -> str:
+def _why_nothing(scores: Scores) -> str:
     """An error, if there is one: beside an outage it does not matter which labels are missing."""
-    errors = sorted({s.reason.partition("\n")[0] for s in scores if s.state == "error"})
+    failed = ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error")
+    errors = Counter(without_case(s.reason.partition("\n")[0], i) for i, s in failed)
     if errors:
-        return errors[0].removeprefix("pytest_auepora.errors.")
+        most = min(errors, key=lambda told: (-errors[told], told))
+        return most.removeprefix("pytest_auepora.errors.")
     reasons = sorted({s.reason for s in scores if s.reason})
     return "; ".join(reasons[:2]) or "the metric gave no score"
 

@@ -16,6 +16,7 @@ from ..core.run import CaseResult, MetricInfo
 from ..core.targets import component_of
 from ..core.text_ids import MADE_UP
 from ..core.types import TargetCategory
+from ..errors import without_case
 from ..metrics.refusal import REFUSAL_PATTERNS, fold
 from ..regression.compare import CaseComparison
 from ..regression.worst_repeat import as_shown
@@ -134,7 +135,7 @@ def details_text(score: Score) -> str:
 def _of_error(result: CaseResult) -> Diagnosis:
     """The id of the case stands beside it anyway; without it, cases that errored alike say so in equal words."""
     first = (result.error.splitlines() or ["no result"])[0].removeprefix("pytest_auepora.errors.")
-    first = first.replace(f" on {result.case_id!r}: ", ": ", 1)
+    first = without_case(first, result.case_id)
     kind, _, message = first.partition(": ")
     if kind == "CallTimeoutError":
         return Diagnosis("timeout", message)

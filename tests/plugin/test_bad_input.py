@@ -17,7 +17,11 @@ def test_no_rag_fixture(project: Project) -> None:
     assert result.ret == 1
     assert "fixture 'rag' not found" in output(result)
     result.stdout.re_match_lines(
-        [r"  5 cases \(.*", r" +error: LookupError: there is no fixture 'rag' that returns your"]
+        [
+            r"  5 cases \(.*",
+            r" +error: LookupError: there is no fixture 'rag': write it in conftest.py",
+            r" +\(`auepora new` .* by `fixture:` in the golden file",
+        ]
     )
     assert "error_rate" in gates(result)
 

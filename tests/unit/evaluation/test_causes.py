@@ -1,0 +1,87 @@
+"""What is said of an error: the words that help, also where a library wraps them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from pytest_auepora.evaluation.causes import describe_error
+
+
+def raised(fn: Callable[[], object]) -> list[str]:
+    with pytest.raises(BaseException) as caught:  # whatever it is
+        fn()
+    return describe_error(caught.value).splitlines()
+
+
+def refuse() -> None:
+    raise ConnectionError("refused")
+
+
+def test_the_frame_where_it_was_raised() -> None:
+    lines = raised(refuse)
+    assert lines[0] == "ConnectionError: refused"
+    assert lines[-1] == '    raise ConnectionError("refused")'
+
+
+def test_what_caused_it_is_said_below() -> None:
+    def search() -> None:
+        try:
+            refuse()
+        except ConnectionError as exc:
+            raise LookupError("no index") from exc
+
+    def ask() -> None:
+        try:
+            search()
+        except LookupError:
+            raise RuntimeError("no answer")  # noqa: B904  # as people write
+
+    lines = raised(ask)
+    assert lines[0] == "RuntimeError: no answer"
+    assert lines[-2:] == ["while handling LookupError: no index", "caused by ConnectionError: refused"]
+
+
+def test_the_same_words_are_not_said_again_and_what_is_hidden_stays_so() -> None:
+    def again() -> None:
+        try:
+            refuse()
+        except ConnectionError as exc:
+            raise OSError(str(exc)) from exc
+
+    def hidden() -> None:
+        try:
+            refuse()
+        except ConnectionError:
+            raise ValueError("other words") from None
+
+    for lines in raised(again), raised(hidden):
+        assert not [line for line in lines if line.startswith(("caused by", "while handling"))]
+
+
+def test_causes_that_go_round_end() -> None:
+    one, two = ValueError("one"), ValueError("two")
+    one.__cause__, two.__cause__ = two, one
+    assert describe_error(one).splitlines() == ["ValueError: one", "caused by ValueError: two"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no groups of errors")
+def test_a_group_says_what_is_in_it() -> None:
+    assert sys.version_info >= (3, 11)  # for the type checker
+    import asyncio
+
+    async def fails() -> None:
+        refuse()
+
+    async def ask() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(fails())
+
+    lines = raised(lambda: asyncio.run(ask()))
+    assert lines[0].endswith("unhandled errors in a TaskGroup (1 sub-exception): ConnectionError: refused")
+    assert lines[-1] == '    raise ConnectionError("refused")'
+    many = ExceptionGroup("many", [ValueError("a"), ExceptionGroup("", [ValueError("a"), *map(KeyError, "bcd")])])
+    assert describe_error(many).startswith("ExceptionGroup: many (2 sub-exceptions): ValueError: a; KeyError: 'b'; ")
+    assert describe_error(many).endswith("KeyError: 'c'; and 1 more")
