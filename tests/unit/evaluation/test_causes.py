@@ -82,6 +82,7 @@ def test_a_group_says_what_is_in_it() -> None:
     lines = raised(lambda: asyncio.run(ask()))
     assert lines[0].endswith("unhandled errors in a TaskGroup (1 sub-exception): ConnectionError: refused")
     assert lines[-1] == '    raise ConnectionError("refused")'
-    many = ExceptionGroup("many", [ValueError("a"), ExceptionGroup("", [ValueError("a"), *map(KeyError, "bcd")])])
+    inner = ExceptionGroup("", [ValueError("a"), *map(KeyError, "bcd")])  # noqa: F821
+    many = ExceptionGroup("many", [ValueError("a"), inner])  # noqa: F821
     assert describe_error(many).startswith("ExceptionGroup: many (2 sub-exceptions): ValueError: a; KeyError: 'b'; ")
     assert describe_error(many).endswith("KeyError: 'c'; and 1 more")
