@@ -67,22 +67,24 @@ def test_causes_that_go_round_end() -> None:
     assert describe_error(one).splitlines() == ["ValueError: one", "caused by ValueError: two"]
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no groups of errors")
-def test_a_group_says_what_is_in_it() -> None:
-    assert sys.version_info >= (3, 11)  # for the type checker
-    import asyncio
+if sys.version_info >= (3, 11):  # before there are no groups of errors
 
-    async def fails() -> None:
-        refuse()
+    def test_a_group_says_what_is_in_it() -> None:
+        import asyncio
 
-    async def ask() -> None:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(fails())
+        async def fails() -> None:
+            refuse()
 
-    lines = raised(lambda: asyncio.run(ask()))
-    assert lines[0].endswith("unhandled errors in a TaskGroup (1 sub-exception): ConnectionError: refused")
-    assert lines[-1] == '    raise ConnectionError("refused")'
-    inner = ExceptionGroup("", [ValueError("a"), *map(KeyError, "bcd")])  # noqa: F821
-    many = ExceptionGroup("many", [ValueError("a"), inner])  # noqa: F821
-    assert describe_error(many).startswith("ExceptionGroup: many (2 sub-exceptions): ValueError: a; KeyError: 'b'; ")
-    assert describe_error(many).endswith("KeyError: 'c'; and 1 more")
+        async def ask() -> None:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fails())
+
+        lines = raised(lambda: asyncio.run(ask()))
+        assert lines[0].endswith("unhandled errors in a TaskGroup (1 sub-exception): ConnectionError: refused")
+        assert lines[-1] == '    raise ConnectionError("refused")'
+        inner = ExceptionGroup("", [ValueError("a"), *map(KeyError, "bcd")])  # noqa: F821
+        many = ExceptionGroup("many", [ValueError("a"), inner])  # noqa: F821
+        assert describe_error(many).startswith(
+            "ExceptionGroup: many (2 sub-exceptions): ValueError: a; KeyError: 'b'; "
+        )
+        assert describe_error(many).endswith("KeyError: 'c'; and 1 more")
