@@ -57,7 +57,7 @@ def json_report(
         raw["mistakes"] = [one._asdict() for one in mistakes]
     try:
         text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain)
-    except ValueError:
+    except (TypeError, ValueError):  # a key that is no text, a number that is none
         text = json.dumps(_finite(raw), ensure_ascii=False, allow_nan=False)
     return text + "\n"
 

@@ -87,6 +87,14 @@ def test_what_json_does_not_know() -> None:
     assert read(value) == expected
     assert read({k: v for k, v in value.items() if k != 3}) == {k: v for k, v in expected.items() if k != "3"}
     assert read([Colour.RED, None]) == ["red", None]
+    assert read([Colour.RED, math.inf]) == ["red", "Infinity"]
+
+
+@pytest.mark.parametrize("more", [[], [math.inf]])
+def test_keys_that_json_does_not_know_are_written_as_text(more: list[float]) -> None:
+    value = {(1, 2): more, "in": [Held("a", more=[{date(2024, 5, 1): {2, 1}, None: Colour.RED}])], 3: Pair(1, None)}
+    within = {"name": "a", "_private": None, "more": [{"2024-05-01": [1, 2], "null": "red"}]}
+    assert read(value) == {"(1, 2)": as_json(more), "in": [within], "3": [1, None]}
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
