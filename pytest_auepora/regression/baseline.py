@@ -248,6 +248,8 @@ def parse_baseline(text: str, path: str) -> Baseline:
         raise BaselineError(
             f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{cut}; restore it from version control, or {_ACCEPT}"
         ) from None
+    except (ValueError, RecursionError) as exc:  # thousands of digits, or of brackets within each other
+        raise _no_baseline(path, f"{type(exc).__name__}: {exc}") from None
     return _checked(raw, path)
 
 
@@ -271,7 +273,7 @@ def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
             provenance=dict(raw.get("provenance", {})),
             cases={str(name): case_of(case) for name, case in dict(raw["cases"]).items()},
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as exc:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as exc:
         raise _no_baseline(path, f"{type(exc).__name__}: {exc}") from None
 
 

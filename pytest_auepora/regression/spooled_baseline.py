@@ -88,7 +88,7 @@ def read_by_case(path: Path, rows: Mapping[str, int]) -> tuple[dict[str, Any], S
                     around.append(_take(file, cases))
         raw = json.loads("".join(around))
         return (raw, cases) if isinstance(raw, dict) and raw.get("cases") == {} and around.count(_CASES) == 1 else None
-    except (OSError, KeyError, TypeError, ValueError, AttributeError):
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         return None
 
 

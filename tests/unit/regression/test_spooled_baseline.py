@@ -55,6 +55,8 @@ BROKEN: dict[str, Callable[[str], str]] = {
     "newer": lambda text: text.replace('"format": 1', '"format": 2'),
     "of another suite": lambda text: text.replace('"shop"', '"other"'),
     "a case that is none": lambda text: text.replace('"hash": "h2"', '"hush": "h2"'),
+    "brackets without end": lambda text: text.replace('"h2"', "[" * 100_000),
+    "digits without end": lambda text: text.replace('"h2"', "1" * 5000),
     "no format": lambda text: text.replace('"format": 1,', ""),
 }
 

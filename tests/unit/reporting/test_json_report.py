@@ -108,6 +108,13 @@ def test_what_json_cannot_hold_is_written_as_text() -> None:
     assert read_json_report(json_report([run], [verdict_of(run)]))[0][0].provenance == {"index": str(Path("a/b"))}
 
 
+def test_so_are_keys_that_json_does_not_know() -> None:
+    run = run_of(CASES[:1])
+    run.cases["case-0"].scores["recall@5"].details = {"at": {(1, 2): "x", 3: Path("a")}}
+    read = read_json_report(json_report([run], [verdict_of(run)]))[0][0]
+    assert read.cases["case-0"].scores["recall@5"].details == {"at": {"(1, 2)": "x", "3": "a"}}
+
+
 def test_keys_of_newer_versions_are_ignored() -> None:
     raw = json.loads(json_report(*reports()[3]))
     raw["since"] = raw["suites"][0]["later"] = raw["suites"][0]["verdict"]["gates"][0]["later"] = 1
