@@ -145,11 +145,12 @@ def _judge_of(metric: Metric) -> dict[str, Any]:
 class Run(ByFields):
     """One suite measured by one configuration of the system.
 
-    ``expected_ids`` are all case ids of the golden suite, whether they ran or not, so a partial run
-    knows that it is one.  ``provenance`` holds what the user said about corpus, chunker, model, ….  ``owner`` answers
-    for the suite; a metric may have one of its own.  ``origin`` is empty where every answer is new; else it names the
-    earlier run (``run``), whether all were ``replayed`` or the rest was asked for when it was ``resumed`` (``kind``),
-    and how many cases were ``taken`` from there.
+    ``cases`` are the results by case id: a dictionary, or for a large suite a `ResultTable`, which makes a result
+    anew whenever it is read.  ``expected_ids`` are all case ids of the golden suite, whether they ran or not, so a
+    partial run knows that it is one.  ``provenance`` holds what the user said about corpus, chunker, model, ….
+    ``owner`` answers for the suite; a metric may have one of its own.  ``origin`` is empty where every answer is new;
+    else it names the earlier run (``run``), whether all were ``replayed`` or the rest was asked for when it was
+    ``resumed`` (``kind``), and how many cases were ``taken`` from there.
     """
 
     suite: str

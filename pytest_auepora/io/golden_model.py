@@ -112,6 +112,8 @@ class GoldenSuite(ByFields):
         Raises:
             KeyError: there is none.
         """
+        if _are_spooled(self.cases):
+            return self.cases[self.cases.rows[case_id]]
         for case in self.cases:
             if case.id == case_id:
                 return case

@@ -12,7 +12,7 @@ from ..core.types import EvaluationSample
 from .jsonl import read_samples
 from .line_blocks import LINES, Block, line_blocks, refusal
 
-__all__ = ["Block", "FileDataset", "is_parquet", "line_blocks", "open_dataset", "row_blocks"]
+__all__ = ["FileDataset", "is_parquet", "open_dataset", "row_blocks"]
 
 
 def is_parquet(path: Path) -> bool:

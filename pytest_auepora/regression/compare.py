@@ -90,9 +90,10 @@ class MetricChange(Fixed):
 class Comparison(ByFields):
     """A run against a baseline.
 
-    ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the
-    same content where there is one.  ``incomparable`` are metrics with what changed about them.  ``aggregates`` are
-    the changes of metrics whose aggregate is no mean; see `measurements`.
+    ``cases`` are a dictionary, or for a large run a `ComparedTable`; `set_change` changes either.  ``vanished`` are
+    baseline cases that the golden suite no longer has, with the id of a new case of the same content where there is
+    one.  ``incomparable`` are metrics with what changed about them.  ``aggregates`` are the changes of metrics whose
+    aggregate is no mean; see `measurements`.
     """
 
     cases: Mapping[str, CaseComparison] = field(default_factory=dict)

@@ -122,10 +122,7 @@ def judge(
         out.gates += in_order(run, apart + family)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
     elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith("broken")):
-        told = baseline_note or "there is no baseline"
-        if not baseline_note.startswith("broken"):  # which says itself what helps
-            told += "; accept a run with --auepora-update, and commit the file"
-        out.gates.append(GateOutcome("baseline", "baseline", "failed", told))
+        out.gates.append(_no_baseline(baseline_note))
     if anchor is not None:
         out.gates += judge_anchor(run, anchor, policy, metrics, standing.advisory)
         out.notes += anchor_notes(run, anchor) if run.is_full else []
@@ -139,6 +136,13 @@ def judge(
     found = steadiness(run, out.comparison, policy)
     out.flaky, out.noise = found.flaky, found.noise
     return out
+
+
+def _no_baseline(note: str) -> GateOutcome:
+    told = note or "there is no baseline"
+    if not note.startswith("broken"):  # which says itself what helps
+        told += "; accept a run with --auepora-update, and commit the file"
+    return GateOutcome("baseline", "baseline", "failed", told)
 
 
 def _quarantine_notes(run: Run) -> list[str]:

@@ -105,7 +105,7 @@ def blamed_metrics(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> lis
     for problem in result.problems:
         if _RAISED in problem:
             continue
-        named = [n for n in metrics if problem.startswith(n) and _names(problem, n)]
+        named = [n for n in metrics if problem.startswith(n) and _names(problem, n)]  # a call for few of them
         if named and (name := max(named, key=len)) not in out:
             out.append(name)
     return out

@@ -63,6 +63,9 @@ def test_it_is_the_suite_that_was_read_whole(tmp_path: Path, monkeypatch: pytest
     assert [c.id for c in parts.skipped] == [c.id for c in whole.skipped] == ["c5"]
     assert (parts.gates, parts.policy, parts.name) == (whole.gates, whole.policy, whole.name)
     assert parts.case("c12") == whole.case("c12")
+    for suite in (whole, parts):
+        with pytest.raises(KeyError, match="c99"):
+            suite.case("c99")
     assert parts.cases[2:4] == list(whole.cases[2:4])
 
 
