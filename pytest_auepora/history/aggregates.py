@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import Any
@@ -96,27 +97,41 @@ def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf |
     present version of its metric, and is measured anew on the stored texts where it was not.
     """
     rank_of = rank_of or first_rank
-    ran = _Cases(run, lambda c: c.state != "skipped" and (only is None or c.case_id in only))
-    cases = ran.where(lambda c: c.state != "error")
+    total = failed = 0
     ranks: list[int | None] = []
     recalls: dict[int, list[float]] = {k: [] for k in CUTS}
-    for case in cases:
+    held: dict[str, Any] = {}
+    read = {name: _Measured(name, run, held) for name in _READ}
+    anew = [one for one in read.values() if not one.stored]
+    for case in run.cases.values():  # once: those of a large run are fetched from a file each time
+        if case.state == "skipped" or (only is not None and case.case_id not in only):
+            continue
+        total += 1
+        if case.state == "error":
+            failed += 1
+            continue
         if case.ranks:
             ranks.append(rank_of(case))
         for k, recall in _document_recalls(case).items():
             if recall is not None:
                 recalls[k].append(recall)
-    text = _Measured(run.metrics, cases)
+        for one in anew:
+            one.note(case)
+
+    def counts(case: CaseResult) -> bool:
+        return case.state != "error" and (only is None or case.case_id in only)
+
+    means = {name: one.mean(counts) for name, one in read.items()}
     return AggregateMetrics(
-        hit_at_k={k: _mean(float(r is not None and r <= k) for r in ranks) for k in CUTS},
-        mrr=_mean(1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks),
+        hit_at_k={k: _mean([float(r is not None and r <= k) for r in ranks]) for k in CUTS},
+        mrr=_mean([1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks]),
         recall_at_k_doc={k: _mean(recalls[k]) for k in CUTS},
-        citation_coverage=text.mean("citation_coverage"),
-        groundedness=text.mean("assertion_pass"),
-        empty_result_rate=text.mean("empty_result_rate"),
-        refusal_correctness=text.mean("refusal_correctness"),
-        total_queries=len(ran),
-        failed_queries=len(ran) - len(cases),
+        citation_coverage=means["citation_coverage"],
+        groundedness=means["assertion_pass"],
+        empty_result_rate=means["empty_result_rate"],
+        refusal_correctness=means["refusal_correctness"],
+        total_queries=total,
+        failed_queries=failed,
     )
 
 
@@ -134,7 +149,8 @@ def _document_recalls(result: CaseResult) -> Mapping[int, float | None]:
     if not wanted:
         return {}
     hits = _documents(result.outputs["retrieved"][: CUTS[-1]])
-    return {k: len(wanted.intersection(hits[:k])) / len(wanted) for k in CUTS}
+    found = [rank for rank, hit in enumerate(hits, 1) if hit in wanted and hit not in hits[: rank - 1]]
+    return {k: bisect_right(found, k) / len(wanted) for k in CUTS}
 
 
 def document_of(said: Mapping[str, Any]) -> str:
@@ -146,9 +162,8 @@ def _documents(said: Iterable[Mapping[str, Any]]) -> list[str]:
     return [str(one["doc"] if "doc" in one else one["id"]) for one in said]
 
 
-def _mean(values: Iterable[float]) -> float | None:
-    seen = list(values)
-    return math.fsum(seen) / len(seen) if seen else None
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
 
 
 @cache
@@ -156,50 +171,50 @@ def _registry() -> Registry:
     return Registry()
 
 
-class _Cases:
-    """Those cases of a run that are wanted, looked up anew each time: of a large run none of them is held."""
-
-    def __init__(self, run: Run, wanted: Callable[[CaseResult], bool]) -> None:
-        self._run, self._wanted = run, wanted
-
-    def __iter__(self) -> Iterator[CaseResult]:
-        return filter(self._wanted, self._run.cases.values())
-
-    def where(self, wanted: Callable[[CaseResult], bool]) -> _Cases:
-        return _Cases(self._run, lambda case: self._wanted(case) and wanted(case))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
 class _Measured:
-    """Scores of stored cases by metric: those they have, or new ones."""
+    """What a metric says of the cases of a run: the scores they have, or new ones.
 
-    def __init__(self, infos: Mapping[str, MetricInfo], cases: _Cases) -> None:
-        self._infos, self._cases = infos, cases
-        self._restored: dict[str, Any] = {}
+    Args:
+        name: of the metric.
+        run: the run.
+        held: cases that were restored already, by id, for all metrics.
+    """
 
-    def mean(self, name: str) -> float | None:
-        info, concerned = self._infos.get(name), _CONCERNS.get(name)
-        cases = self._cases if concerned is None else self._cases.where(concerned)
-        if info is None and not any(True for _ in cases):
+    def __init__(self, name: str, run: Run, held: dict[str, Any]) -> None:
+        self._name, self._run, self._held = name, run, held
+        info = run.metrics.get(name)
+        self.stored = info is not None and metric_key(info) == metric_key(MetricInfo.of(_registry().get(name)))
+        self._concerns = _CONCERNS.get(name)
+        self._ids: list[str] = []
+        self._all_the_same = name == "citation_coverage"
+
+    def note(self, case: CaseResult) -> None:
+        """Take in a case that counts, for it to be measured anew if the metric is about it."""
+        if self._concerns is None or self._concerns(case):
+            self._ids.append(case.case_id)
+            # nothing cites anything: every answer that counts has the same 0
+            self._all_the_same = self._all_the_same and not _may_cite(case)
+
+    def mean(self, counts: Callable[[CaseResult], bool]) -> float | None:
+        """Return the mean over the cases that were noted or, of stored scores, that were not skipped and count."""
+        if self.stored:
+            return _mean([s.value for s in self._run.scores_of(self._name, counts) if s.value is not None])
+        if not self._ids:
             return None  # and nothing is imported for it
-        metric = _registry().get(name)
-        if info is not None and metric_key(info) == metric_key(MetricInfo.of(metric)):
-            scores = (c.scores.get(name) for c in self._cases)
-            return _mean(s.value for s in scores if s is not None and s.value is not None)
-        values = (v for c in cases if (v := self._anew(metric, c)) is not None)
-        if name == "citation_coverage" and not any(map(_may_cite, cases)):
-            return next(values, None)  # nothing cites anything: every answer that counts has the same 0
-        return _mean(values)
+        metric = _registry().get(self._name)
+        values = (v for i in self._ids if (v := self._anew(metric, self._run.cases[i])) is not None)
+        return next(values, None) if self._all_the_same else _mean([*values])
 
     def _anew(self, metric: Metric, case: CaseResult) -> float | None:
-        held = self._restored.get(case.case_id) or restored(case)
+        held = self._held.get(case.case_id) or restored(case)
         if held is None:
             return None
-        self._restored[case.case_id] = held
+        self._held[case.case_id] = held
         return _anew(metric, held)
 
+
+_READ = ("citation_coverage", "assertion_pass", "empty_result_rate", "refusal_correctness")
+"""Metrics that are read off texts."""
 
 _CONCERNS: Mapping[str, Callable[[CaseResult], bool]] = {
     "assertion_pass": lambda case: "must_contain" in case.expected or "forbidden" in case.expected,
