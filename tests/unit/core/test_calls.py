@@ -124,11 +124,24 @@ def test_numbers_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_seconds_are_those_inside_the_call() -> None:
+    over: list[float] = []
+    held, told = threading.Event(), threading.Event()
+
+    def tell() -> None:  # in the thread that was the slow call's, so that this one has ended
+        over.append(time.perf_counter())
+        told.set()
+
+    def slow() -> None:
+        time.sleep(0.1)
+
     with Caller(2) as caller:
-        quick, slow = run_all(caller, [lambda: None, lambda: time.sleep(0.1)])
+        start = time.perf_counter()
+        caller.call(0, lambda: None, [(1, lambda: held.wait(LONG)), (2, slow), (3, tell)])
+        assert told.wait(LONG)
         time.sleep(0.2)  # the owner is slow to ask: nobody's latency
-    assert 0.1 <= slow.seconds < 0.2
-    assert quick.seconds < slow.seconds
+        seconds = caller.call(2, slow).seconds
+        held.set()
+    assert 0.1 <= seconds <= over[0] - start
 
 
 # -- bounds
@@ -251,7 +264,7 @@ def test_what_nobody_asks_for_does_not_stop_the_others() -> None:
 def test_a_hung_call_is_given_up_and_its_place_filled(release: threading.Event) -> None:
     with Caller(timeout=0.1) as caller:
         hung = caller.call(1, lambda: release.wait(LONG))
-        fine = caller.call(2, lambda: "fine")
+        fine = caller.call(2, lambda: "fine", timeout=LONG)
     assert hung.timed_out
     assert isinstance(hung.error, CallTimeoutError)
     assert str(hung.error) == "no answer within 0.1 s"
@@ -262,8 +275,9 @@ def test_a_hung_call_is_given_up_and_its_place_filled(release: threading.Event) 
 
 def test_hung_early_calls_do_not_starve_the_others(release: threading.Event) -> None:
     fns: list[Callable[[], Any]] = [lambda: release.wait(LONG)] * 6 + [lambda: "fine"] * 6
-    with Caller(2, timeout=0.1) as caller:
-        results = run_all(caller, fns)
+    limited = [(i, fn, 0.1 if i < 6 else LONG) for i, fn in enumerate(fns)]
+    with Caller(2) as caller:
+        results = [caller.call(*one[:2], limited[i + 1 :], timeout=one[2]) for i, one in enumerate(limited)]
     assert [r.timed_out for r in results] == [True] * 6 + [False] * 6
     assert [r.value for r in results[6:]] == ["fine"] * 6
 
@@ -274,7 +288,8 @@ def test_an_early_call_without_a_limit_of_its_own_has_the_callers(release: threa
 
     with Caller(2, timeout=0.1) as caller:
         caller.call(0, lambda: None, [(1, hang, None), (2, hang, None)])
-        assert caller.call(3, lambda: "good").value == "good", "nobody has asked for those that hold both places"
+        fine = caller.call(3, lambda: "good", timeout=LONG)
+        assert fine.value == "good", "nobody has asked for those that hold both places"
         hung = caller.call(1, hang)
     assert hung.timed_out
     assert hung.seconds < LONG / 2
@@ -433,9 +448,11 @@ def failing(times: int, error: BaseException | None = None) -> Callable[[], str]
 @pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 2}])
 def test_named_exceptions_are_tried_again_and_counted(options: dict[str, Any]) -> None:
     with Caller(**options, retry=RetryPolicy((Busy,), attempts=3, backoff=0.2)) as caller:
+        start = time.perf_counter()
         result = caller.call(1, failing(1), [(2, failing(3))])
         assert (result.value, result.attempts, result.retry_reasons) == ("answer", 2, ["Busy: wait a bit"])
-        assert result.seconds < 0.2, "waiting between attempts is not the call's time"
+        waited = time.perf_counter() - start - result.seconds
+        assert waited > 0.19, "waiting between attempts is not the call's time"
         worn = caller.call(2, failing(3))
         assert isinstance(worn.error, Busy)
         assert (worn.attempts, len(worn.retry_reasons)) == (3, 2)

@@ -205,9 +205,12 @@ def test_named_exceptions_are_tried_again_and_counted(drive: Drive, options: dic
         return fn
 
     retry = RetryPolicy(("ConnectionError",), attempts=2, backoff=0.2)
-    once, worn = drive([failing(1), failing(2)], retry=retry, **options)
+    start = time.perf_counter()
+    (once,) = drive([failing(1)], retry=retry, **options)
+    waited = time.perf_counter() - start - once.seconds
+    (worn,) = drive([failing(2)], retry=retry, **options)
     assert (once.value, once.attempts, once.retry_reasons) == ("answer", 2, ["ConnectionError: gone"])
-    assert once.seconds < 0.2
+    assert waited > 0.19, "waiting between attempts is not the call's time"
     assert isinstance(worn.error, ConnectionError)
     assert worn.attempts == 2
 
@@ -255,15 +258,19 @@ def test_the_loop_survives_from_call_to_call_and_ends_with_the_caller(coroutines
 
 @pytest.mark.parametrize("coroutines", [False, True])
 def test_waiting_on_the_way_to_the_loop_is_not_the_calls_time(coroutines: bool) -> None:
+    free: list[float] = []
+
     async def block() -> None:
         time.sleep(0.2)
+        free.append(time.perf_counter())
 
     async def quick() -> None:
         pass
 
     with Caller(4, coroutines=coroutines) as caller:
         _, *fast = run_all(caller, [block, quick, quick, quick])
-    assert max(r.seconds for r in fast) < 0.1
+        since = time.perf_counter() - free[0]
+    assert max(r.seconds for r in fast) < max(0.1, since)  # more only on a machine that did nothing for so long
 
 
 @pytest.mark.parametrize("coroutines", [False, True])
@@ -277,8 +284,12 @@ def test_dropped_coroutines_are_cancelled_and_clean_up(coroutines: bool) -> None
         finally:
             cleaned.set()
 
+    async def wait() -> None:
+        while not began.is_set():
+            await asyncio.sleep(0)
+
     with Caller(2, grace=LONG, coroutines=coroutines) as caller:
-        caller.call(0, lambda: began.wait(LONG), [(1, hang)])
+        caller.call(0, wait, [(1, hang)])
         start = time.perf_counter()
         caller.drop()
         assert cleaned.is_set()
@@ -338,16 +349,16 @@ def test_what_a_blocked_loop_had_not_begun_is_done_by_the_next_and_once() -> Non
 def test_what_is_taken_back_before_its_first_step_is_not_begun() -> None:
     blocking, asked = Blocking(), list[str]()
 
-    async def never() -> None:
-        asked.append("never")
+    async def ask(name: str) -> None:
+        asked.append(name)
 
     with Caller(2, grace=0.1, coroutines=True) as caller:
-        caller.call(0, blocking.first, [(1, blocking.block), (2, never), (3, never)])
+        caller.call(0, blocking.first, [(1, blocking.block), (2, partial(ask, "first")), (3, partial(ask, "first"))])
         caller.drop()
         blocking.release.set()
-        assert caller.call(4, never, [(5, never)]).error is None
-    assert set(asked) == {"never"}
-    assert len(asked) <= 2  # those of the second round alone
+        for i in (4, 5):
+            assert caller.call(i, partial(ask, "second")).error is None
+    assert asked == ["second"] * 2
 
 
 def test_only_the_loop_that_is_blocked_is_left_behind() -> None:
@@ -617,7 +628,7 @@ def test_a_function_that_does_not_await_is_called_in_the_loop(concurrency: int, 
     async def main() -> None:
         retry = RetryPolicy((ConnectionError,), backoff=0)
         with Caller(concurrency, timeout=timeout, retry=retry) as caller:
-            result = await caller.acall(1, plain)
+            result = await caller.acall(1, plain, timeout=LONG if timeout else None)
             assert (result.value, result.attempts, result.concurrency) == (threading.get_ident(), 2, 1)
             assert (await caller.acall(2, blocking)).timed_out is (timeout is not None)
 
