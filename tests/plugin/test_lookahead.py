@@ -55,8 +55,8 @@ def test_calls_overlap_up_to_the_concurrency(project: Project) -> None:
 def test_async_systems_overlap_by_themselves(project: Project) -> None:
     project.rag(
         "def rag():\n    state = [0, 0]\n    async def ask(query):\n        state[0] += 1\n"
-        "        state[1] = max(state)\n        for _ in range(3000 * (state[1] < 5)):\n            await asyncio.sleep(0.01)\n"
-        "            if state[1] == 5: break\n        state[0] -= 1\n"
+        "        state[1] = max(state)\n        for _ in range(3000):\n            if state[1] == 5: break\n"
+        "            await asyncio.sleep(0.01)\n        state[0] -= 1\n"
         "        return answer(query)\n    yield ask\n    pathlib.Path('most.txt').write_text(str(state[1]))"
     )
     assert project.run().ret == 0
