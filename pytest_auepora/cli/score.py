@@ -10,9 +10,10 @@ from pathlib import Path
 
 from ..core.batches import all_cores
 from ..errors import UnsendableError
-from ..evaluation.recorded import LARGE, score_recorded
+from ..evaluation.recorded import score_recorded
 from ..evaluation.suite import Evaluation
 from ..io.golden import MAX_BYTES, GoldenSuite
+from ..io.golden_model import LARGE
 from ..metrics.registry import Registry
 from .calibrations import add_calibrations
 from .exit_codes import FAILED, UNJUDGED, of_outcome, to_read

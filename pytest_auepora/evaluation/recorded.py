@@ -29,10 +29,7 @@ from .case import Called, blank_result, measure_cases, skipped_result
 from .case_judge import CaseJudge
 from .suite import Evaluation, opened
 
-__all__ = ["LARGE", "RecordedError", "score_recorded"]
-
-LARGE = 5_000
-"""A suite of more cases is large: the texts of its cases are dropped once they are scored."""
+__all__ = ["RecordedError", "score_recorded"]
 
 SHOWN = 500
 """Of so many failed cases of a large suite the texts are kept, to be shown."""
@@ -75,7 +72,7 @@ def score_recorded(
         UnsendableError: a metric cannot be sent to another process.
         BaselineError: the baseline is there and cannot be read.
     """
-    large = len(suite.cases) > LARGE
+    large = suite.is_large
     out = opened(
         suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations, large=large
     )

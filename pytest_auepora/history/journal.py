@@ -42,15 +42,21 @@ class Journal:
         self._size = 0
         self._broken = False
         self._told: dict[tuple[str, str], tuple[Any, bytes]] = {}
-        self._written: dict[int, tuple[CaseResult, int, int]] = {}
+        self._written: dict[tuple[str, str], dict[str, tuple[CaseResult | None, int, int]]] = {}
+        self._copied: set[tuple[str, str]] = set()
 
     def knows(self, path: str, variant: str) -> bool:
         """Whether the run of that golden file and configuration was begun here."""
         return (path, variant) in self._known
 
-    def begin(self, run: Run, commit: str = "") -> None:
-        """Take in *run*, which has no results yet, and what the project is at."""
+    def begin(self, run: Run, commit: str = "", *, copied: bool = False) -> None:
+        """Take in *run*, which has no results yet, and what the project is at.
+
+        If it is *copied*, its results do not stay the objects that are added here: equal ones are asked for.
+        """
         self._known.add((run.path, run.variant))
+        if copied:
+            self._copied.add((run.path, run.variant))
         self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n'.encode())
 
     def add(self, path: str, variant: str, result: CaseResult, recordings: Sequence[str], provenance: Any) -> None:
@@ -63,12 +69,15 @@ class Journal:
         answers = ",".join(map(_answer_json, recordings))
         self._write(b'%s,"answers":[%s],"result":%s}\n' % (told[:-1], answers.encode(), text))
         if not self._broken:
-            self._written[id(result)] = result, self._size - len(text) - 2, len(text)
+            added = None if (path, variant) in self._copied else result
+            written = self._written.setdefault((path, variant), {})
+            written[result.case_id] = added, self._size - len(text) - 2, len(text)
 
-    def text_of(self, result: CaseResult) -> bytes:
+    def text_of(self, path: str, variant: str, result: CaseResult) -> bytes:
         """Return the `result_data` of *result*; of one that was added it is not made again."""
-        added, start, length = self._written.get(id(result), (None, 0, 0))
-        if added is result and self._file is not None:
+        added, start, length = self._written.get((path, variant), {}).get(result.case_id, (None, 0, 0))
+        known = added is result or (added is None and length > 0)
+        if known and self._file is not None:
             with suppress(OSError):
                 self._file.seek(start)
                 text = self._file.read(length)

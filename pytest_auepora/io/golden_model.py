@@ -16,7 +16,10 @@ from ..regression.thresholds import Bound, Gate
 if TYPE_CHECKING:
     from .spooled_cases import SpooledCases
 
-__all__ = ["GoldenCase", "GoldenSuite"]
+__all__ = ["LARGE", "GoldenCase", "GoldenSuite"]
+
+LARGE = 5_000
+"""Of a suite of more cases not all that was measured stays in memory."""
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -88,6 +91,11 @@ class GoldenSuite(ByFields):
     description: str = ""
     repeat: RepeatPlan = ONCE
     owners: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there are too many cases to hold all that is measured in memory."""
+        return len(self.cases) > LARGE
 
     @property
     def ids(self) -> Sequence[str]:

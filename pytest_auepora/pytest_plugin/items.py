@@ -129,8 +129,8 @@ def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[C
     result, comparison = session.judge(suite, case, judged_by, variant, provenance)
     if len(judged_by) < len(singles):
         result = session.widened(suite, result, singles)
-    recordings = _keep(item, session, result, provenance)
-    return Taken(item, case, result, singles, comparison, recordings)
+    parcel = _keep(item, session, result, provenance)
+    return Taken(item, case, result, singles, comparison, parcel, parcel.recordings)
 
 
 def add_stage(item: pytest.Item, system: System, calls: Sequence[CallResult]) -> None:
@@ -156,11 +156,12 @@ def conclude(item: pytest.Item, done: Taken, calls: Sequence[CallResult]) -> Non
         pytest.fail(failure_message(item.config, result, done.comparison, infos), pytrace=False)
 
 
-def _keep(item: pytest.Item, session: AueporaSession, result: CaseResult, provenance: dict[str, Any]) -> list[str]:
-    """Put *result* on *item*, with what was recorded of the answers, which is returned."""
+def _keep(item: pytest.Item, session: AueporaSession, result: CaseResult, provenance: dict[str, Any]) -> Parcel:
+    """Put *result* on *item*, with what was recorded of the answers."""
     path, recordings = session.relative(item.stash[SUITE].path), session.answers.take(result.case_id)
-    item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance, recordings)]
-    return recordings
+    parcel = Parcel(path, variant_of(item), result, provenance, recordings)
+    item.stash[PARCELS] = [parcel]
+    return parcel
 
 
 def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:

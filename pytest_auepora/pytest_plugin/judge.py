@@ -61,28 +61,40 @@ class Judge(OnlyHooks):
         """Whether a golden file or case failed without a result, as over a corpus that is none."""
         self.complete = False
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Take in what an item measured; a rerun replaces the earlier result."""
         parcels = unpack(report)
-        for parcel in parcels:
-            self._take(parcel)
+        copied = [self._take(parcel) for parcel in parcels]
         if not parcels and report.failed and report.when not in ("setup", "call", "teardown"):
             self.crashed.append(report.nodeid)  # a worker died with it
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
+        yield
+        if copied and all(copied):
+            parcels.clear()  # pytest holds reports to the end
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Know a golden file that could not be read: it has failed by itself."""
         self.unmeasured |= report.failed and report.nodeid.endswith(SUFFIXES)
 
-    def _take(self, parcel: Parcel) -> None:
-        key = parcel.path, parcel.variant
-        if (run := self.runs.get(key)) is None:
-            session = self.config.stash[SESSION]
-            suite = session.suite(self.config.rootpath / parcel.path)
-            run = self.runs[key] = session.run(suite, parcel.variant, parcel.provenance)
-            self.conditions[key] = Conditions()
-        self.conditions[key].take(parcel.result.case_id, parcel.provenance)
+    def _take(self, parcel: Parcel) -> bool:
+        """Take in one result; return whether that was a copy, so that it is needed no longer."""
+        run = self._run(parcel.path, parcel.variant)
+        self.conditions[run.path, run.variant].take(parcel.result.case_id, parcel.provenance)
         run.add([parcel.result])
+        return not isinstance(run.cases, dict)
+
+    def _run(self, path: str, variant: str) -> Run:
+        if (run := self.runs.get((path, variant))) is None:
+            session = self.config.stash[SESSION]
+            suite = session.suite(self.config.rootpath / path)
+            run = self.runs[path, variant] = session.run(suite, variant, {})
+            self.conditions[path, variant] = Conditions()
+            if session.keeps_columns(suite):
+                from ..core.result_table import ResultTable
+
+                run.cases = ResultTable(run.expected_ids, suite.rows)
+        return run
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -119,8 +131,9 @@ class Judge(OnlyHooks):
 
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / run.path)
-        run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
-        run.provenance, differing = self.conditions.get((run.path, run.variant), Conditions()).settled()
+        if isinstance(run.cases, dict):
+            run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
+        run.provenance, differing = self.conditions[run.path, run.variant].settled()
         if session.commit and not session.answers.asks_nothing:
             run.provenance = {**run.provenance, GIT_COMMIT: session.commit}
         baseline, note = session.baseline(suite, run.variant)
@@ -183,8 +196,7 @@ class Judge(OnlyHooks):
             variant = name.removeprefix(case.id)
             if variant and (variant == name or variant[0] != "["):
                 continue
-            key = path, variant[1:-1]
-            run = self.runs.setdefault(key, session.run(suite, key[1], {}))
+            run = self._run(path, variant[1:-1])
             if case.id not in run.cases:
                 error = RuntimeError("the worker process running this case died")
                 where = f"{path}:{case.line}"

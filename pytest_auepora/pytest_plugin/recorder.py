@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ..history.journal import Journal
     from ..regression.verdict import Verdict
     from ..reporting.past import Past
-
-_OURS = f"{__package__}."
 
 __all__ = ["Recorder", "history_place", "make_recorder"]
 
@@ -114,8 +112,9 @@ class Recorder(OnlyHooks):
         path, variant, result = parcel.path, parcel.variant, parcel.result
         if not self._journal.knows(path, variant):
             session = self.config.stash[SESSION]
-            run = session.run(session.suite(self.config.rootpath / path), variant, parcel.provenance)
-            self._journal.begin(run, session.commit)
+            suite = session.suite(self.config.rootpath / path)
+            run = session.run(suite, variant, parcel.provenance)
+            self._journal.begin(run, session.commit, copied=session.keeps_columns(suite))
             self._unjudged.add((path, variant))
         self._journal.add(path, variant, result, parcel.recordings, parcel.provenance)
         if parcel.recordings:
@@ -141,7 +140,7 @@ class Recorder(OnlyHooks):
         from ..history.codec import result_data
         from ..history.store import HistoryStore
 
-        key = run.path, run.variant
+        session, key = self.config.stash[SESSION], (run.path, run.variant)
         self._unjudged.discard(key)
         if cut := [*self._cut.pop(key, ())]:
             verdict.notes.append(
@@ -151,17 +150,12 @@ class Recorder(OnlyHooks):
         try:
             self._ids[run.title] = HistoryStore(self.place).add(
                 run, verdict, started=self.started, seconds=perf_counter() - self._began,
-                git_commit=self.config.stash[SESSION].commit, keep=self.keep,
+                git_commit=session.commit, keep=self.keep,
                 recordings=self._recordings.pop(key, None), keep_recorded=self.recorded,
-                text_of=self._journal.text_of if self._only_ours_saw_it() else result_data,
+                text_of=partial(self._journal.text_of, *key) if session.only_ours_judge else result_data,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
-
-    def _only_ours_saw_it(self) -> bool:
-        """Whether results are as they were when they were reported: the project's own hook may have changed them."""
-        hooked = self.config.hook.pytest_auepora_run_finished.get_hookimpls()
-        return all(type(impl.plugin).__module__.startswith(_OURS) for impl in hooked)
 
     def pasts(self, runs: Sequence[Run]) -> dict[str, Past]:
         """Return what the history knows of the time before *runs*, by their titles; what it cannot say is left out."""

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["AueporaSession", "session_of"]
 
 
+_OURS = f"{__package__}."
+
+
 def session_of(config: pytest.Config) -> AueporaSession:
     """Return the session of *config*; made on first use, so fixtures work without ``--auepora``."""
     if SESSION not in config.stash:
@@ -78,6 +81,7 @@ class AueporaSession:
         self._suites: dict[Path, GoldenSuite] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}
         self._infos: dict[Path, dict[str, MetricInfo]] = {}
+        self._columns: dict[Path, bool] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
         self._advisory: dict[Path, Mapping[str, str]] = {}
         self._judges: dict[tuple[Path, str], CaseJudge] = {}
@@ -171,7 +175,7 @@ class AueporaSession:
             from ..evaluation.suite import find_baseline
 
             try:
-                self._baselines[key] = find_baseline(suite, variant, self.options.override)
+                self._baselines[key] = find_baseline(suite, variant, self.options.override, large=suite.is_large)
             except BaselineError as exc:
                 self._baselines[key] = None, f"broken: {exc}"
         return self._baselines[key]
@@ -202,7 +206,10 @@ class AueporaSession:
         """Return the older baseline that is judged as well; None where this run is about to replace it."""
         from ..regression.anchor import load_anchor
 
-        return None if self.options.anchoring else load_anchor(self.baseline_path(suite, variant), suite.name, variant)
+        if self.options.anchoring:
+            return None
+        rows = suite.rows if suite.is_large else None
+        return load_anchor(self.baseline_path(suite, variant), suite.name, variant, rows=rows)
 
     def run(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Run:
         """Return an empty run of *suite*."""
@@ -211,6 +218,29 @@ class AueporaSession:
         run = blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
         run.provenance = dict(provenance)
         return run
+
+    def keeps_columns(self, suite: GoldenSuite) -> bool:
+        """Whether the results of *suite* are kept in columns and a temporary file, and not as the objects they were.
+
+        Where a suite is large, and nobody comes back to these objects: the project's own hook may change them at the
+        end, a second stage widens them, and what was on a report is shown once more under ``-v`` or written as JUnit.
+        """
+        if (kept := self._columns.get(suite.path)) is None:
+            config = self.config
+            kept = self._columns[suite.path] = (
+                suite.is_large
+                and self.only_ours_judge
+                and not self.plan(suite).two_stage
+                and not config.getini("auepora_junit_properties")
+                and config.get_verbosity() < 1
+            )
+        return kept
+
+    @property
+    def only_ours_judge(self) -> bool:
+        """Whether results stay as they were reported: the project's own hook may change them at the end."""
+        hooked = self.config.hook.pytest_auepora_run_finished.get_hookimpls()
+        return all(type(impl.plugin).__module__.startswith(_OURS) for impl in hooked)
 
     def system(self, rag: Any) -> System:
         """Return the adapted form of a fixture's value; the same for the same value."""

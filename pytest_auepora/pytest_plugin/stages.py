@@ -49,6 +49,7 @@ class Taken(NamedTuple):
     result: CaseResult
     singles: list[CaseResult]
     comparison: CaseComparison | None
+    parcel: Parcel
     recordings: list[str]
 
 
@@ -85,7 +86,7 @@ class Stages:
             more.setdefault(one.case.id, []).append(call)
         parcels = []
         for one in {one.case.id: one for one, _ in self._again}.values():
-            own: Parcel = one.item.stash[PARCELS][0]
+            own = one.parcel
             suite = one.item.stash[SUITE]
             singles = one.singles + self.session.measure_each(suite, one.case, system, more[one.case.id])
             result = self.session.widened(suite, one.result, singles)

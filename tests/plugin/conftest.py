@@ -181,8 +181,8 @@ def _results_stay_as_they_were_reported(monkeypatch: pytest.MonkeyPatch) -> Iter
     changed: list[str] = []
     handed_over = Journal.text_of
 
-    def checked(journal: Journal, result: CaseResult) -> bytes:
-        text = handed_over(journal, result)
+    def checked(journal: Journal, path: str, variant: str, result: CaseResult) -> bytes:
+        text = handed_over(journal, path, variant, result)
         changed.extend([result.case_id] if text != result_data(result) else [])
         return text
 

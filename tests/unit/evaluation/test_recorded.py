@@ -21,6 +21,7 @@ from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import Evaluation, evaluate
 from pytest_auepora.history.codec import verdict_text
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.io import golden_model
 from pytest_auepora.io.golden import GoldenSuite, load_golden
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import accept
@@ -123,7 +124,7 @@ def test_it_is_the_run_of_the_library_wherever_it_is_scored(tmp_path: Path) -> N
 def test_texts_of_a_large_suite_are_dropped_and_numbers_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     suite, outputs = golden(tmp_path, 60), written(tmp_path, answers(60))
     small = score_recorded(suite, outputs)
-    monkeypatch.setattr(recorded, "LARGE", 50)
+    monkeypatch.setattr(golden_model, "LARGE", 50)
     monkeypatch.setattr(recorded, "SHOWN", 3)
     large = score_recorded(suite, outputs)
     assert large.verdict == small.verdict
@@ -149,7 +150,7 @@ def test_what_cases_say_alike_is_kept_once_and_what_only_looks_equal_is_not(
     rows = [{"id": c["id"], "answer": "it is", "documents": [{"id": "d"}]} for c in cases]
     outputs = written(tmp_path, rows)
     small = score_recorded(load_golden(path), outputs)
-    monkeypatch.setattr(recorded, "LARGE", 5)
+    monkeypatch.setattr(golden_model, "LARGE", 5)
     for remembered in (1_000, 1):  # whatever is not kept in memory
         monkeypatch.setattr(score_codes, "_MOST_ALIKE", remembered)
         large = score_recorded(load_golden(path), outputs)
@@ -196,7 +197,7 @@ def test_a_large_suite_is_told_and_kept_as_a_small_one(
     for large in (60, 59):
         suite = load_golden(suite.path, large=large)
         assert isinstance(suite.cases, tuple) == (large == 60)
-        monkeypatch.setattr(recorded, "LARGE", large)
+        monkeypatch.setattr(golden_model, "LARGE", large)
         done = score_recorded(suite, outputs)
         assert isinstance(done.run.cases, dict) == (large == 60)
         assert done.baseline is None or isinstance(done.baseline.cases, dict) == (large == 60)
@@ -214,7 +215,7 @@ class _Nowhere(io.StringIO):
 
 def test_a_case_more_takes_some_hundred_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the golden file to the files that are written; metrics of text would remember some thousand texts."""
-    monkeypatch.setattr(recorded, "LARGE", 50)
+    monkeypatch.setattr(golden_model, "LARGE", 50)
     peaks = []
     for size in (60, 500, 1000):  # the first time imports much
         outputs = written(tmp_path, [row for row in answers(size, 400) if row["id"] != "c2"])

@@ -59,14 +59,30 @@ def test_a_result_is_handed_over_as_it_was_written(tmp_path: Path) -> None:
     journal.begin(Run("shop"))
     for result in results[:2]:
         journal.add("", "", result, ['={"answer":"\\u3042"}', "=packed"], {"model": "\u3042"})
-    assert [journal.text_of(r) for r in results] == [result_data(r) for r in results]
+    assert [journal.text_of("", "", r) for r in results] == [result_data(r) for r in results]
     results[0].query = "changed since"
-    assert json.loads(journal.text_of(results[0]))["query"] == "\u3042 \x00 \ud800"
+    assert json.loads(journal.text_of("", "", results[0]))["query"] == "\u3042 \x00 \ud800"
     journal.add("", "", results[2], [], {})  # writing goes on behind what was read
-    assert [journal.text_of(r) for r in results[1:]] == [result_data(r) for r in results[1:]]
+    assert [journal.text_of("", "", r) for r in results[1:]] == [result_data(r) for r in results[1:]]
     journal.close()
     journal.path.unlink(missing_ok=True)
-    assert journal.text_of(results[0]) == result_data(results[0])
+    assert journal.text_of("", "", results[0]) == result_data(results[0])
+
+
+def test_of_a_run_whose_results_are_copied_the_text_goes_by_case(tmp_path: Path) -> None:
+    first, second, *_ = a_run().cases.values()
+    journal = Journal(tmp_path, STARTED)
+    journal.begin(Run("shop"), copied=True)
+    journal.begin(Run("shop", variant="bm25"))
+    for variant in ("", "bm25"):
+        journal.add("", variant, CaseResult(first.case_id, state="error"), [], {})
+        journal.add("", variant, first, [], {})
+    again = CaseResult.from_dict(first.to_dict())
+    again.query = "not what was written"
+    assert journal.text_of("", "", again) == result_data(first)
+    assert journal.text_of("", "bm25", again) == result_data(again)
+    assert journal.text_of("", "", second) == result_data(second)
+    journal.close()
 
 
 @pytest.fixture
