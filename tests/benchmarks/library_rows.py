@@ -69,16 +69,15 @@ def rankings(n: int, seed: int = 1) -> tuple[list[EvaluationSample], list[list[t
 
 def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
     """Yield what makes each row."""
-    n_pairs = 1000 if quick else 10_000
+    n_pairs, n_cases = (1000, 2000) if quick else (10_000, 10_000)
 
     def loading() -> Row:
-        """loading 10,000 YAML cases with line numbers"""
         import yaml
 
         from pytest_auepora.io.golden import load_golden
 
         with tempfile.TemporaryDirectory() as name:
-            text = (golden(Path(name), 2000 if quick else 10_000) / "bench.golden.yaml").read_text(encoding="utf-8")
+            text = (golden(Path(name), n_cases) / "bench.golden.yaml").read_text(encoding="utf-8")
         path = Path(tempfile.mkdtemp()) / "bench.golden.yaml"
         path.write_text(text, encoding="utf-8")
         return Row(
@@ -90,7 +89,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
         """the same file, parsed only"""
         import yaml
 
-        folder = golden(Path(tempfile.mkdtemp()), 2000 if quick else 10_000)
+        folder = golden(Path(tempfile.mkdtemp()), n_cases)
         path = folder / "bench.golden.yaml"
         text = path.read_text(encoding="utf-8")
         return Row(
@@ -107,7 +106,6 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
             return load_yaml(Source.load(path, MAX_BYTES))
 
     def rouge() -> Row:
-        """ROUGE-1, -2 and -L, pairs of 20 to 200 words"""
         from rouge_score.rouge_scorer import RougeScorer
 
         pairs = text_pairs(n_pairs)
@@ -118,7 +116,6 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
         )  # fmt: skip
 
     def bleu() -> Row:
-        """sentence BLEU"""
         from sacrebleu.metrics.bleu import BLEU
 
         pairs, theirs = text_pairs(n_pairs), BLEU(effective_order=True)
@@ -128,7 +125,6 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
         )  # fmt: skip
 
     def f1() -> Row:
-        """token F1"""
         from tests.oracles.squad import squad_f1
 
         pairs = text_pairs(n_pairs)
@@ -137,6 +133,10 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
             lambda: timed(lambda: [squad_f1(a, r) for r, a in pairs]), "the SQuAD evaluation",
         )  # fmt: skip
 
+    loading.__doc__ = f"loading {n_cases:,} YAML cases with line numbers"
+    rouge.__doc__ = f"ROUGE-1, -2 and -L, {n_pairs:,} pairs of 20 to 200 words"
+    bleu.__doc__ = f"sentence BLEU, {n_pairs:,} pairs"
+    f1.__doc__ = f"token F1, {n_pairs:,} pairs"
     yield from (loading, parsing, rouge, bleu, f1, retrieval, scored_retrieval, case_retrieval, significance, verdict)
 
 

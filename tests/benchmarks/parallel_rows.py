@@ -28,29 +28,28 @@ METRICS = ("rougeL", "token_f1", "chrf")
 
 def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
     """Yield what makes each row."""
+    calls, size = (200, 1000) if quick else (1000, 5000)
 
     def xdist() -> Row:
-        """-n 2 on a RAG that computes for 20 ms"""
         import xdist as _  # noqa: F401  # left out where it is not installed
 
-        project = golden(folder / "busy", 200 if quick else 1000, function=BUSY, imports="import time", corpus=CORPUS)
+        project = golden(folder / "busy", calls, function=BUSY, imports="import time", corpus=CORPUS)
         return Row(
             xdist.__doc__ or "", ">= 1.7", lambda: pytest_process(project, *GOLDEN, "-p", "xdist", "-n", "2").wall,
             lambda: pytest_process(project, *GOLDEN).wall, "serial", "s",
         )  # fmt: skip
 
-    size = 1000 if quick else 5000
-
     def cores() -> Row:
-        """the evaluator with jobs=None, every core"""
         return _evaluated(cores.__doc__ or "", size, lambda evaluator, data: _clock(evaluator, data, jobs=None))
 
     def dask() -> Row:
-        """the evaluator on a cluster of Dask, a worker a core"""
         import distributed as _  # noqa: F401  # left out where it is not installed
 
         return _evaluated(dask.__doc__ or "", size, _on_dask)
 
+    xdist.__doc__ = f"-n 2, {calls:,} calls that compute for 20 ms"
+    cores.__doc__ = f"the evaluator with every core, {size:,} pairs"
+    dask.__doc__ = f"the evaluator on a cluster of Dask, {size:,} pairs"
     yield from (xdist, cores, dask)
 
 
