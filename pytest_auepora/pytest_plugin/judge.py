@@ -160,12 +160,15 @@ class Judge(OnlyHooks):
             judged.verdict.notes.append("the run was stopped, so the baseline was not touched")
             return
         from ..regression.accept import accept
+        from ..regression.baseline import BROKEN
 
         try:
             path = session.baseline_path(judged.suite, run.variant)
             if session.options.prune and not run.is_full:
                 judged.verdict.notes.append("not all cases ran, so nothing was pruned")
             judged.accepted = accept(path, run, session.options.intents, prune=session.options.prune)
+            if judged.accepted.written and judged.verdict.baseline_note.startswith(BROKEN):
+                judged.verdict.baseline_note = "an unreadable baseline was replaced"
         except BaselineError as exc:
             _not_written(judged, "baseline", exc)
 

@@ -177,7 +177,9 @@ class AueporaSession:
             try:
                 self._baselines[key] = find_baseline(suite, variant, self.options.override, large=suite.is_large)
             except BaselineError as exc:
-                self._baselines[key] = None, f"broken: {exc}"
+                from ..regression.baseline import BROKEN
+
+                self._baselines[key] = None, f"{BROKEN}{exc}"
         return self._baselines[key]
 
     def baseline_path(self, suite: GoldenSuite, variant: str) -> Path:

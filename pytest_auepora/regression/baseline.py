@@ -18,6 +18,7 @@ from ..core.run import CaseResult, MetricInfo
 from ..errors import BaselineError
 
 __all__ = [
+    "BROKEN",
     "FORMAT",
     "GIT_COMMIT",
     "RESOLUTION",
@@ -44,6 +45,9 @@ MOST_DATA = 20_000
 _VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quote
 _LIST = r"\[([-+.\w\s,]*)\]"
 _CONFLICT = r"(?m)^(<{7}|={7}|>{7})(\s|$)"
+BROKEN = "broken: "
+"""What a note begins with that says why a baseline that is there cannot be read."""
+
 _ACCEPT = "run the whole suite with --auepora-update"
 
 

@@ -18,7 +18,7 @@ from ..core.scoring import Aggregate, aggregate
 from .advisory import advisory_notes, broken_outcomes, hold_back
 from .anchor import Anchor, anchor_notes, judge_anchor
 from .apart import judge_apart
-from .baseline import Baseline
+from .baseline import BROKEN, Baseline
 from .calibration import standing_of
 from .compare import Comparison, compare
 from .coverage import coverage_outcomes, nothing_compares
@@ -121,7 +121,7 @@ def judge(
         family = judge_in_stages(run, out.comparison, baseline, policy, plan=plan, advisory=standing.advisory)
         out.gates += in_order(run, apart + family)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
-    elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith("broken")):
+    elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith(BROKEN)):
         out.gates.append(_no_baseline(baseline_note))
     if anchor is not None:
         out.gates += judge_anchor(run, anchor, policy, metrics, standing.advisory)
@@ -140,7 +140,7 @@ def judge(
 
 def _no_baseline(note: str) -> GateOutcome:
     told = note or "there is no baseline"
-    if not note.startswith("broken"):  # which says itself what helps
+    if not note.startswith(BROKEN):  # which says itself what helps
         told += "; accept a run with --auepora-update, and commit the file"
     return GateOutcome("baseline", "baseline", "failed", told)
 

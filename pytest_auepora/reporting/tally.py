@@ -8,6 +8,7 @@ from typing import Literal
 
 from ..core.run import CaseResult, Run
 from ..errors import Problem
+from ..regression.baseline import BROKEN
 from ..regression.compare import CaseComparison
 from ..regression.verdict import Outcome, Verdict
 from .numbers import plural
@@ -125,7 +126,7 @@ def headline_style(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
 def long_note(verdict: Verdict) -> str:
     """Return why there is no baseline where neither the headline nor a gate says it, else an empty string."""
     note = verdict.baseline_note if verdict.comparison is None else ""
-    told = any(note in gate.message for gate in verdict.gates)
+    told = any(note.removeprefix(BROKEN) in gate.message for gate in verdict.gates)
     return note if len(note) > _SHORT_NOTE and not told else ""
 
 
