@@ -67,6 +67,8 @@ class Metric:
             values; ``bootstrap`` for ratios and quantiles; ``jackknife`` for what is counted over all cases together;
             ``pairs`` where `by_case` has numbers that cases alone have not.  None is the first where `aggregate` is
             not overridden, else ``bootstrap``.
+        additive: the ``data`` of its measurements are lists of whole numbers, all equally long, and the aggregate's
+            value depends on nothing but their sums.
         required: attributes of `EvaluationSample` that must not be None.
         formula, source, oracle: for the reference page: the definition in one line, where it comes
             from, and whose numbers the tests hold it to.
@@ -83,6 +85,7 @@ class Metric:
     version: ClassVar[int] = 1
     ruler: ClassVar[tuple[str, ...] | None] = None
     interval: ClassVar[str | None] = None
+    additive: ClassVar[bool] = False
     required: ClassVar[tuple[str, ...]] = ()
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""

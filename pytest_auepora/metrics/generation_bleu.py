@@ -98,6 +98,7 @@ class BleuScore(_BleuMetric):
     """
 
     stem: ClassVar[str] = "bleu"
+    additive: ClassVar[bool] = True
 
     def _measured(self, statistics: list[int]) -> Measurement:
         return Measurement(None, data=statistics)

@@ -57,7 +57,16 @@ class _Question(NamedTuple):
 
         if self.info.interval == "jackknife":
             return jackknife_interval(over, self.pairs, self.clusters, effect=self.effect, alpha=alpha)  # type: ignore[arg-type]
-        return bootstrap_interval(over, self.pairs, self.clusters, effect=self.effect, alpha=alpha)  # type: ignore[arg-type]
+        sums = (_data_of, _with_data) if self.metric.additive else None
+        return bootstrap_interval(over, self.pairs, self.clusters, effect=self.effect, alpha=alpha, sums=sums)  # type: ignore[arg-type]
+
+
+def _data_of(measured: Measurement) -> list[int]:
+    return list(measured.data)
+
+
+def _with_data(sums: list[int]) -> Measurement:
+    return Measurement(None, sums)
 
 
 def judge_apart(

@@ -22,6 +22,9 @@ T = TypeVar("T")
 Effect = Literal["difference", "ratio"]
 Aggregation = Callable[[Sequence[T]], "float | None"]
 """From the measurements of some cases to one number; None (or NaN) where they have none."""
+Sums = tuple[Callable[[T], Sequence[int]], Callable[[list[int]], T]]
+"""The whole numbers in a measurement, and the measurement that has given ones."""
+Groups = Sequence[Sequence[tuple[T, T]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ def bootstrap_interval(
     alpha: float = 0.05,
     draws: int = 1999,
     seed: int = 0,
+    sums: Sums[T] | None = None,
 ) -> EffectInterval:
     """Return the percentile interval of an effect under resampling of clusters.
 
@@ -73,6 +77,8 @@ def bootstrap_interval(
         alpha: level of each bound.
         draws: resamples.
         seed: of the resampling.
+        sums: for an *aggregate* that depends on nothing but the sums of whole numbers in the measurements: the
+            interval is the same, found in a small part of the time.
 
     Raises:
         ValueError: fewer *draws* than the bounds need.
@@ -85,8 +91,9 @@ def bootstrap_interval(
     seen = _observe(aggregate, groups, effect, alpha)
     if len(groups) < 2:
         return seen
-    rng = Random(seed)
-    drawn = [_effect(aggregate, rng.choices(groups, k=len(groups)), effect)[2] for _ in range(draws)]
+    rng, every = Random(seed), range(len(groups))
+    sample = (_adding(groups, sums) if sums is not None else None) or (lambda chosen: [groups[i] for i in chosen])
+    drawn = [_effect(aggregate, sample(rng.choices(every, k=len(every))), effect)[2] for _ in range(draws)]
     values = sorted(v for v in drawn if v is not None)
     undefined = draws - len(values)
     rank = math.floor((draws + 1) * alpha + 1e-9) - 1 - undefined
@@ -169,9 +176,25 @@ def _group(pairs: Mapping[str, tuple[T, T]], clusters: Mapping[str, str]) -> lis
     return [groups[name] for name in sorted(groups)]
 
 
-def _observe(
-    aggregate: Aggregation[T], groups: Sequence[list[tuple[T, T]]], effect: Effect, alpha: float
-) -> EffectInterval:
+def _adding(groups: Groups[T], sums: Sums[T]) -> Callable[[list[int]], Groups[T]] | None:
+    """Return what makes of chosen clusters one pair that has all their numbers; None if some are no whole ones."""
+    import numpy as np
+
+    numbers, made = sums
+    sides = [[[numbers(pair[side]) for pair in group] for group in groups] for side in (0, 1)]
+    each = [one for side in sides for group in side for one in group]
+    if len({len(one) for one in each}) > 1 or any(type(n) is not int for one in each for n in one):
+        return None  # what is rounded adds up to something else in another order
+    table = np.array([[np.sum(group, axis=0) for group in side] for side in sides])
+
+    def sample(chosen: list[int]) -> Groups[T]:
+        before, after = (np.bincount(chosen, minlength=len(groups)) @ table).tolist()
+        return [[(made(before), made(after))]]
+
+    return sample
+
+
+def _observe(aggregate: Aggregation[T], groups: Groups[T], effect: Effect, alpha: float) -> EffectInterval:
     """Return the effect as it was seen, without bounds."""
     before, after, value = _effect(aggregate, groups, effect)
     n = sum(map(len, groups))
@@ -179,7 +202,7 @@ def _observe(
 
 
 def _effect(
-    aggregate: Aggregation[T], groups: Sequence[list[tuple[T, T]]], effect: Effect
+    aggregate: Aggregation[T], groups: Groups[T], effect: Effect
 ) -> tuple[float | None, float | None, float | None]:
     """Return baseline, candidate and effect over some clusters; None for what has no finite value."""
     if not groups:

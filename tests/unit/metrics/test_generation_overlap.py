@@ -195,6 +195,9 @@ def test_corpus_bleu_adds_counts_before_it_divides() -> None:
     alone = [metric.compute([s], [o]).value for s, o in zip(samples, outputs, strict=True)]
     assert result.value != pytest.approx(sum(alone) / 2)
     assert metric.compute([case("x y z")], [gave("")]).value == 0
+    added = [sum(column) for column in zip(*(m.data for m in seen if isinstance(m, Measurement)), strict=True)]
+    assert metric.additive
+    assert metric.aggregate([Measurement(None, added)]).value == result.value
 
 
 @pytest.mark.parametrize(

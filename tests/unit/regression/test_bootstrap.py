@@ -12,6 +12,7 @@ import pytest
 
 from pytest_auepora.regression.bootstrap import (
     Aggregation,
+    Effect,
     EffectInterval,
     bootstrap_interval,
     jackknife_interval,
@@ -43,6 +44,44 @@ def latencies(n: int, rng: random.Random, *, factor: float = 1.2) -> dict[str, t
 def normal_pairs(n: int, seed: int = 0) -> dict[str, tuple[float, float]]:
     rng = random.Random(seed)
     return {f"c{i:03}": (x := rng.random(), x + rng.gauss(-0.1, 0.2)) for i in range(n)}
+
+
+Counts = list[int]
+
+
+def accuracy(counts: Sequence[Sequence[float]]) -> float | None:
+    right, total = (sum(column) for column in zip(*counts, strict=True))
+    return right / total if total else None
+
+
+@pytest.mark.parametrize("effect", ["difference", "ratio"])
+@pytest.mark.parametrize("share", [0.0, 0.7])
+def test_sums_give_the_same_interval(effect: Effect, share: float) -> None:
+    """Also where some samples have no value, and where several cases are in a cluster."""
+    rng = random.Random(1)
+
+    def counts() -> Counts:
+        total = rng.randrange(1, 50) if rng.random() > share else 0
+        return [rng.randrange(total + 1), total]
+
+    pairs = {f"c{i}": (counts(), counts()) for i in range(12 if share else 60)}
+    clusters = {f"c{i}": f"c{i // 2}" for i in range(6)}
+    asked: list[int] = []
+
+    def counted(some: Sequence[Counts]) -> float | None:
+        asked.append(len(some))
+        return accuracy(some)
+
+    found = bootstrap_interval(counted, pairs, clusters, effect=effect, draws=399, sums=(list, list))
+    assert found == bootstrap_interval(accuracy, pairs, clusters, effect=effect, draws=399)
+    assert (asked.count(1), asked.count(len(pairs))) == (798, 2)
+
+
+def test_what_is_no_whole_number_is_not_added_up_in_another_order() -> None:
+    rng = random.Random(1)
+    pairs = {f"c{i}": ([rng.random(), 1.0], [rng.random(), 1.0]) for i in range(20)}
+    found = bootstrap_interval(accuracy, pairs, {}, draws=99, sums=(list, list))  # type: ignore[arg-type]
+    assert found == bootstrap_interval(accuracy, pairs, {}, draws=99)
 
 
 def test_of_means_the_bounds_are_those_of_the_t_interval() -> None:
