@@ -23,7 +23,7 @@ def describe_error(error: BaseException, frames: int = 6) -> str:
         named = list(dict.fromkeys(_only(one).partition("\n")[0] for one in errors))
         more = f"; and {len(named) - _MOST} more" if len(named) > _MOST else ""
         told, inner = f"{told}: {'; '.join(named[:_MOST])}{more}", errors[0]
-    return "\n".join([told, *_frames(inner, frames), *_causes(inner)])
+    return "\n".join([told, *(_frames(inner, frames) or _frames(error, frames)), *_causes(inner)])
 
 
 def _only(error: BaseException) -> str:

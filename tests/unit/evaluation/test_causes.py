@@ -82,6 +82,12 @@ if sys.version_info >= (3, 11):  # before there are no groups of errors
         lines = raised(lambda: asyncio.run(ask()))
         assert lines[0].endswith("unhandled errors in a TaskGroup (1 sub-exception): ConnectionError: refused")
         assert lines[-1] == '    raise ConnectionError("refused")'
+
+        def never_raised() -> None:
+            raise ExceptionGroup("some", [ValueError("a")])  # noqa: F821
+
+        assert raised(never_raised)[0] == "ExceptionGroup: some (1 sub-exception): ValueError: a"
+        assert raised(never_raised)[-1].startswith('    raise ExceptionGroup("some"')
         inner = ExceptionGroup("", [ValueError("a"), *map(KeyError, "bcd")])  # noqa: F821
         many = ExceptionGroup("many", [ValueError("a"), inner])  # noqa: F821
         assert describe_error(many).startswith(
