@@ -14,6 +14,7 @@ AueporaError
 ├── CorpusError            what should be the ids or chunks of a corpus is none, or cannot be read
 ├── NotMeasuredError       a score without a number was compared
 ├── NotRecordedError       an old run is judged again, and what that takes was not recorded
+├── RecordedError          what the RAG raised when its outputs were recorded
 ├── CallTimeoutError       the RAG did not answer in time
 ├── UnsendableError        something that cannot be sent to another process
 ├── LostWorkError          a worker died and took its samples with it
@@ -41,6 +42,7 @@ __all__ = [
     "NotRecordedError",
     "OutputShapeError",
     "Problem",
+    "RecordedError",
     "SystemShapeError",
     "ThresholdError",
     "UnknownNameError",
@@ -146,6 +148,10 @@ class NotMeasuredError(AueporaError):
 
 class NotRecordedError(AueporaError):
     """What is asked for is not in the recording of an old run; the message says what, and why not."""
+
+
+class RecordedError(AueporaError):
+    """What a system raised when its outputs were recorded."""
 
 
 class CallTimeoutError(AueporaError, TimeoutError):

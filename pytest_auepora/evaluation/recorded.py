@@ -21,7 +21,7 @@ from ..core.metrics_base import Metric
 from ..core.progress import Progress
 from ..core.run import CaseResult, Run
 from ..core.types import EvaluationSample, SystemOutputs
-from ..errors import AueporaError
+from ..errors import RecordedError
 from ..io.golden import GoldenSuite
 from ..io.recorded import Recorded, read_recorded
 from ..metrics.registry import Registry
@@ -29,14 +29,10 @@ from .case import Called, blank_result, measure_cases, skipped_result
 from .case_judge import CaseJudge
 from .suite import Evaluation, opened
 
-__all__ = ["RecordedError", "score_recorded"]
+__all__ = ["score_recorded"]
 
 SHOWN = 500
 """Of so many failed cases of a large suite the texts are kept, to be shown."""
-
-
-class RecordedError(AueporaError):
-    """What a system raised when the outputs were recorded."""
 
 
 def score_recorded(
