@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.json_text import dumps
@@ -10,7 +10,16 @@ from ..core.json_text import dumps
 if TYPE_CHECKING:
     from .parts import Parts
 
-__all__ = ["reunited", "with_parts", "with_texts", "without_texts"]
+__all__ = ["Apart", "Recording", "apart", "escaped", "reunited", "whole", "with_parts", "with_texts", "without_texts"]
+
+Apart = tuple[str, Sequence[str]]
+"""A recording as it is made: the beginning of it, and the texts of its documents as they are.
+
+It is JSON when `whole` puts it together; who keeps each text once writes what is found again and again once as well.
+"""
+
+Recording = str | Apart
+"""A recording, whole or apart."""
 
 _TEXTS = "texts"
 _FIRST, _END = f',"{_TEXTS}":["', '"]}'
@@ -18,15 +27,31 @@ _FIRST, _END = f',"{_TEXTS}":["', '"]}'
 
 def with_parts(raw: dict[str, Any], parts: Parts) -> str:
     """Return *raw* with *parts* as JSON; instead of its text a hit has the place of it among the texts at the end."""
-    said, texts = parts.to_dict(), list[str]()
-    if not parts.retrieved:
-        return dumps({**raw, "parts": said})
-    said["retrieved"] = hits = []
-    for doc_id, text, *rest in parts.retrieved:
-        hits.append([doc_id, None if text is None else len(texts), *rest])
-        if text is not None:
-            texts.append(text)
-    return dumps({**raw, "parts": said, _TEXTS: texts})
+    return whole(apart(raw, parts))
+
+
+def apart(raw: dict[str, Any], parts: Parts) -> Apart:
+    """Return what `with_parts` does, without the texts, and these."""
+    said, found = parts.to_dict(), parts.retrieved or []
+    texts = [hit[1] for hit in found if hit[1] is not None]
+    if not texts:
+        return dumps({**raw, "parts": said}), []
+    places = iter(range(len(texts)))
+    said["retrieved"] = [[doc, None if text is None else next(places), *rest] for doc, text, *rest in found]
+    return dumps({**raw, "parts": said})[:-1], texts
+
+
+def whole(recording: Recording) -> str:
+    """Return *recording* as JSON."""
+    if isinstance(recording, str):
+        return recording
+    rest, texts = recording
+    return with_texts(rest, map(escaped, texts)) if texts else rest
+
+
+def escaped(text: str) -> str:
+    """Return *text* as JSON has it between quotation marks."""
+    return dumps(text)[1:-1]
 
 
 def reunited(raw: dict[str, Any]) -> dict[str, Any]:

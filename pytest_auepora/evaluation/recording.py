@@ -20,7 +20,7 @@ from ..core.run import CaseResult
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
 from ..io.golden import GoldenCase
-from .document_texts import reunited, with_parts
+from .document_texts import Apart, apart, reunited, whole
 from .parts import Parts
 from .shown import cropped, shown_outputs
 
@@ -38,6 +38,8 @@ PARTIAL = "~"
 CUT = "<"
 """Something is not, for its size."""
 
+_LONGEST = len("\\ud83d\\ude00")  # what JSON makes of one character
+
 Redact = Callable[[CaseResult], None]
 """Changes a result in place, so that it may be written down."""
 
@@ -50,8 +52,8 @@ def record(
     *,
     redact: Redact | None = None,
     cap: int = CAP,
-) -> str:
-    """Return what is kept of one answer.
+) -> Apart:
+    """Return what is kept of one answer, apart from the texts of its documents.
 
     Args:
         case: what was asked.
@@ -69,7 +71,7 @@ def record(
     if outputs is None:
         if redact is not None:
             redact(told)
-        return ERRORED + dumps({**raw, "error": told.error})
+        return ERRORED + dumps({**raw, "error": told.error}), []
     parts = Parts.of(outputs)
     if case.moved is not None:
         raw["moved"] = case.moved
@@ -86,15 +88,23 @@ def record(
             parts.drop(("retrieved",), f"{UNSEEN}: the passages that labels which moved were matched by")
     costly = {n: s for n, s in told.scores.items() if n in metrics and not metrics[n].deterministic}
     raw["scores"] = _said(costly)
-    text, mark = with_parts(raw, parts), WHOLE
-    if len(text) > cap:
-        _cut(parts, len(text) - cap, cap)
+    kept, mark = apart(raw, parts), WHOLE
+    if (excess := _size(kept, cap) - cap) > 0:
+        _cut(parts, excess, cap)
         mark = CUT
     if not parts.gaps:
-        return WHOLE + text
+        return WHOLE + kept[0], kept[1]
     raw |= {"scores": _said(told.scores), "ranks": told.ranks}
     raw["shown"] = told.outputs if redact is None else cropped(told.outputs)
-    return (CUT if mark == CUT else PARTIAL) + with_parts(raw, parts)
+    rest, texts = apart(raw, parts)
+    return (CUT if mark == CUT else PARTIAL) + rest, texts
+
+
+def _size(recording: Apart, cap: int) -> int:
+    """Return how many characters *recording* has; 0 where these are sure to be no more than *cap*."""
+    rest, texts = recording
+    most = sum(map(len, texts)) * _LONGEST + len(texts) * len('"",') + len(',"texts":[]}')
+    return len(whole(recording)) if len(rest) + most > cap else 0
 
 
 def _cut(parts: Parts, excess: int, cap: int) -> None:

@@ -10,13 +10,14 @@ import json
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from ..core.json_text import dumps
 from ..errors import HistoryError
-from ..evaluation.document_texts import with_texts, without_texts
+from ..evaluation.document_texts import Recording, escaped, with_texts, without_texts
 
-__all__ = ["Block", "Packing", "Recorded", "packed"]
+__all__ = ["NUMBERS", "Block", "Lines", "Packing", "Recorded", "packed"]
 
 BLOCK = 256 * 1024
 """Characters of answers that make a block: what has to be unpacked to read one of them."""
@@ -37,7 +38,23 @@ Of answers it is ``[[case, how many texts], ...]``, of documents how many; they 
 stand the numbers of the texts of its documents, counted over all blocks.
 """
 
-_NUMBERS = "\t"  # JSON has none that is not escaped
+NUMBERS = "\t"
+"""What stands before the numbers in a line; JSON has none that is not escaped."""
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Lines:
+    """What was taken in of a case.
+
+    Attributes:
+        answers: a line each.
+        first: the number of the first of the texts.
+        texts: those that were not known before, as JSON has them between quotation marks.
+    """
+
+    answers: list[str]
+    first: int
+    texts: list[str]
 
 
 class Packing:
@@ -52,16 +69,18 @@ class Packing:
         self._texts: list[str] = []
         self._texts_size = self._texts_seen = self._known_size = 0
 
-    def add(self, case_id: str, texts: Sequence[str]) -> None:
+    def add(self, case_id: str, recordings: Sequence[Recording]) -> Lines:
         """Take in all answers to a case, each one line; what comes later of the same case counts."""
-        self._index.append((case_id, len(texts)))
-        lines = [self._line(text) for text in texts]
-        self._lines += lines
-        self._size += sum(map(len, lines))
-        if self._size >= BLOCK:
+        if self._size >= BLOCK:  # not once it is full: what is handed back is written down first
             self._close()
         if self._texts_size >= BLOCK:
             self._close_texts()
+        self._index.append((case_id, len(recordings)))
+        first, before = self._texts_seen, len(self._texts)
+        lines = [self._line(one) for one in recordings]
+        self._lines += lines
+        self._size += sum(map(len, lines))
+        return Lines(lines, first, self._texts[before:])
 
     def blocks(self) -> list[Block]:
         """Return what was taken in."""
@@ -69,16 +88,22 @@ class Packing:
         self._close_texts()
         return self._blocks
 
-    def _line(self, text: str) -> str:
-        rest, documents = without_texts(text)
-        return f"{rest}{_NUMBERS}{' '.join([self._number(one) for one in documents])}" if documents else text
+    def _line(self, recording: Recording) -> str:
+        if isinstance(recording, str):
+            rest, found = without_texts(recording)
+            numbers = [self._number(json.loads(f'"{said}"') if "\\" in said else said, said) for said in found]
+        else:  # no JSON to be searched; and who has a corpus finds the same object again, which is as good as known
+            rest, texts = recording
+            numbers = [self._known.get(text) or self._number(text) for text in texts]
+        return f"{rest}{NUMBERS}{' '.join(numbers)}" if numbers else rest
 
-    def _number(self, text: str) -> str:
+    def _number(self, text: str, said: str | None = None) -> str:
+        """Return the number of *text*, which JSON has as *said*."""
         if (number := self._known.get(text)) is not None:
             return number
         number = str(self._texts_seen)
         self._texts_seen += 1
-        self._texts.append(text)
+        self._texts.append(escaped(text) if said is None else said)
         self._texts_size += len(text)
         if self._known_size < KNOWN:
             self._known[text] = number
@@ -153,7 +178,7 @@ class Recorded(Mapping[str, list[str]]):
         return len(self._places)
 
     def _whole(self, line: str) -> str:
-        rest, found, numbers = line.partition(_NUMBERS)
+        rest, found, numbers = line.partition(NUMBERS)
         return with_texts(rest, [self._text(int(number)) for number in numbers.split()]) if found else line
 
     def _text(self, number: int) -> str:

@@ -7,7 +7,7 @@ next one finds the file, which nobody holds any more, and stores what is in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -18,6 +18,8 @@ from ..core.json_text import dumps
 from ..core.run import CaseResult, Run
 from ..regression.baseline import GIT_COMMIT
 from ..regression.verdict import GateOutcome, Verdict
+from ..evaluation.document_texts import escaped, with_texts
+from .blocks import NUMBERS, Lines
 from .codec import result_data, run_text
 from .places import FOLDER, journal_path, journals_in
 from .run_ids import new_run_id
@@ -59,15 +61,14 @@ class Journal:
             self._copied.add((run.path, run.variant))
         self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n'.encode())
 
-    def add(self, path: str, variant: str, result: CaseResult, recordings: Sequence[str], provenance: Any) -> None:
-        """Take in one result of a run that was begun; a later one of the same case counts."""
+    def add(self, path: str, variant: str, result: CaseResult, answers: Lines | None, provenance: Any) -> None:
+        """Take in one result of a run that was begun, and its recorded *answers*; a later one of a case counts."""
         text = result_data(result)
         known, told = self._told.get((path, variant), (None, b""))
         if not told or known is not provenance:  # within a process it is one of each run
             told = dumps({"of": [path, variant], "provenance": provenance}).encode()
             self._told[path, variant] = provenance, told
-        answers = ",".join(map(_answer_json, recordings))
-        self._write(b'%s,"answers":[%s],"result":%s}\n' % (told[:-1], answers.encode(), text))
+        self._write(b'%s,%s"result":%s}\n' % (told[:-1], b"" if answers is None else _said(answers).encode(), text))
         if not self._broken:
             added = None if (path, variant) in self._copied else result
             written = self._written.setdefault((path, variant), {})
@@ -169,6 +170,7 @@ def _store(store: HistoryStore, one: Unfinished) -> str:
 
 def _read(lines: Iterable[bytes]) -> list[Unfinished]:
     runs: dict[tuple[str, str], Unfinished] = {}
+    texts: dict[tuple[str, str], dict[int, str]] = {}
     head: dict[str, Any] = {}
     for said in _whole_lines(lines):
         if "started" in said:
@@ -183,18 +185,41 @@ def _read(lines: Iterable[bytes]) -> list[Unfinished]:
             one.run.provenance = said["provenance"] or one.run.provenance
             if one.commit:
                 one.run.provenance[GIT_COMMIT] = one.commit
-            if answers := said["answers"] if "answers" in said else said["recordings"]:  # the latter before layout 3
-                one.recordings[result.case_id] = [_answer_text(answer) for answer in answers]
+            known = texts.setdefault((one.run.path, one.run.variant), {})
+            first, new = said.get("texts", (0, ()))
+            known.update(enumerate(map(escaped, new), first))
+            if answers := said.get("answers") or said.get("recordings"):  # the latter before layout 3
+                with suppress(KeyError):  # a text is in a line that is damaged
+                    one.recordings[result.case_id] = [_answer_text(answer, known) for answer in answers]
     return list(runs.values())
 
 
-def _answer_json(text: str) -> str:
+def _said(lines: Lines) -> str:
+    """Return recorded answers, with the texts that they are the first to have, as they stand in a line."""
+    answers = f'"answers":[{",".join(map(_answer_json, lines.answers))}],'
+    if not lines.texts:
+        return answers
+    texts = '","'.join(lines.texts)
+    return f'"texts":[{lines.first},["{texts}"]],{answers}'
+
+
+def _answer_json(line: str) -> str:
     """Return a recorded answer as it stands in a line: a mark with JSON of its own is not quoted again."""
-    return f'["{text[0]}",{text[1:]}]' if text[1:2] == "{" else dumps(text)
+    if line[1:2] != "{":
+        return dumps(line)
+    rest, found, numbers = line.partition(NUMBERS)
+    if not found:
+        return f'["{line[0]}",{line[1:]}]'
+    return f'["{line[0]}",{rest[1:]}}},[{numbers.replace(" ", ",")}]]'
 
 
-def _answer_text(said: Any) -> str:
-    return said if isinstance(said, str) else said[0] + dumps(said[1])
+def _answer_text(said: Any, texts: Mapping[int, str]) -> str:
+    """Return a recording from what `_answer_json` made of it, and the texts that were written so far."""
+    if isinstance(said, str):
+        return said
+    mark, raw, *numbers = said
+    text = mark + dumps(raw)
+    return with_texts(text[:-1], [texts[number] for number in numbers[0]]) if numbers else text
 
 
 def _whole_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:

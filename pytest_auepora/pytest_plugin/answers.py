@@ -12,6 +12,7 @@ from ..regression.repeat_plan import RepeatPlan
 
 if TYPE_CHECKING:
     from ..evaluation.case import Observe
+    from ..evaluation.document_texts import Recording
     from .keeper import Keeper
     from .replay import Replay
     from .session import AueporaSession
@@ -73,6 +74,6 @@ class Answers:
             return RepeatPlan(most, min(plan.first, most), most) if plan.two_stage else RepeatPlan.times(most)
         return plan
 
-    def take(self, case_id: str) -> list[str]:
+    def take(self, case_id: str) -> list[Recording]:
         """Return, and forget, what was recorded of the answers to a case that was just measured."""
         return self.keeper.take(case_id) if self.keeper is not None else []

@@ -9,6 +9,7 @@ import pytest
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult
 from ..core.types import SystemOutputs
+from ..evaluation.document_texts import Recording
 from ..evaluation.recording import CAP, RecordedAnswer, record
 from ..io.golden import GoldenCase
 from .session import AueporaSession
@@ -41,7 +42,7 @@ class Keeper:
 
     def __init__(self, session: AueporaSession, cap: int) -> None:
         self._session, self._cap = session, cap
-        self._texts: dict[str, list[str]] = {}
+        self._kept: dict[str, list[Recording]] = {}
 
     def observe(
         self,
@@ -52,13 +53,13 @@ class Keeper:
     ) -> None:
         """Record one measured answer; one that is recorded already stays as it is."""
         if isinstance(answer, RecordedAnswer):
-            text = answer.text
+            kept: Recording = answer.text
         else:
             session = self._session
             redact = session.redact if session.redacts else None
-            text = record(case, result, answer, metrics, redact=redact, cap=self._cap)
-        self._texts.setdefault(case.id, []).append(text)
+            kept = record(case, result, answer, metrics, redact=redact, cap=self._cap)
+        self._kept.setdefault(case.id, []).append(kept)
 
-    def take(self, case_id: str) -> list[str]:
+    def take(self, case_id: str) -> list[Recording]:
         """Return, and forget, what was recorded of a case, repeats in order."""
-        return self._texts.pop(case_id, [])
+        return self._kept.pop(case_id, [])

@@ -20,7 +20,8 @@ from .wire import Parcel, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
-    from ..history.blocks import Packing
+    from ..evaluation.document_texts import Recording
+    from ..history.blocks import Lines, Packing
     from ..history.journal import Journal
     from ..regression.verdict import Verdict
     from ..reporting.past import Past
@@ -116,23 +117,25 @@ class Recorder(OnlyHooks):
             run = session.run(suite, variant, parcel.provenance)
             self._journal.begin(run, session.commit, copied=session.keeps_columns(suite))
             self._unjudged.add((path, variant))
-        self._journal.add(path, variant, result, parcel.recordings, parcel.provenance)
+        answers = None
         if parcel.recordings:
-            self._keep((path, variant), result.case_id, parcel.recordings)
+            answers = self._keep((path, variant), result.case_id, parcel.recordings)
             parcel.recordings = []  # pytest holds reports to the end, and answers are large
+        self._journal.add(path, variant, result, answers, parcel.provenance)
 
-    def _keep(self, key: tuple[str, str], case_id: str, recordings: list[str]) -> None:
+    def _keep(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> Lines:
         from ..evaluation.recording import CUT
 
         if (packing := self._recordings.get(key)) is None:
             from ..history.blocks import Packing
 
             packing = self._recordings[key] = Packing()
-        packing.add(case_id, recordings)
-        if any(text.startswith(CUT) for text in recordings):
+        lines = packing.add(case_id, recordings)
+        if any([line.startswith(CUT) for line in lines.answers]):
             self._cut.setdefault(key, {})[case_id] = None
         elif key in self._cut:
             self._cut[key].pop(case_id, None)
+        return lines
 
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:

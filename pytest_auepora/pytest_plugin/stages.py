@@ -23,6 +23,7 @@ from .wire import Parcel
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult
+    from ..evaluation.document_texts import Recording
     from ..regression.compare import CaseComparison
 
 __all__ = ["Stages", "Taken", "staged_suites"]
@@ -50,7 +51,7 @@ class Taken(NamedTuple):
     singles: list[CaseResult]
     comparison: CaseComparison | None
     parcel: Parcel
-    recordings: list[str]
+    recordings: list[Recording]
 
 
 class Stages:

@@ -15,6 +15,7 @@ import pytest
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult
+    from ..evaluation.document_texts import Recording
 
 __all__ = ["Parcel", "attach", "unpack"]
 
@@ -32,7 +33,7 @@ class Parcel:
     variant: str
     result: CaseResult
     provenance: dict[str, Any] = field(default_factory=dict)
-    recordings: list[str] = field(default_factory=list)
+    recordings: list[Recording] = field(default_factory=list)
 
 
 _here: WeakKeyDictionary[pytest.TestReport, list[Parcel]] = WeakKeyDictionary()

@@ -24,6 +24,7 @@ from pytest_auepora.core.types import (
 )
 from pytest_auepora.errors import HistoryError, NotRecordedError
 from pytest_auepora.evaluation.case import measure_case
+from pytest_auepora.evaluation.document_texts import whole
 from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, RecordedAnswer, record
 from pytest_auepora.io.golden import GoldenCase
 from pytest_auepora.metrics.registry import Registry
@@ -59,7 +60,7 @@ def recorded(given: SystemOutputs, used: dict[str, Metric], **how: Any) -> tuple
     texts: list[str] = []
 
     def observe(case: GoldenCase, result: CaseResult, answer: Any, measured: Any) -> None:
-        texts.append(record(case, result, answer, measured, **how))
+        texts.append(whole(record(case, result, answer, measured, **how)))
 
     result = measure_case(CASE, SYSTEM, CallResult(given, seconds=0.5, concurrency=4), used, observe=observe)
     return result, RecordedAnswer(texts[0], keys(used))
@@ -86,7 +87,7 @@ def test_everything_comes_back() -> None:
 def test_an_error_stays_what_it_was() -> None:
     texts: list[str] = []
     call = CallResult(error=ConnectionError("no route"), seconds=2.0)
-    result = measure_case(CASE, SYSTEM, call, USED, observe=lambda *told: texts.append(record(*told)))
+    result = measure_case(CASE, SYSTEM, call, USED, observe=lambda *told: texts.append(whole(record(*told))))
     assert texts[0].startswith(ERRORED)
     assert again(RecordedAnswer(texts[0]), USED) == result
 
@@ -197,7 +198,7 @@ def test_labels_that_had_moved_are_matched_as_they_were() -> None:
     settled = replace(CASE, sample=replace(CASE.sample, relevant_docs=gold), moved={"match": "span", "labels": {}})
     texts: list[str] = []
     result = measure_case(
-        settled, SYSTEM, CallResult(outputs()), USED, observe=lambda *told: texts.append(record(*told))
+        settled, SYSTEM, CallResult(outputs()), USED, observe=lambda *told: texts.append(whole(record(*told)))
     )
     kept = again(RecordedAnswer(texts[0], keys(USED)), USED)  # asked with the case of the golden file
     assert (kept.scores, kept.ranks, kept.expected) == (result.scores, result.ranks, result.expected)

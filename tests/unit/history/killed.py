@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
+from pytest_auepora.history.blocks import Packing
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.places import journals_in
 from pytest_auepora.history.store import HistoryStore
@@ -45,8 +46,9 @@ def run_of(value: float) -> Run:
 
 
 def recordings_of(run: Run) -> dict[str, list[str]]:
-    """Two answers to each case, from which its score can be told."""
-    return {name: [str(case.scores["token_f1"].value)] * 2 for name, case in run.cases.items()}
+    """Two answers to each case, from which its score can be told; a document was found for both, one for each case."""
+    scores = {name: case.scores["token_f1"].value for name, case in run.cases.items()}
+    return {n: [str(v), f'={{"score":"{v}","texts":["common","found by {n}","{v}"]}}'] for n, v in scores.items()}
 
 
 def check_stored(store: HistoryStore) -> None:
@@ -119,8 +121,9 @@ def journal_writes(folder: Path, kills: int, rng: random.Random) -> dict[str, in
         answers = recordings_of(whole)
         journal = Journal(Path(store.name).parent, datetime.now(timezone.utc))
         journal.begin(replace(whole, cases={}))
+        packing = Packing()
         for name, case in whole.cases.items():
-            journal.add(whole.path, "", case, answers[name], {})
+            journal.add(whole.path, "", case, packing.add(name, answers[name]), {})
         store.add(whole, Verdict("shop"), keep=5, recordings=answers)
         journal.close()
 

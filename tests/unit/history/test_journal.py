@@ -13,6 +13,8 @@ import pytest
 from pytest_auepora.core.json_text import dumps
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError, UnknownRunError
+from pytest_auepora.evaluation.document_texts import Recording, whole
+from pytest_auepora.history.blocks import Lines, Packing
 from pytest_auepora.history.codec import result_data, run_text
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.places import folder_of, journals_in
@@ -38,17 +40,24 @@ def a_run() -> Run:
     return run_of([Case(f"case-{i}") for i in range(3)], suite="shop")
 
 
+def answers_to(case: int) -> list[Recording]:
+    """What was recorded of the answers to a case: texts of documents are found again."""
+    documents = [f'document "{n}" \u3042 \ud800' for n in (case, 0)]
+    return [f"=text {case}", f'={{"answer":"{case}"}}', (f'={{"hash":"{case}"', documents), (f'={{"x":{case}}}', [])]
+
+
 def write(folder: Path, cases: int) -> Journal:
     """Begin a run and get as far as so many cases."""
     run = a_run()
     results, run.cases = run.cases, {}
-    journal = Journal(folder, STARTED)
+    journal, packing = Journal(folder, STARTED), Packing()
     journal.begin(run, "abc123")
     assert journal.knows(run.path, run.variant)
     for i in range(cases):
         result = results[f"case-{i}"]
-        journal.add(run.path, run.variant, CaseResult(result.case_id, state="error"), [], {})  # before a rerun
-        journal.add(run.path, run.variant, result, [f"=text {i}", f'={{"answer":"{i}"}}'], {"model": "m-1"})
+        journal.add(run.path, run.variant, CaseResult(result.case_id, state="error"), None, {})  # before a rerun
+        answers = packing.add(result.case_id, answers_to(i))
+        journal.add(run.path, run.variant, result, answers, {"model": "m-1"})
     return journal
 
 
@@ -58,11 +67,11 @@ def test_a_result_is_handed_over_as_it_was_written(tmp_path: Path) -> None:
     journal = Journal(tmp_path, STARTED)
     journal.begin(Run("shop"))
     for result in results[:2]:
-        journal.add("", "", result, ['={"answer":"\\u3042"}', "=packed"], {"model": "\u3042"})
+        journal.add("", "", result, Lines(['={"answer":"\\u3042"}', "=packed"], 0, []), {"model": "\u3042"})
     assert [journal.text_of("", "", r) for r in results] == [result_data(r) for r in results]
     results[0].query = "changed since"
     assert json.loads(journal.text_of("", "", results[0]))["query"] == "\u3042 \x00 \ud800"
-    journal.add("", "", results[2], [], {})  # writing goes on behind what was read
+    journal.add("", "", results[2], None, {})  # writing goes on behind what was read
     assert [journal.text_of("", "", r) for r in results[1:]] == [result_data(r) for r in results[1:]]
     journal.close()
     journal.path.unlink(missing_ok=True)
@@ -75,8 +84,8 @@ def test_of_a_run_whose_results_are_copied_the_text_goes_by_case(tmp_path: Path)
     journal.begin(Run("shop"), copied=True)
     journal.begin(Run("shop", variant="bm25"))
     for variant in ("", "bm25"):
-        journal.add("", variant, CaseResult(first.case_id, state="error"), [], {})
-        journal.add("", variant, first, [], {})
+        journal.add("", variant, CaseResult(first.case_id, state="error"), None, {})
+        journal.add("", variant, first, None, {})
     again = CaseResult.from_dict(first.to_dict())
     again.query = "not what was written"
     assert journal.text_of("", "", again) == result_data(first)
@@ -101,7 +110,7 @@ def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Pa
     run = store.load(run_id)
     assert run.cases == {i: c for i, c in a_run().cases.items() if i != "case-2"}
     assert run.provenance == {"model": "m-1", "git_commit": "abc123"}
-    assert store.recordings(run_id) == {f"case-{i}": [f"=text {i}", f'={{"answer":"{i}"}}'] for i in range(2)}
+    assert store.recordings(run_id) == {f"case-{i}": [*map(whole, answers_to(i))] for i in range(2)}
     (line,) = store.runs()
     assert (line.started, line.git_commit, line.complete) == ("2031-05-06T07:08:09+00:00", "abc123", False)
     assert line.outcome == "not judged"
