@@ -16,9 +16,9 @@ from typing import IO, Any
 
 from ..core.json_text import dumps
 from ..core.run import CaseResult, Run
+from ..evaluation.document_texts import escaped, with_texts
 from ..regression.baseline import GIT_COMMIT
 from ..regression.verdict import GateOutcome, Verdict
-from ..evaluation.document_texts import escaped, with_texts
 from .blocks import NUMBERS, Lines
 from .codec import result_data, run_text
 from .places import FOLDER, journal_path, journals_in

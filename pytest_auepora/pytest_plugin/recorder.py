@@ -131,7 +131,7 @@ class Recorder(OnlyHooks):
 
             packing = self._recordings[key] = Packing()
         lines = packing.add(case_id, recordings)
-        if any([line.startswith(CUT) for line in lines.answers]):
+        if any(line.startswith(CUT) for line in lines.answers):
             self._cut.setdefault(key, {})[case_id] = None
         elif key in self._cut:
             self._cut[key].pop(case_id, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from datetime import datetime, timezone
@@ -145,6 +146,29 @@ def test_a_journal_of_an_older_version_is_taken_up(store: HistoryStore, tmp_path
     (run_id,) = recover(store, tmp_path)
     assert store.load(run_id).cases == {"case-0": one}
     assert store.recordings(run_id) == {"case-0": ["=eJw"]}
+
+
+def test_answers_are_read_as_the_journals_of_layout_3_first_had_them(store: HistoryStore, tmp_path: Path) -> None:
+    journal = write(tmp_path, 2)
+    text = journal.path.read_text(encoding="utf-8")
+    journal.close()
+    before = '"answers":["=text",["=",{"hash":"h","texts":["a"]}]],"result":'
+    lines = [re.sub('("texts":.*)?"answers":.*"result":', before, line) for line in text.splitlines(keepends=True)]
+    (tmp_path / "unfinished-1.jsonl").write_text("".join(lines), encoding="utf-8")
+    (run_id,) = recover(store, tmp_path)
+    assert store.recordings(run_id) == {f"case-{i}": ["=text", '={"hash":"h","texts":["a"]}'] for i in range(2)}
+
+
+def test_an_answer_whose_texts_are_in_a_damaged_line_is_left_out(store: HistoryStore, tmp_path: Path) -> None:
+    journal = write(tmp_path, 3)
+    lines = journal.path.read_bytes().splitlines(keepends=True)
+    journal.close()
+    first = next(i for i, line in enumerate(lines) if b'"texts":' in line)
+    lines[first] = lines[first][:-30] + b"\n"
+    (tmp_path / "unfinished-1.jsonl").write_bytes(b"".join(lines))
+    (run_id,) = recover(store, tmp_path)
+    assert store.load(run_id).cases["case-0"].state == "error"  # before the rerun, which was lost
+    assert store.recordings(run_id) == {}  # the others found what this one found first
 
 
 def test_what_cannot_be_stored_stays(tmp_path: Path) -> None:
