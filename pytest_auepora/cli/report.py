@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from ..core.run import Run
 from ..errors import Problem
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_past
-from ..reporting.json_report import FORMAT, from_outside, read_json_report
+from ..reporting.json_report import FORMAT, from_outside, read_whole_report
 from ..reporting.past import Past, past_of
 from .exit_codes import PASSED
 from .output import put
@@ -47,8 +46,8 @@ def run(given: argparse.Namespace) -> int:
 def _kept(given: argparse.Namespace) -> tuple[list[Run], list[Verdict], list[Problem]]:
     store = open_history(given.history)
     run_id = store.resolve(given.name)
-    stored = {"run": json.loads(dumps(store.load(run_id))), "verdict": store.verdict(run_id)}
-    return *read_json_report(json.dumps({"format": FORMAT, "suites": [stored]})), []
+    stored = {"run": store.load(run_id), "verdict": store.verdict(run_id)}
+    return read_whole_report(dumps({"format": FORMAT, "suites": [stored]}))
 
 
 def _pasts(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Past]:

@@ -98,11 +98,11 @@ def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
         UsageError: the file cannot be read.
         NotComparableError: it is no report.
     """
-    from ..reporting.json_report import read_json_report, read_mistakes
+    from ..reporting.json_report import read_whole_report
 
     text = _text(name)
     try:
-        return *read_json_report(text), read_mistakes(text)
+        return read_whole_report(text)
     except AueporaError as exc:
         raise NotComparableError(f"{name}: {exc}") from None
 

@@ -24,7 +24,7 @@ from .side_by_side import SideBySide, side_by_sides
 from .side_by_side_data import side_by_side_dict
 from .tally import headline, overall_outcome, tally
 
-__all__ = ["FORMAT", "from_outside", "json_report", "read_json_report", "read_mistakes"]
+__all__ = ["FORMAT", "from_outside", "json_report", "read_json_report", "read_whole_report"]
 
 FORMAT = 1
 """Raised when a reader of the former format would misread the new one; keys may be added without."""
@@ -68,20 +68,20 @@ def read_json_report(text: str) -> tuple[list[Run], list[Verdict]]:
     Raises:
         AueporaError: the text is no such report, or one of a newer format.
     """
-    with _no_report():
-        suites = _read(text)["suites"]
-        return [_run(s["run"]) for s in suites], [_verdict(s["verdict"]) for s in suites]
+    return read_whole_report(text)[:2]
 
 
-def read_mistakes(text: str) -> list[Problem]:
-    """Read what `json_report` wrote of golden files that could not be read.
+def read_whole_report(text: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
+    """Read what `json_report` wrote, and the mistakes in golden files that could not be read.
 
     Raises:
         AueporaError: the text is no such report, or one of a newer format.
     """
     with _no_report():
-        found = _read(text).get("mistakes", ())
-        return [Problem(str(m["path"]), int(m["line"]), int(m["col"]), str(m["message"])) for m in found]
+        raw = _read(text)
+        suites, told = raw["suites"], raw.get("mistakes", ())
+        mistakes = [Problem(str(m["path"]), int(m["line"]), int(m["col"]), str(m["message"])) for m in told]
+        return [_run(s["run"]) for s in suites], [_verdict(s["verdict"]) for s in suites], mistakes
 
 
 def _read(text: str) -> dict[str, Any]:
