@@ -184,7 +184,8 @@ def find_baseline(
         return found, ""
     plain = baseline_path(suite.path, suite.name, "", override)
     other = f"; {plain.name} is of no variant" if variant and plain.exists() else ""
-    return None, f"no baseline yet ({path.name}{other})"
+    place = path.name if override in (None, path) else f"{path.parent.name}/{path.name}"  # it may be mistyped
+    return None, f"no baseline yet ({place}{other})"
 
 
 def evaluate(

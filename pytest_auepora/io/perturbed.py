@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,8 @@ def _block(text: str, line: int, cases: Sequence[dict[str, Any]]) -> str:
 
     first = text.splitlines()[line - 1]
     indent = first[: len(first) - len(first.lstrip())]
-    made: str = yaml.safe_dump(list(cases), sort_keys=False, allow_unicode=True, width=110) if cases else ""
+    apart = [deepcopy(case) for case in cases]  # or what variants have in common would be written as an alias
+    made: str = yaml.safe_dump(apart, sort_keys=False, allow_unicode=True, width=110) if cases else ""
     return "".join(f"{indent}{one}\n" for one in made.splitlines())
 
 

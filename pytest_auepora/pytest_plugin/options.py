@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ..errors import did_you_mean
 from ..regression.repeat_plan import RepeatPlan
 
 __all__ = ["OVERRIDE", "Options"]
@@ -65,9 +66,8 @@ class Options:
         from ..regression.accept import INTENTS
 
         if unknown := words - set(INTENTS):
-            raise pytest.UsageError(
-                f"--auepora-update: unknown word {', '.join(sorted(unknown))}; there is {', '.join(INTENTS)}"
-            )
+            told = ", ".join(f"{word}{did_you_mean(word, INTENTS)}" for word in sorted(unknown))
+            raise pytest.UsageError(f"--auepora-update: unknown word {told}; there is {', '.join(INTENTS)}")
         return words
 
     def _number(self, name: str, kind: type[int] | type[float], *, zero: bool = False) -> Any:

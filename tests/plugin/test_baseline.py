@@ -72,9 +72,10 @@ def test_improved_accepts_only_what_got_better(project: Project) -> None:
 
 
 def test_an_unknown_word_is_a_usage_error(project: Project) -> None:
-    result = project.run("--auepora-update=al")
+    result = project.run("--auepora-update=improve")
     assert result.ret == 4
-    assert "unknown word al" in str(result.stderr) + str(result.stdout)
+    told = "unknown word improve (did you mean 'improved'?); there is all, new, improved"
+    assert told in str(result.stderr) + str(result.stdout)
 
 
 def test_a_missing_baseline_fails_only_where_it_is_required(project: Project) -> None:
@@ -85,6 +86,9 @@ def test_a_missing_baseline_fails_only_where_it_is_required(project: Project) ->
 
 
 def test_another_place(project: Project) -> None:
+    assert "(no baseline yet (elsewhere/shop.json): thresholds" in str(
+        project.run("--auepora-baseline=elsewhere").stdout
+    )
     project.run("--auepora-update", "--auepora-baseline", "elsewhere")
     assert (project.path / "elsewhere" / "shop.json").exists()
     assert not project.baseline.exists()

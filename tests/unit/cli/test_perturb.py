@@ -51,8 +51,10 @@ def test_doing_it_again_changes_nothing(golden: Path) -> None:
 
 
 def test_without_write_they_are_printed_only(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["perturb", str(golden), "--operation", "casing", "--count", "1"]) == 0
-    assert "refunds-casing-1" in capsys.readouterr().out
+    assert main(["perturb", str(golden), "--operation", "casing", "--operation", "typo"]) == 0
+    said = capsys.readouterr().out
+    assert "refunds-casing-1" in said
+    assert "*id" not in said
     assert golden.read_text(encoding="utf-8") == GOLDEN
 
 
