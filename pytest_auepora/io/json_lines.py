@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ..core.git import CONFLICT, conflict_line
 from .source import Source, Spot, describe
 
 __all__ = ["load_lines"]
@@ -41,7 +42,8 @@ def load_lines(source: Source) -> Iterator[dict[str, Any]]:
         except _Twice:
             value = _Located(source, line, number, complain=True).parse()
         except json.JSONDecodeError as exc:
-            source.complain(number + 1, exc.colno, f"not JSON: {exc.msg}")
+            told = CONFLICT if conflict_line(line) else f"not JSON: {exc.msg}"
+            source.complain(number + 1, exc.colno, told)
             continue
         except RecursionError:
             source.complain(number + 1, 1, f"lists and mappings nest more than {MAX_DEPTH} deep on this line")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..core.git import CONFLICT, conflict_line
 from .source import Source
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ def explain(exc: Exception, source: Source) -> None:
         exc = exc.said
     if isinstance(exc, yaml.reader.ReaderError):
         _unprintable(exc, source)
+        return
+    if conflict := conflict_line(source.text):
+        source.complain(conflict, 1, CONFLICT)
         return
     mark = getattr(exc, "problem_mark", None) or getattr(exc, "context_mark", None) or getattr(exc, "mark", None)
     line, col = source.place(mark) if mark is not None else (0, 0)

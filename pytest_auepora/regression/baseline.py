@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ..core.by_fields import ByFields
+from ..core.git import CONFLICT, conflict_line
 from ..core.run import CaseResult, MetricInfo
 from ..errors import BaselineError
 
@@ -44,7 +45,6 @@ MOST_DATA = 20_000
 
 _VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quote
 _LIST = r"\[([-+.\w\s,]*)\]"
-_CONFLICT = r"(?m)^(<{7}|={7}|>{7})(\s|$)"
 BROKEN = "broken: "
 """What a note begins with that says why a baseline that is there cannot be read."""
 
@@ -241,10 +241,8 @@ def _title(suite: str, variant: str) -> str:
 
 def parse_baseline(text: str, path: str) -> Baseline:
     """Read the text of a baseline; *path* is for messages.  Raises `BaselineError`."""
-    # to look for the marks themselves first takes a thirtieth of what the expression takes over all lines
-    if any(sign * 7 in text for sign in "<=>") and (mark := re.search(_CONFLICT, text)) is not None:
-        line = text.count("\n", 0, mark.start()) + 1
-        raise BaselineError(f"{path}:{line}: merge-conflict markers; keep one side, or {_ACCEPT}")
+    if line := conflict_line(text):
+        raise BaselineError(f"{path}:{line}: {CONFLICT}, or {_ACCEPT}")
     try:
         raw = json.loads(text)
     except json.JSONDecodeError as exc:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.core import git as module
-from pytest_auepora.core.git import commit_of, git
+from pytest_auepora.core.git import commit_of, conflict_line, git
 
 
 @pytest.fixture(autouse=True)
@@ -102,3 +102,9 @@ def test_no_commit_is_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert commit_of(tmp_path) == ""
     (tmp_path / ".git" / "HEAD").write_bytes(b"\xff")
     assert commit_of(tmp_path) == ""
+
+
+def test_a_conflict_is_found_and_what_only_looks_like_one_is_not() -> None:
+    assert conflict_line("a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> branch\n") == 2
+    assert conflict_line("a\r\n=======\r\n") == 2
+    assert conflict_line(" =======\n========\n# <<<<<<< HEAD\n>>>>>>>x") == 0

@@ -30,6 +30,7 @@ OF_THE_TEXT = {
     "open quote": (b"cases:\n- id: 'a\n", "a quote is not closed"),
     "colon in a text": (b"cases:\n- id: a\n  query: What: this?\n", "3:14: not YAML: mapping values are not allowed"),
     "no colon": (b"cases:\n- id: a\n  query\n", "a key needs a colon"),
+    "a conflict": (b"cases:\n- id: a\n<<<<<<< HEAD\n  query: Q\n=======\n  query: R\n>>>>>>> b\n", "3:1: merge-conflict"),
     "bad indent": (b"cases:\n- id: a\n query: Q\n", "check the indentation"),
     "at sign": (b"cases:\n- id: @a\n", "put quotes round a text that begins with this character"),
     "bad escape": (b'cases:\n- id: "\\d"\n', "double a backslash"),

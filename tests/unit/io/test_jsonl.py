@@ -66,6 +66,7 @@ WRONG = {
     "blank": ("\n \n", ["is empty"]),
     "no cases": (HEADER, ["there are no cases"]),
     "no JSON": (CASE + "{'id': 'b'}\n", ["2:2: not JSON: Expecting property name enclosed in double quotes"]),
+    "a conflict": (CASE + "<<<<<<< HEAD\n=======\n>>>>>>> b", [f"{n}:1: merge-conflict markers" for n in (2, 3, 4)]),
     "cut off": (CASE + '{"id": "b", "query": "Q"', ["2:25: not JSON: Expecting ',' delimiter"]),
     "two on a line": ('{"id": "a", "query": "Q"} {"id": "b"}', ["1:27: not JSON: Extra data"]),
     "a list": (CASE + "[1]\n", ["2:1: expected a mapping on each line, got a list"]),

@@ -80,6 +80,7 @@ WRONG: dict[str, list[Any]] = {
     "the head after many blank lines": [*[""] * 9, {**HEAD, "ownr": "me"}, *map(case, range(9))],
     "lost bases": [case(0, variant_of="c66"), *(case(n, variant_of=f"c{n + 60}") for n in range(1, 20))],
     "a base that is no name": [case(0, variant_of=["c1"]), *(case(n, variant_of="c0") for n in range(1, 9))],
+    "a conflict": [*map(case, range(9)), "<<<<<<< HEAD", case(9), "=======", case(10), ">>>>>>> b"],
     "twice": [*map(case, range(9)), case(1), case(8)],
     "a key": [*map(case, range(9)), case(9, qury="x"), case(10, thresholds={"recal@5": 1})],
     "lost base": [*map(case, range(9)), case(9, variant_of="c77"), case(10, variant_of="c9")],
