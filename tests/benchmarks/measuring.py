@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 __all__ = [
     "ACCEPT",
@@ -38,6 +39,18 @@ PEER = "peer"
 """The goal of a row that shows what others cost."""
 FLOOR = "floor"
 """The goal of a row that shows what a part of other rows costs that is not ours."""
+
+_LAUNCHER = """
+import json, os, resource, subprocess, sys, time
+start = time.perf_counter()
+code = subprocess.call(sys.argv[2:])
+wall, used = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+memory = used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+os.write(int(sys.argv[1]), json.dumps([used.ru_utime + used.ru_stime, wall, memory]).encode())
+sys.exit(code if code >= 0 else 128 - code)
+"""
+"""Starts what is measured.  Linux counts, as the memory of a process, that of the one which started it as well: the
+process of the table, with all it has imported, would be the peak of a small one."""
 
 QUIET = {
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
@@ -100,21 +113,16 @@ def process(folder: Path, *args: str, expect: tuple[int, ...] = (0,), program: s
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "GITHUB_STEP_SUMMARY")}
     kept = folder.parent / "kept"
     env |= QUIET | {"PYTHONPYCACHEPREFIX": str(kept / "bytecode"), "PROMPTFOO_CONFIG_DIR": str(kept / "promptfoo")}
-    start = time.perf_counter()
-    with subprocess.Popen(
-        [program, *args], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    ) as running:  # fmt: skip
-        assert running.stdout is not None
-        said = running.stdout.read()
-        _, status, used = os.wait4(running.pid, 0)
-        running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode not in expect:
-        raise ProcessError(" ".join(args), running.returncode, said)
-    return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - start, _mib(used))
-
-
-def _mib(used: resource.struct_rusage) -> float:
-    return used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    with TemporaryFile() as used:
+        ran = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _LAUNCHER, str(used.fileno()), program, *args], cwd=folder, env=env,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, pass_fds=[used.fileno()],
+        )  # fmt: skip
+        used.seek(0)
+        cost = Cost(*json.loads(used.read()))
+    if ran.returncode not in expect:
+        raise ProcessError(" ".join(args), ran.returncode, ran.stdout)
+    return cost
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -14,6 +14,7 @@ from pytest_auepora.metrics.porter import porter_stem
 from pytest_auepora.metrics.registry import Registry
 
 from .library_rows import text_pairs
+from .measuring import ProcessError, process
 from .projects import golden
 
 pytest.importorskip("pytest_benchmark", reason="timed by pytest-benchmark")
@@ -39,3 +40,16 @@ def test_stemming(benchmark: Any) -> None:
     words = sorted({word for pair in text_pairs(20) for text in pair for word in text.split()})
     stems = benchmark.pedantic(lambda: list(map(porter_stem, words)), rounds=5, warmup_rounds=1)
     assert len(stems) == len(words)
+
+
+def test_the_memory_of_a_process_is_not_that_of_the_one_which_measures_it(tmp_path: Path) -> None:
+    ours = bytearray(200 * 2**20)
+    ours[:: 2**12] = bytes(len(ours[:: 2**12]))  # every page of it is there
+    assert 1 < process(tmp_path, "-c", "pass").memory < 100
+    assert process(tmp_path, "-c", "bytearray(150 * 2**20)").memory > 150
+    del ours
+
+
+def test_a_process_that_fails_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ProcessError, match="ended with 3"):
+        process(tmp_path, "-c", "raise SystemExit(3)")
