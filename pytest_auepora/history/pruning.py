@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .database import Statements
+from .verdicts import COMPARED
 
 __all__ = ["RECORDINGS", "delete_runs", "prune_recordings", "prune_runs"]
 
@@ -34,7 +35,7 @@ def prune_recordings(open_: Statements, suite: str, variant: str, keep: int) -> 
 
 def delete_runs(open_: Statements, run_ids: list[str]) -> None:
     """Delete runs and all that belongs to them."""
-    _delete(open_, (*RECORDINGS, "eval_query_results", "eval_runs"), run_ids)
+    _delete(open_, (*RECORDINGS, COMPARED, "eval_query_results", "eval_runs"), run_ids)
 
 
 def _delete(open_: Statements, tables: Iterable[str], run_ids: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ __all__ = ["VERSION", "ensure_tables", "has_tables"]
 VERSION = 1
 """Raised when a reader of the former tables would misread the new ones."""
 
-LAYOUT = 3
+LAYOUT = 4
 """Raised when something was added to the tables; an older history gets it when it is opened."""
 
 _TABLES = (
@@ -56,6 +56,12 @@ _TABLES = (
         place INTEGER NOT NULL,
         cases {long_text} NOT NULL,
         recordings {long_bytes} NOT NULL,
+        PRIMARY KEY (run_id, place)
+    )""",
+    """CREATE TABLE IF NOT EXISTS eval_compared (
+        run_id VARCHAR(40) NOT NULL,
+        place INTEGER NOT NULL,
+        compared {long_bytes} NOT NULL,
         PRIMARY KEY (run_id, place)
     )""",
 )

@@ -16,11 +16,12 @@ from ..regression.verdict import Verdict
 from . import KEEP, KEEP_RECORDED
 from .aggregates import AggregateMetrics, aggregate_of
 from .blocks import Packing, Recorded, packed
-from .codec import result_data, run_of, run_text, verdict_text
+from .codec import result_data, run_of, run_text
 from .database import open_database
 from .pruning import RECORDINGS, delete_runs, prune_recordings, prune_runs
 from .run_ids import new_run_id
 from .schema import ensure_tables, has_tables
+from .verdicts import compared_of, keep_compared, verdict_of, verdict_text
 
 if TYPE_CHECKING:
     from .stored_run import StoredRun
@@ -118,6 +119,7 @@ class HistoryStore:
                     for i, (cases, data) in enumerate(blocks)
                 ),
             )
+            keep_compared(open_, run_id, verdict)
             if keep > 0:
                 prune_runs(open_, run.suite, run.variant, keep)
             if keep_recorded > 0:
@@ -250,8 +252,10 @@ class HistoryStore:
 
     def verdict(self, name: str) -> dict[str, Any]:
         """Return the verdict that a run got then, as plain data; *name* as `resolve` reads it."""
-        found: dict[str, Any] = json.loads(self._column(self.resolve(name), "verdict_json"))
-        return found
+        run_id = self.resolve(name)
+        text = self._column(run_id, "verdict_json")
+        with self._database.transaction() as open_:
+            return verdict_of(text, compared_of(open_, run_id))
 
     def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[dict[str, Any], float | None]]]:
         """Return what the metrics of runs amounted to then: id of the run → name → description and value."""

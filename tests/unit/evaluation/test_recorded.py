@@ -19,8 +19,8 @@ from pytest_auepora.errors import AueporaError, GoldenFileError, UnsendableError
 from pytest_auepora.evaluation import recorded
 from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import Evaluation, evaluate
-from pytest_auepora.history.codec import verdict_text
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.history.verdicts import verdict_text
 from pytest_auepora.io import golden_model
 from pytest_auepora.io.golden import GoldenSuite, load_golden
 from pytest_auepora.metrics.registry import Registry

@@ -1,0 +1,103 @@
+"""A verdict is read back from a history as it was, its cases in blocks or, as they were before, in its text."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_auepora.core.json_text import dumps
+from pytest_auepora.errors import HistoryError
+from pytest_auepora.history import verdicts
+from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.history.verdicts import compared_blocks, verdict_text
+from pytest_auepora.regression.baseline import BaselineCase
+from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange
+from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.json_report import FORMAT, read_json_report
+
+from ..reporting.builders import Case, baseline_of, run_of, verdict_of
+
+NUMBERS = st.floats(allow_nan=False) | st.integers(-3, 3)
+CHANGES = st.builds(ScoreChange, NUMBERS, NUMBERS, NUMBERS, st.booleans())
+CASES = st.builds(
+    CaseComparison, st.text(), st.just("unchanged"), st.dictionaries(st.text(), CHANGES),
+    st.dictionaries(st.text(), st.text()), st.text(),
+    st.none() | st.builds(BaselineCase, st.text(), st.just("passed"), st.dictionaries(st.text(), st.none() | NUMBERS)),
+)  # fmt: skip
+
+
+def back(verdict: Verdict) -> dict[str, Any]:
+    return verdicts.verdict_of(verdict_text(verdict), list(compared_blocks(verdict)))
+
+
+@given(st.text(), st.dictionaries(st.text(), CASES), st.sampled_from([1, 500, 1_000_000]))
+def test_a_verdict(title: str, cases: dict[str, CaseComparison], block: int) -> None:
+    verdict = Verdict(title, comparison=Comparison(cases), notes=["noted"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verdicts, "_BLOCK", block)
+        assert back(verdict) == json.loads(dumps(verdict))
+        assert len(list(compared_blocks(verdict))) == (len(cases) if block == 1 else min(len(cases), 1)) or block == 500
+
+
+def test_a_real_verdict_is_read_back() -> None:
+    run = run_of([Case("one"), Case("two", got=["x", "y"]), Case("three", error="ConnectionError: no route")])
+    verdict = verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))
+    stored = {"run": json.loads(dumps(run)), "verdict": back(verdict)}
+    _, (read,) = read_json_report(json.dumps({"format": FORMAT, "suites": [stored]}))
+    assert read.comparison == verdict.comparison
+    assert read.gates == verdict.gates
+    verdict.comparison = None
+    assert back(verdict)["comparison"] is None
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> tuple[HistoryStore, Verdict, str]:
+    run = run_of([Case("one"), Case("two", got=["x", "y"])])
+    verdict = verdict_of(run, baseline=baseline_of(run))
+    store = HistoryStore(tmp_path / "history.sqlite")
+    return store, verdict, store.add(run, verdict)
+
+
+def rows(tmp_path: Path, sql: str) -> list[Any]:
+    connection = sqlite3.connect(tmp_path / "history.sqlite")
+    try:
+        with connection:
+            return connection.execute(sql).fetchall()
+    finally:
+        connection.close()
+
+
+def test_a_store_keeps_and_deletes_the_blocks(kept: tuple[HistoryStore, Verdict, str], tmp_path: Path) -> None:
+    store, verdict, run_id = kept
+    assert store.verdict(run_id) == json.loads(dumps(verdict))
+    assert rows(tmp_path, "SELECT run_id FROM eval_compared") == [(run_id,)]
+    store.delete(run_id)
+    assert rows(tmp_path, "SELECT run_id FROM eval_compared") == []
+
+
+def test_a_history_of_before_is_read_and_goes_on(kept: tuple[HistoryStore, Verdict, str], tmp_path: Path) -> None:
+    store, verdict, run_id = kept
+    rows(tmp_path, "DROP TABLE eval_compared")
+    rows(tmp_path, "UPDATE auepora_meta SET value = '3' WHERE name = 'layout'")
+    rows(tmp_path, "UPDATE eval_runs SET verdict_json = '{}'".format(dumps(verdict).replace("'", "''")))
+    store = HistoryStore(tmp_path / "history.sqlite")
+    assert store.verdict(run_id) == json.loads(dumps(verdict))
+    run = run_of([Case("one"), Case("two", got=["x", "y"])])
+    assert store.verdict(store.add(run, verdict)) == json.loads(dumps(verdict))
+
+
+@pytest.mark.parametrize("block", [b"no zlib", zlib.compress(b"no json")])
+def test_a_damaged_block_is_told(
+    kept: tuple[HistoryStore, Verdict, str], tmp_path: Path, block: bytes
+) -> None:  # fmt: skip
+    store, _, run_id = kept
+    rows(tmp_path, f"UPDATE eval_compared SET compared = x'{block.hex()}'")
+    with pytest.raises(HistoryError, match="a verdict is damaged"):
+        store.verdict(run_id)
