@@ -86,6 +86,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AUEPORA_HISTORY", raising=False)
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("NO_COLOR", "1")  # or usage is coloured from Python 3.14 on, where FORCE_COLOR is set
     made = Shell(tmp_path, capsys)
     made.write("shop.golden.yaml", GOLDEN)
     made.outputs()
