@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.json_text import dumps
+from .parts import TEXT, Parts
 
-if TYPE_CHECKING:
-    from .parts import Parts
-
-__all__ = ["Apart", "Recording", "apart", "escaped", "reunited", "whole", "with_parts", "with_texts", "without_texts"]
+__all__ = ["Apart", "Recording", "apart", "escaped", "reunited", "whole", "with_texts", "without_texts"]
 
 Apart = tuple[str, Sequence[str]]
 """A recording as it is made: the beginning of it, and the texts of its documents as they are.
@@ -25,20 +23,18 @@ _TEXTS = "texts"
 _FIRST, _END = f',"{_TEXTS}":["', '"]}'
 
 
-def with_parts(raw: dict[str, Any], parts: Parts) -> str:
-    """Return *raw* with *parts* as JSON; instead of its text a hit has the place of it among the texts at the end."""
-    return whole(apart(raw, parts))
-
-
 def apart(raw: dict[str, Any], parts: Parts) -> Apart:
-    """Return what `with_parts` does, without the texts, and these."""
-    said, found = parts.to_dict(), parts.retrieved or []
-    texts = [hit[1] for hit in found if hit[1] is not None]
-    if not texts:
-        return dumps({**raw, "parts": said}), []
-    places = iter(range(len(texts)))
-    said["retrieved"] = [[doc, None if text is None else next(places), *rest] for doc, text, *rest in found]
-    return dumps({**raw, "parts": said})[:-1], texts
+    """Return *raw* with *parts*; instead of its text a hit has the place of it among the texts."""
+    hits = [hit for hit in parts.retrieved or () if hit[TEXT] is not None]
+    texts = [hit[TEXT] for hit in hits]
+    for place, hit in enumerate(hits):  # and not in copies, which would be most of what there is to do
+        hit[TEXT] = place
+    try:
+        rest = dumps({**raw, "parts": parts.to_dict()})
+    finally:
+        for hit, text in zip(hits, texts, strict=True):
+            hit[TEXT] = text
+    return rest[:-1] if texts else rest, texts
 
 
 def whole(recording: Recording) -> str:
@@ -55,7 +51,7 @@ def escaped(text: str) -> str:
 
 
 def reunited(raw: dict[str, Any]) -> dict[str, Any]:
-    """Give the hits of what `with_parts` wrote their texts; in older recordings they have them.
+    """Give the hits of what `whole` put together their texts; in older recordings they have them.
 
     Raises:
         LookupError, TypeError: it was not written like that.

@@ -9,12 +9,12 @@ from typing import Any
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from .withheld import PartialMapping, WithheldDocument, WithheldList, WithheldResponse
 
-__all__ = ["Parts", "Path", "plain"]
+__all__ = ["TEXT", "Parts", "Path", "plain"]
 
 Path = tuple[str | int, ...]
 """``("answer",)``, ``("retrieved", 3, "text")``, ``("extra", "trace")``; ``("extra",)`` for all that it lacks."""
 
-_TEXT, _METADATA = 1, 4  # places in a hit
+TEXT, _METADATA = 1, 4  # places in a hit
 
 
 class _NotPlainError(TypeError):
@@ -101,7 +101,7 @@ class Parts:
         self.gaps[path] = reason
         match path:
             case ("retrieved", int(i), "text") if self.retrieved is not None:
-                self.retrieved[i][_TEXT] = None
+                self.retrieved[i][TEXT] = None
             case ("retrieved", int(i), "metadata") if self.retrieved is not None:
                 self.retrieved[i][_METADATA] = dict(known or {})
             case ("answer" | "structured" | "retrieved" as name,):
@@ -116,7 +116,7 @@ class Parts:
         out: dict[Path, Any] = {("answer",): self.answer, ("structured",): self.structured}
         out |= {("metadata",): self.metadata, ("extra",): self.extra}
         for i, hit in enumerate(self.retrieved or ()):
-            out["retrieved", i, "text"] = hit[_TEXT]
+            out["retrieved", i, "text"] = hit[TEXT]
             out["retrieved", i, "metadata"] = hit[_METADATA]
         return {path: value for path, value in out.items() if value}
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..core.by_fields import ByFields
 from ..core.json_text import dumps
 from ..errors import HistoryError
 from ..evaluation.document_texts import Recording, escaped, with_texts, without_texts
@@ -43,7 +44,7 @@ NUMBERS = "\t"
 
 
 @dataclass(eq=False, repr=False, slots=True)
-class Lines:
+class Lines(ByFields):
     """What was taken in of a case.
 
     Attributes:

@@ -6,6 +6,7 @@ import json
 import zlib
 from random import Random
 from string import printable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.json_text import dumps
 from pytest_auepora.errors import HistoryError
-from pytest_auepora.evaluation.document_texts import reunited, with_parts
+from pytest_auepora.evaluation.document_texts import apart, reunited, whole
 from pytest_auepora.evaluation.parts import Parts
 from pytest_auepora.history import blocks
 from pytest_auepora.history.blocks import Packing, Recorded, packed
@@ -25,6 +26,10 @@ PARTS = st.builds(
     retrieved=st.none() | st.lists(st.tuples(st.text(), st.none() | TEXTS, st.floats(0, 1)).map(list)),
     extra=st.just({}) | st.just({"a": 1, "texts": ["a"]}),
 )  # fmt: skip
+
+
+def recording(raw: dict[str, Any], parts: Parts) -> str:
+    return whole(apart(raw, parts))
 
 
 @given(
@@ -42,7 +47,7 @@ def test_what_was_taken_in_comes_out(recordings: dict[str, list[str]], size: int
 
 @given(st.dictionaries(LINES, st.lists(PARTS, min_size=1, max_size=3)), st.integers(1, 200), st.integers(0, 50))
 def test_answers_with_documents_come_out(answers: dict[str, list[Parts]], size: int, known: int) -> None:
-    recordings = {case_id: ["=" + with_parts({"hash": "h"}, one) for one in some] for case_id, some in answers.items()}
+    recordings = {case_id: ["=" + recording({"hash": "h"}, one) for one in some] for case_id, some in answers.items()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", size)
         patch.setattr(blocks, "KNOWN", known)
@@ -54,6 +59,25 @@ def test_answers_with_documents_come_out(answers: dict[str, list[Parts]], size: 
             assert raws == [json.loads(dumps(one.to_dict())) for one in answers[case_id]]
 
 
+@given(st.dictionaries(LINES, st.lists(PARTS, min_size=1, max_size=3)), st.integers(1, 200), st.integers(0, 50))
+def test_it_is_the_same_whether_texts_come_apart_or_in_the_recording(
+    answers: dict[str, list[Parts]], size: int, known: int
+) -> None:
+    made = {case_id: [apart({"hash": "=h"}, one) for one in some] for case_id, some in answers.items()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "BLOCK", size)
+        patch.setattr(blocks, "KNOWN", known)
+        packings = Packing(), Packing()
+        for case_id, some in made.items():
+            lines = [
+                packing.add(case_id, how) for packing, how in zip(packings, (some, [*map(whole, some)]), strict=True)
+            ]
+            assert (lines[0].answers, lines[0].first, lines[0].texts) == (
+                lines[1].answers, lines[1].first, lines[1].texts,
+            )  # fmt: skip
+        assert packings[0].blocks() == packings[1].blocks()
+
+
 def test_the_text_of_a_document_is_kept_once() -> None:
     random = Random(1)
     texts = ["".join(random.choices(printable, k=1000)) for _ in range(20)]
@@ -61,14 +85,14 @@ def test_the_text_of_a_document_is_kept_once() -> None:
         Parts(f"answer {i}", retrieved=[[str(n), texts[n], 1.0] for n in random.sample(range(20), 10)])
         for i in range(100)
     ]
-    recordings = {str(i): ["=" + with_parts({}, one)] for i, one in enumerate(parts)}
+    recordings = {str(i): ["=" + recording({}, one)] for i, one in enumerate(parts)}
     made = packed(recordings)
     assert sum(len(data) for _, data in made) < 2 * sum(map(len, texts))
     assert Recorded(made) == recordings
 
 
 def test_a_text_that_is_not_there_is_told() -> None:
-    (index, data), (_, texts) = packed({"one": ["=" + with_parts({}, Parts("", retrieved=[["a", "b", 1.0]]))]})
+    (index, data), (_, texts) = packed({"one": ["=" + recording({}, Parts("", retrieved=[["a", "b", 1.0]]))]})
     for others in ((), (("1", zlib.compress(b"\xff")),), (("1", b"damaged"),)):
         with pytest.raises(HistoryError, match="damaged"):
             _ = Recorded([(index, data), *others])["one"]
