@@ -13,10 +13,10 @@ from itertools import chain
 from typing import Any
 
 from .ngrams import Compared, matches, matches_of_many
+from .text import REMEMBER_UP_TO, REMEMBERED
 
 __all__ = ["SMOOTHING", "TOKENIZERS", "Bleu"]
 
-_REMEMBER_UP_TO = 50_000  # characters; a longer text is cut again each time rather than kept in memory
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHING = ("exp", "floor", "add-k", "none")
 
@@ -34,7 +34,7 @@ class Bleu:
 
     def words(self, text: str) -> tuple[str, ...]:
         """Tokenize *text* as sacrebleu does."""
-        cut = _cut if len(text) > _REMEMBER_UP_TO else _remembered_cut
+        cut = _cut if len(text) > REMEMBER_UP_TO else _remembered_cut
         return cut(text.lower() if self.lowercase else text, self.tokenizer)
 
     def statistics(self, prediction: str, references: Sequence[str]) -> list[int]:
@@ -93,7 +93,7 @@ def _cut(text: str, tokenizer: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_WORDS_13A.__getitem__, text.split())))
 
 
-_remembered_cut = lru_cache(maxsize=4096)(_cut)
+_remembered_cut = lru_cache(maxsize=REMEMBERED)(_cut)
 
 
 @lru_cache(maxsize=8)

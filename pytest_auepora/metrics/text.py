@@ -14,6 +14,8 @@ from typing import Literal
 from .porter import porter_stem
 
 __all__ = [
+    "REMEMBERED",
+    "REMEMBER_UP_TO",
     "Cut",
     "answer_words",
     "cut_scripts",
@@ -35,7 +37,10 @@ _NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ASCII_PUNCTUATION = string.punctuation.encode()
 _LOWER = bytes(range(256)).lower()
 _LOWER_WORDS = bytes(c if chr(c).isalnum() and c < 128 else 32 for c in _LOWER)
-_REMEMBER_UP_TO = 50_000  # characters; a longer text is cut again each time rather than kept in memory
+REMEMBERED = 1024
+"""Texts of which the words are remembered: those of some batches, whose metrics ask for the same ones."""
+REMEMBER_UP_TO = 50_000
+"""Characters; a longer text is cut again each time rather than kept in memory."""
 
 # Scripts written without spaces between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, bopomofo, Han.
 # Characters beyond U+FFFF stand in classes of their own, because they would make the others slow.
@@ -74,7 +79,7 @@ def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, 
             without spaces; on ASCII text both give the same.
         stem: apply Porter's stemmer to ASCII words of more than three letters.
     """
-    return (_words if len(text) > _REMEMBER_UP_TO else _remembered_words)(text, cut, stem)
+    return (_words if len(text) > REMEMBER_UP_TO else _remembered_words)(text, cut, stem)
 
 
 def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
@@ -88,7 +93,7 @@ def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
     return tuple(map(_STEMS.__getitem__, found)) if stem else tuple(found)
 
 
-_remembered_words = lru_cache(maxsize=4096)(_words)
+_remembered_words = lru_cache(maxsize=REMEMBERED)(_words)
 
 
 @lru_cache(maxsize=2)
@@ -173,7 +178,7 @@ def squad_words(
     first three can be switched off.  With *multilingual*, `cut_scripts` comes after lower-casing, which
     changes nothing in scripts that are written with spaces and Western punctuation.
     """
-    return (_squad if len(text) > _REMEMBER_UP_TO else _remembered_squad)(
+    return (_squad if len(text) > REMEMBER_UP_TO else _remembered_squad)(
         text, case, punctuation, articles, multilingual
     )
 
@@ -204,7 +209,7 @@ def _squad_ascii(text: str) -> tuple[str, ...] | None:
     return tuple([word for word in found if word not in _ARTICLES]) if "".join(found).isprintable() else None
 
 
-_remembered_squad = lru_cache(maxsize=4096)(_squad)
+_remembered_squad = lru_cache(maxsize=REMEMBERED)(_squad)
 
 
 def answer_words(text: str) -> tuple[str, ...]:

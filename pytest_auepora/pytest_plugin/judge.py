@@ -19,7 +19,7 @@ from .entry import SWITCHES
 from .keys import SESSION
 from .only_hooks import OnlyHooks
 from .variants import in_order
-from .wire import Parcel, unpack
+from .wire import Parcel, let_go, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
@@ -71,7 +71,7 @@ class Judge(OnlyHooks):
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
         yield
         if copied and all(copied):
-            parcels.clear()  # pytest holds reports to the end
+            let_go(report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Know a golden file that could not be read: it has failed by itself."""
@@ -79,10 +79,12 @@ class Judge(OnlyHooks):
 
     def _take(self, parcel: Parcel) -> bool:
         """Take in one result; return whether that was a copy, so that it is needed no longer."""
+        from ..core.run import in_columns
+
         run = self._run(parcel.path, parcel.variant)
         self.conditions[run.path, run.variant].take(parcel.result.case_id, parcel.provenance)
         run.add([parcel.result])
-        return not isinstance(run.cases, dict)
+        return in_columns(run.cases)
 
     def _run(self, path: str, variant: str) -> Run:
         if (run := self.runs.get((path, variant))) is None:
@@ -125,13 +127,14 @@ class Judge(OnlyHooks):
             self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
 
     def _judge(self, run: Run) -> Judged:
+        from ..core.run import in_columns
         from ..regression.baseline import GIT_COMMIT
         from ..regression.two_stage import settled
         from ..regression.verdict import judge
 
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / run.path)
-        if isinstance(run.cases, dict):
+        if not in_columns(run.cases):
             run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
         run.provenance, differing = self.conditions[run.path, run.variant].settled()
         if session.commit and not session.answers.asks_nothing:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..core.run import CaseResult
     from ..evaluation.document_texts import Recording
 
-__all__ = ["Parcel", "attach", "unpack"]
+__all__ = ["Parcel", "attach", "let_go", "unpack"]
 
 _ATTRIBUTE = "auepora"
 
@@ -64,3 +64,9 @@ def unpack(report: pytest.TestReport) -> list[Parcel]:
     _here[report] = parcels  # several plugins ask
     delattr(report, _ATTRIBUTE)  # pytest holds reports to the end, and answers are large
     return parcels
+
+
+def let_go(report: pytest.TestReport) -> None:
+    """Forget the parcels on *report*, once everybody has unpacked them: pytest holds reports to the end."""
+    if (parcels := _here.pop(report, None)) is not None:
+        parcels.clear()  # their item has the same list
