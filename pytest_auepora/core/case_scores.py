@@ -77,8 +77,11 @@ class Scores(Protocol):
         """Those with something to aggregate."""
 
     @property
-    def detailed(self) -> Iterable[Score]:
-        """Of these, the ones that may have details."""
+    def numbers(self) -> Sequence[Score]:
+        """The same for who reads their values alone, as a mean does: what else they say may be missing."""
+
+    def details(self, key: str) -> Iterable[Any]:
+        """Return what those with something to aggregate have under *key* in their details, where they have it."""
 
     @property
     def measurements(self) -> Sequence[Measurement]:
@@ -101,9 +104,13 @@ class ScoreList(list[Score]):
         return [s for s in self if s.state not in ("n/a", "error")]
 
     @property
-    def detailed(self) -> Iterable[Score]:
-        """Of these, the ones that may have details."""
-        return (s for s in self if s.details and s.state not in ("n/a", "error"))
+    def numbers(self) -> list[Score]:
+        """The same."""
+        return self.measured
+
+    def details(self, key: str) -> Iterable[Any]:
+        """Return what those with something to aggregate have under *key* in their details, where they have it."""
+        return (s.details[key] for s in self if key in s.details and s.state not in ("n/a", "error"))
 
     @property
     def measurements(self) -> list[Measurement]:

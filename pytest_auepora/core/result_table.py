@@ -24,26 +24,29 @@ from .case_scores import Score, ScoreState
 from .metrics_base import Measurement
 from .run import CaseResult, CaseState
 from .score_codes import Alike, ScoreCodes
-from .spool import Spool
+from .spool import Held
 
 __all__ = ["ResultTable", "ScoreColumn"]
 
 _STATES: tuple[CaseState | None, ...] = (None, "passed", "failed", "error", "skipped")
 _CODES = {state: code for code, state in enumerate(_STATES)}
 _ALIKE = ("labels", "extra")
-_REST = (
-    "problems", "error", "query", "where", "content_hash", "expected", "outputs", "ranks", "seconds",
-    "concurrency",
-)  # fmt: skip
-_Rest = tuple[tuple[Any, ...], dict[str, tuple[Any, ...]]]
-_PLACES = {name: place for place, name in enumerate((*_REST, *_ALIKE))}
+_JUDGED = ("problems", "error", "content_hash", "ranks", "seconds", "concurrency")
+_SHOWN = ("query", "where", "expected", "outputs")
+_FIELDS = (*_JUDGED, *_SHOWN, *_ALIKE)
+_Judged = tuple[tuple[Any, ...], dict[str, tuple[Any, ...]]]
+
+
+_AT_JUDGED = {name: place for place, name in enumerate(_JUDGED)}
+_AT_SHOWN = {name: place for place, name in enumerate((*_SHOWN, *_ALIKE))}
 
 
 class ResultTable(MutableMapping[str, CaseResult]):
     """Results by case id, in the order of *ids*.  A result that was put in is not to be changed.
 
     In memory stay its state, the cluster it shares with others and, for each metric, a float and a byte.  A score that
-    takes more (details, data that the aggregate is made of) lies in the file with texts, ranks, times and reasons.
+    takes more (details, data that the aggregate is made of) lies in a file with ranks, times and reasons; texts lie in
+    another, for what is judged is read again and again, and they are a hundred times as long.
 
     Args:
         ids: every case there may be, in order.
@@ -57,10 +60,10 @@ class ResultTable(MutableMapping[str, CaseResult]):
         self._places = array("q", [0]) * len(ids)
         self._alike = {name: Alike(len(ids)) for name in _ALIKE}
         self._columns: dict[str, ScoreCodes] = {}
-        self._rest: Spool[_Rest] = Spool()
+        self._judged: Held[_Judged] = Held()
+        self._shown: Held[tuple[Any, ...]] = Held()
         self._clusters: dict[int, str] = {}
         self._count = 0
-        self._last: tuple[int, _Rest] | None = None
 
     def __setitem__(self, case_id: str, result: CaseResult) -> None:
         row = self.rows[case_id]
@@ -76,11 +79,11 @@ class ResultTable(MutableMapping[str, CaseResult]):
         self._clusters.pop(row, None)
         if result.cluster != case_id:
             self._clusters[row] = result.cluster
-        rest = [getattr(result, name) for name in _REST]
-        rest += [None if self._alike[name].take(row, value := getattr(result, name)) else value for name in _ALIKE]
-        self._places[row] = len(self._rest)
-        self._rest.append((tuple(rest), more))
-        self._last = None
+        shown = [getattr(result, name) for name in _SHOWN]
+        shown += [None if self._alike[name].take(row, value := getattr(result, name)) else value for name in _ALIKE]
+        self._places[row] = len(self._shown)
+        self._judged.append((tuple([getattr(result, name) for name in _JUDGED]), more))
+        self._shown.append(tuple(shown))
 
     def _column(self, name: str) -> ScoreCodes:
         if name not in self._columns:
@@ -160,23 +163,28 @@ class ResultTable(MutableMapping[str, CaseResult]):
             return self._clusters.get(row, self.ids[row])
         if name in _ALIKE and (found := self._alike[name].get(row)) is not None:
             return found
-        return self._fetched(row)[0][_PLACES[name]]
+        if name in _AT_JUDGED:
+            return self._judged.at(self._places[row])[0][_AT_JUDGED[name]]
+        return self._shown.at(self._places[row])[_AT_SHOWN[name]]
 
     def score(self, row: int, metric: str) -> Score:
         """Return one score of the result in *row*, which has it."""
-        return self._columns[metric].get(row) or Score(*self._fetched(row)[1][metric])
+        return self._columns[metric].get(row) or Score(*self._judged.at(self._places[row])[1][metric])
 
     def scores_in(self, metric: str, rows: Iterable[int]) -> Iterator[Score]:
         """Yield the scores of *metric* in *rows*, which have them."""
         if (column := self._columns.get(metric)) is None:
             return
         for row in rows:
-            yield column.get(row) or Score(*self._fetched(row)[1][metric])
+            yield column.get(row) or self.score(row, metric)
 
-    def _fetched(self, row: int) -> _Rest:
-        if self._last is None or self._last[0] != row:  # who reads one thing of a result mostly reads the next as well
-            self._last = row, self._rest[self._places[row]]
-        return self._last[1]
+    def number(self, row: int, metric: str) -> Score:
+        """Return state and value of one score of the result in *row*, which has it; perhaps more."""
+        return self._columns[metric].number(row) or self.score(row, metric)
+
+    def detail_keys(self, metric: str) -> Collection[str]:
+        """Return the keys that details of scores of *metric* have."""
+        return self._columns[metric].details if metric in self._columns else ()
 
 
 class _Values(ValuesView[CaseResult]):
@@ -201,7 +209,7 @@ class _Kept(CaseResult):
     _row: int
 
     def __getattr__(self, name: str) -> Any:  # asked only for what was never set
-        if name in _PLACES or name in ("scores", "cluster"):
+        if name in _FIELDS or name in ("scores", "cluster"):
             return self._table.part(self._row, name)
         raise AttributeError(name)
 
@@ -232,10 +240,18 @@ class ScoreColumn(Sequence[Score]):
         return ScoreColumn(self._table, self._metric, rows)
 
     @property
-    def detailed(self) -> Iterator[Score]:
-        """Of these, the ones that may have details."""
+    def numbers(self) -> Numbers:
+        """The same without what takes reading them from the file."""
+        return Numbers(self._table, self._metric, self.measured._rows)
+
+    def details(self, key: str) -> Iterator[Any]:
+        """Yield what those with something to aggregate have under *key* in their details, where they have it."""
+        if key not in self._table.detail_keys(self._metric):
+            return
         rows = self._table.in_state(self._metric, self._rows, ("number", "aggregate"), plain=False)
-        return self._table.scores_in(self._metric, rows)
+        for score in self._table.scores_in(self._metric, rows):
+            if key in score.details:
+                yield score.details[key]
 
     @property
     def measurements(self) -> Sequence[Measurement]:
@@ -256,6 +272,28 @@ class ScoreColumn(Sequence[Score]):
 
     def __iter__(self) -> Iterator[Score]:
         return self._table.scores_in(self._metric, self._rows)
+
+
+class Numbers(Sequence[Score]):
+    """States and values of some scores of one metric, in order."""
+
+    def __init__(self, table: ResultTable, metric: str, rows: array[int]) -> None:
+        self._table, self._metric, self._rows = table, metric, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Score: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Score]: ...
+    def __getitem__(self, at: int | slice) -> Score | list[Score]:
+        if isinstance(at, slice):
+            return [self._table.number(row, self._metric) for row in self._rows[at]]
+        return self._table.number(self._rows[at], self._metric)
+
+    def __iter__(self) -> Iterator[Score]:
+        return (self._table.number(row, self._metric) for row in self._rows)
 
 
 class _Measurements(Sequence[Measurement]):

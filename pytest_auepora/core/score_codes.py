@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection
+from math import isnan, nan
 from typing import Any
 
 from .case_scores import Score, ScoreState
@@ -45,10 +46,12 @@ class ScoreCodes:
 
     Attributes:
         codes: by row; 0 where there is no score.
+        details: the keys that details of these scores have.
     """
 
     def __init__(self, n: int) -> None:
         self.codes = bytearray(n)
+        self.details: set[str] = set()
         self._values = array("d", [0.0]) * n
         self._known: dict[tuple[Any, ...], int] = {}
         self._said: list[tuple[Any, ...]] = [()]
@@ -58,6 +61,8 @@ class ScoreCodes:
         value = score.value
         if score.data is not None or score.details or not (value is None or type(value) is float):
             self.codes[row] = _ELSEWHERE[score.state]
+            self._values[row] = value if type(value) is float else nan
+            self.details.update(score.details)
             return False
         said = (score.state, value is not None, score.reason)
         code = self._known.get(said, 0)
@@ -75,6 +80,13 @@ class ScoreCodes:
             return None
         state, has_value, reason = self._said[code]
         return Score(state, self._values[row] if has_value else None, reason, None, {})
+
+    def number(self, row: int) -> Score | None:
+        """Return state and value of the score in *row*; None where not even they are here."""
+        code, value = self.codes[row], self._values[row]
+        if code == _ELSEWHERE["number"] and not isnan(value):  # no score is not a number
+            return Score("number", value, "", None, {})
+        return self.get(row)
 
     def coded(self, states: Collection[ScoreState], *, plain: bool) -> bytes:
         """Return for each code whether it stands for one of *states*; without *plain*, not those of mere numbers."""

@@ -101,7 +101,7 @@ def aggregate(metric: Metric, scores: Scores | list[Score]) -> Aggregate:
     scores = ScoreList(scores) if isinstance(scores, list) else scores
     # a score holds all that a mean reads of a measurement; any other metric is given the measurements themselves
     is_mean = type(metric).aggregate is Metric.aggregate
-    seen: Sequence[Any] = scores.measured if is_mean else scores.measurements
+    seen: Sequence[Any] = scores.numbers if is_mean else scores.measurements
     n = len(seen)
     n_error = sum([s.state == "error" for s in scores]) if n < len(scores) else 0
     value: float | None = None
@@ -111,7 +111,7 @@ def aggregate(metric: Metric, scores: Scores | list[Score]) -> Aggregate:
         details = result.details
         n_used = details.get("num_samples", n)
         if n_used:
-            rounds = 1 + max([len(s.details[FURTHER]) for s in scores.detailed if FURTHER in s.details], default=0)
+            rounds = 1 + max(map(len, scores.details(FURTHER)), default=0)
             value = math.fsum([result.value, *(metric.aggregate(one).value for one in _further(seen, rounds))])
             value /= rounds
     return Aggregate(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from tempfile import TemporaryFile
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["Spool"]
+__all__ = ["Held", "Spool"]
 
 T = TypeVar("T")
 
@@ -73,3 +73,17 @@ class Spool(Sequence[T], Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         return (self[i] for i in range(len(self)))
+
+
+class Held(Spool[T]):
+    """A spool that holds the value it was asked for last: who reads one thing of it mostly reads the next as well."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: tuple[int, T] | None = None
+
+    def at(self, place: int) -> T:
+        """Return the value at *place*; the same one again until another is read."""
+        if self._last is None or self._last[0] != place:
+            self._last = place, self[place]
+        return self._last[1]

@@ -14,6 +14,7 @@ from pytest_auepora.core.result_table import ResultTable
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.spool import Spool
 
+DETAILS = {"precision": 0.5}
 IDS = ("a", "b", "c", "d", "e")
 RESULTS = {
     "d": CaseResult(
@@ -26,7 +27,9 @@ RESULTS = {
         labels={"level": True}, ranks={"doc": 1},
     ),
     "b": CaseResult("b", "error", {n: Score.failed("TimeoutError") for n in ("f1", "bleu")}, error="TimeoutError\n  x"),
-    "e": CaseResult("e", "passed", {"f1": Score("n/a", reason="no reference"), "bleu": Score("number", 0.25)}),
+    "e": CaseResult(
+        "e", "passed", {"f1": Score("n/a", reason="no reference"), "bleu": Score("number", 0.25, details=DETAILS)},
+    ),
     "c": CaseResult("c", "skipped", error="not now"),
 }  # fmt: skip
 
@@ -63,8 +66,11 @@ def test_scores_of_a_metric_are_those_of_the_results() -> None:
             assert (list(found), list(found.ids), len(found)) == (list(held), list(held.ids), len(held))
             assert list(found.measured) == list(held.measured)
             assert list(found.measurements) == list(held.measurements)
+            assert [(s.state, s.value) for s in found.numbers] == [(s.state, s.value) for s in held.numbers]
+            for key in ("precision", "other"):
+                assert list(found.details(key)) == list(held.details(key))
             assert bool(found.measured) == bool(held.measured)
-    assert run.scores_of("bleu").measurements[-1] == Measurement(0.25)
+    assert run.scores_of("bleu").measurements[-1] == Measurement(0.25, None, DETAILS)
     assert run.scores_of("f1").measured[0:1] == [Score("number", 1.0)]
 
 
