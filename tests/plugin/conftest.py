@@ -31,7 +31,7 @@ for _room in ("regression", "evaluation", "reporting", "pytest_plugin"):
     for _found in pkgutil.iter_modules(_package.__path__, f"pytest_auepora.{_room}."):
         importlib.import_module(_found.name)
 
-CI_VARIABLES = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR")
+CI_VARIABLES = ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 ENTRY = "pytest_auepora.pytest_plugin.entry"
 
 RAG = """
