@@ -17,8 +17,9 @@ from collections.abc import (
     Sequence,
     ValuesView,
 )
+from functools import partial
 from itertools import compress
-from typing import Any, overload
+from typing import Any, Generic, TypeVar, overload
 
 from .case_scores import Score, ScoreState
 from .metrics_base import Measurement
@@ -33,12 +34,12 @@ _CODES = {state: code for code, state in enumerate(_STATES)}
 _ALIKE = ("labels", "extra")
 _JUDGED = ("problems", "error", "content_hash", "ranks", "seconds", "concurrency")
 _SHOWN = ("query", "where", "expected", "outputs")
-_FIELDS = (*_JUDGED, *_SHOWN, *_ALIKE)
-_Judged = tuple[tuple[Any, ...], dict[str, tuple[Any, ...]]]
-
-
 _AT_JUDGED = {name: place for place, name in enumerate(_JUDGED)}
 _AT_SHOWN = {name: place for place, name in enumerate((*_SHOWN, *_ALIKE))}
+_PARTS = frozenset({*_AT_JUDGED, *_AT_SHOWN, "scores", "cluster"})
+_Judged = tuple[tuple[Any, ...], dict[str, tuple[Any, ...]]]
+
+T = TypeVar("T")
 
 
 class ResultTable(MutableMapping[str, CaseResult]):
@@ -158,7 +159,7 @@ class ResultTable(MutableMapping[str, CaseResult]):
     def part(self, row: int, name: str) -> Any:
         """Return the attribute *name* of the result in *row*."""
         if name == "scores":
-            return {name: self.score(row, name) for name, column in self._columns.items() if column.codes[row]}
+            return {name: self.score(name, row) for name, column in self._columns.items() if column.codes[row]}
         if name == "cluster":
             return self._clusters.get(row, self.ids[row])
         if name in _ALIKE and (found := self._alike[name].get(row)) is not None:
@@ -167,20 +168,19 @@ class ResultTable(MutableMapping[str, CaseResult]):
             return self._judged.at(self._places[row])[0][_AT_JUDGED[name]]
         return self._shown.at(self._places[row])[_AT_SHOWN[name]]
 
-    def score(self, row: int, metric: str) -> Score:
+    def score(self, metric: str, row: int) -> Score:
         """Return one score of the result in *row*, which has it."""
         return self._columns[metric].get(row) or Score(*self._judged.at(self._places[row])[1][metric])
 
-    def scores_in(self, metric: str, rows: Iterable[int]) -> Iterator[Score]:
-        """Yield the scores of *metric* in *rows*, which have them."""
-        if (column := self._columns.get(metric)) is None:
-            return
-        for row in rows:
-            yield column.get(row) or self.score(row, metric)
-
-    def number(self, row: int, metric: str) -> Score:
+    def number(self, metric: str, row: int) -> Score:
         """Return state and value of one score of the result in *row*, which has it; perhaps more."""
-        return self._columns[metric].number(row) or self.score(row, metric)
+        return self._columns[metric].number(row) or self.score(metric, row)
+
+    def measurement(self, metric: str, row: int) -> Measurement:
+        """Return what *metric* gave of the case in *row*, of which it measured something."""
+        seen = self.score(metric, row).measurement
+        assert seen is not None  # else there was nothing to ask for
+        return seen
 
     def detail_keys(self, metric: str) -> Collection[str]:
         """Return the keys that details of scores of *metric* have."""
@@ -209,7 +209,7 @@ class _Kept(CaseResult):
     _row: int
 
     def __getattr__(self, name: str) -> Any:  # asked only for what was never set
-        if name in _FIELDS or name in ("scores", "cluster"):
+        if name in _PARTS:
             return self._table.part(self._row, name)
         raise AttributeError(name)
 
@@ -222,11 +222,32 @@ class _Kept(CaseResult):
         return CaseResult, tuple(getattr(self, name) for name in CaseResult.__dataclass_fields__)
 
 
-class ScoreColumn(Sequence[Score]):
+class _Read(Sequence[T], Generic[T]):
+    """What is *made* of some *rows*, in order, whenever it is read."""
+
+    def __init__(self, rows: array[int], made: Callable[[int], T]) -> None:
+        self._rows, self._made = rows, made
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[T]: ...
+    def __getitem__(self, at: int | slice) -> T | list[T]:
+        return [self._made(row) for row in self._rows[at]] if isinstance(at, slice) else self._made(self._rows[at])
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._made, self._rows)
+
+
+class ScoreColumn(_Read[Score]):
     """Some scores of one metric in a table, in order; a score is made when it is read."""
 
     def __init__(self, table: ResultTable, metric: str, rows: array[int]) -> None:
-        self._table, self._metric, self._rows = table, metric, rows
+        super().__init__(rows, partial(table.score, metric))
+        self._table, self._metric = table, metric
 
     @property
     def ids(self) -> Iterator[str]:
@@ -236,89 +257,25 @@ class ScoreColumn(Sequence[Score]):
     @property
     def measured(self) -> ScoreColumn:
         """Those with something to aggregate."""
-        rows = self._table.in_state(self._metric, self._rows, ("number", "aggregate"))
-        return ScoreColumn(self._table, self._metric, rows)
+        return ScoreColumn(self._table, self._metric, self._measured())
 
     @property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> Sequence[Score]:
         """The same without what takes reading them from the file."""
-        return Numbers(self._table, self._metric, self.measured._rows)
+        return _Read(self._measured(), partial(self._table.number, self._metric))
 
     def details(self, key: str) -> Iterator[Any]:
         """Yield what those with something to aggregate have under *key* in their details, where they have it."""
         if key not in self._table.detail_keys(self._metric):
             return
-        rows = self._table.in_state(self._metric, self._rows, ("number", "aggregate"), plain=False)
-        for score in self._table.scores_in(self._metric, rows):
+        for score in ScoreColumn(self._table, self._metric, self._measured(plain=False)):
             if key in score.details:
                 yield score.details[key]
 
     @property
     def measurements(self) -> Sequence[Measurement]:
         """The same as their metric gave it."""
-        return _Measurements(self.measured)
+        return _Read(self._measured(), partial(self._table.measurement, self._metric))
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, at: int) -> Score: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Score]: ...
-    def __getitem__(self, at: int | slice) -> Score | list[Score]:
-        if isinstance(at, slice):
-            return [self._table.score(row, self._metric) for row in self._rows[at]]
-        return self._table.score(self._rows[at], self._metric)
-
-    def __iter__(self) -> Iterator[Score]:
-        return self._table.scores_in(self._metric, self._rows)
-
-
-class Numbers(Sequence[Score]):
-    """States and values of some scores of one metric, in order."""
-
-    def __init__(self, table: ResultTable, metric: str, rows: array[int]) -> None:
-        self._table, self._metric, self._rows = table, metric, rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, at: int) -> Score: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Score]: ...
-    def __getitem__(self, at: int | slice) -> Score | list[Score]:
-        if isinstance(at, slice):
-            return [self._table.number(row, self._metric) for row in self._rows[at]]
-        return self._table.number(self._rows[at], self._metric)
-
-    def __iter__(self) -> Iterator[Score]:
-        return (self._table.number(row, self._metric) for row in self._rows)
-
-
-class _Measurements(Sequence[Measurement]):
-    """The measurements behind a column of scores that all have one."""
-
-    def __init__(self, scores: ScoreColumn) -> None:
-        self._scores = scores
-
-    def __len__(self) -> int:
-        return len(self._scores)
-
-    @overload
-    def __getitem__(self, at: int) -> Measurement: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Measurement]: ...
-    def __getitem__(self, at: int | slice) -> Measurement | list[Measurement]:
-        if isinstance(at, slice):
-            return [_measurement(s) for s in self._scores[at]]
-        return _measurement(self._scores[at])
-
-    def __iter__(self) -> Iterator[Measurement]:
-        return map(_measurement, self._scores)
-
-
-def _measurement(score: Score) -> Measurement:
-    seen = score.measurement
-    assert seen is not None  # only such scores are in the column
-    return seen
+    def _measured(self, *, plain: bool = True) -> array[int]:
+        return self._table.in_state(self._metric, self._rows, ("number", "aggregate"), plain=plain)

@@ -18,7 +18,7 @@ from ..core.json_text import dumps
 from ..errors import HistoryError
 from ..evaluation.document_texts import Recording, escaped, with_texts, without_texts
 
-__all__ = ["NUMBERS", "Block", "Lines", "Packing", "Recorded", "packed"]
+__all__ = ["BLOCK", "NUMBERS", "Block", "Lines", "Packing", "Recorded", "compressed", "packed"]
 
 BLOCK = 256 * 1024
 """Characters of answers that make a block: what has to be unpacked to read one of them."""
@@ -113,16 +113,17 @@ class Packing:
 
     def _close(self) -> None:
         if self._index:
-            self._blocks.append((dumps(self._index), _compressed("\n".join(self._lines))))
+            self._blocks.append((dumps(self._index), compressed("\n".join(self._lines))))
         self._index, self._lines, self._size = [], [], 0
 
     def _close_texts(self) -> None:
         if self._texts:
-            self._blocks.append((dumps(len(self._texts)), _compressed("\n".join(self._texts))))
+            self._blocks.append((dumps(len(self._texts)), compressed("\n".join(self._texts))))
         self._texts, self._texts_size = [], 0
 
 
-def _compressed(text: str) -> bytes:
+def compressed(text: str) -> bytes:
+    """Return *text* as a block has it; `zlib.decompress` gives it back."""
     return zlib.compress(text.encode(), _LEVEL)
 
 

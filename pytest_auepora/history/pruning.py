@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .database import Statements
+from .recordings import RECORDINGS
 from .verdicts import COMPARED
 
-__all__ = ["RECORDINGS", "delete_runs", "prune_recordings", "prune_runs"]
-
-RECORDINGS = ("eval_recordings", "eval_recording_blocks")
-"""The tables that hold answers."""
+__all__ = ["delete_runs", "prune_recordings", "prune_runs"]
 
 
 def prune_runs(open_: Statements, suite: str, variant: str, keep: int) -> int:

@@ -15,10 +15,11 @@ from ..errors import HistoryError, UnknownRunError, did_you_mean
 from ..regression.verdict import Verdict
 from . import KEEP, KEEP_RECORDED
 from .aggregates import AggregateMetrics, aggregate_of
-from .blocks import Packing, Recorded, packed
+from .blocks import Packing, packed
 from .codec import result_data, run_of, run_text
 from .database import open_database
-from .pruning import RECORDINGS, delete_runs, prune_recordings, prune_runs
+from .pruning import delete_runs, prune_recordings, prune_runs
+from .recordings import RECORDINGS, keep_recordings, recordings_of
 from .run_ids import new_run_id
 from .schema import ensure_tables, has_tables
 from .verdicts import compared_of, keep_compared, verdict_of, verdict_text
@@ -111,14 +112,7 @@ class HistoryStore:
                 results,
                 utf8=("result",),
             )
-            open_.run_many(
-                "INSERT INTO eval_recording_blocks (run_id, place, cases, recordings) "
-                "VALUES (:run_id, :place, :cases, :recordings)",
-                (
-                    {"run_id": run_id, "place": i, "cases": cases, "recordings": data}
-                    for i, (cases, data) in enumerate(blocks)
-                ),
-            )
+            keep_recordings(open_, run_id, blocks)
             keep_compared(open_, run_id, verdict)
             if keep > 0:
                 prune_runs(open_, run.suite, run.variant, keep)
@@ -226,21 +220,9 @@ class HistoryStore:
 
     def recordings(self, name: str) -> Mapping[str, list[str]]:
         """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""
-        run_id = {"id": self.resolve(name)}
+        run_id = self.resolve(name)
         with self._database.transaction() as open_:
-            blocks = open_.rows(
-                "SELECT cases, recordings FROM eval_recording_blocks WHERE run_id = :id ORDER BY place", run_id
-            )
-            if blocks:
-                return Recorded((cases, bytes(data)) for cases, data in blocks)
-            one_by_one = open_.rows(
-                "SELECT case_id, recording FROM eval_recordings WHERE run_id = :id ORDER BY case_id, repeat_index",
-                run_id,
-            )
-        out: dict[str, list[str]] = {}
-        for case_id, text in one_by_one:
-            out.setdefault(case_id, []).append(text)
-        return out
+            return recordings_of(open_, run_id)
 
     def recorded(self) -> list[StoredRun]:
         """Return the runs whose answers are kept, latest first."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.json_text import dumps, taken_apart
 from ..errors import HistoryError
+from .blocks import BLOCK, compressed
 from .database import Statements
 
 if TYPE_CHECKING:
@@ -24,10 +25,6 @@ __all__ = ["COMPARED", "compared_blocks", "compared_of", "keep_compared", "verdi
 
 COMPARED = "eval_compared"
 """The table of these blocks."""
-
-_BLOCK = 256 * 1024
-"""Characters of cases that make a block."""
-_LEVEL = 2
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -60,7 +57,7 @@ def compared_blocks(verdict: Verdict) -> Iterator[bytes]:
     for case_id, case in verdict.comparison.cases.items() if verdict.comparison is not None else ():
         said.append(f"{dumps(case_id)}:{_compared(case)}")
         size += len(said[-1])
-        if size >= _BLOCK:
+        if size >= BLOCK:
             yield _block(said)
             said, size = [], 0
     if said:
@@ -68,7 +65,7 @@ def compared_blocks(verdict: Verdict) -> Iterator[bytes]:
 
 
 def _block(said: Iterable[str]) -> bytes:
-    return zlib.compress(f"{{{','.join(said)}}}".encode(), _LEVEL)
+    return compressed(f"{{{','.join(said)}}}")
 
 
 def verdict_of(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:

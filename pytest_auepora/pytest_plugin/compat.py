@@ -109,7 +109,7 @@ def alike(item: pytest.Item, other: pytest.Function) -> bool:
     """Whether *item* is a `sibling` of *other* (or the other way round) with the same parameters."""
     return (
         item.parent is other.parent
-        and getattr(item, "_fixtureinfo", None) is other._fixtureinfo
+        and getattr(item, "_fixtureinfo", None) is getattr(other, "_fixtureinfo", None)
         and getattr(item, "callspec", None) is getattr(other, "callspec", None)
     )
 

@@ -17,6 +17,7 @@ from .collect import SUFFIXES
 from .conditions import Conditions
 from .entry import SWITCHES
 from .keys import SESSION
+from .large import keeps_columns
 from .only_hooks import OnlyHooks
 from .variants import in_order
 from .wire import Parcel, let_go, unpack
@@ -92,7 +93,7 @@ class Judge(OnlyHooks):
             suite = session.suite(self.config.rootpath / path)
             run = self.runs[path, variant] = session.run(suite, variant, {})
             self.conditions[path, variant] = Conditions()
-            if session.keeps_columns(suite):
+            if keeps_columns(self.config, suite):
                 from ..core.result_table import ResultTable
 
                 run.cases = ResultTable(run.expected_ids, suite.rows)

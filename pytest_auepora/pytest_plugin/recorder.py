@@ -15,6 +15,7 @@ import pytest
 
 from ..errors import AueporaError
 from .keys import SESSION
+from .large import keeps_columns, only_ours_judge
 from .only_hooks import OnlyHooks
 from .wire import Parcel, unpack
 
@@ -115,7 +116,7 @@ class Recorder(OnlyHooks):
             session = self.config.stash[SESSION]
             suite = session.suite(self.config.rootpath / path)
             run = session.run(suite, variant, parcel.provenance)
-            self._journal.begin(run, session.commit, copied=session.keeps_columns(suite))
+            self._journal.begin(run, session.commit, copied=keeps_columns(self.config, suite))
             self._unjudged.add((path, variant))
         answers = None
         if parcel.recordings:
@@ -155,7 +156,7 @@ class Recorder(OnlyHooks):
                 run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=session.commit, keep=self.keep,
                 recordings=self._recordings.pop(key, None), keep_recorded=self.recorded,
-                text_of=partial(self._journal.text_of, *key) if session.only_ours_judge else result_data,
+                text_of=partial(self._journal.text_of, *key) if only_ours_judge(self.config) else result_data,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")

@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["AueporaSession", "session_of"]
 
 
-_OURS = f"{__package__}."
-
-
 def session_of(config: pytest.Config) -> AueporaSession:
     """Return the session of *config*; made on first use, so fixtures work without ``--auepora``."""
     if SESSION not in config.stash:
@@ -81,7 +78,6 @@ class AueporaSession:
         self._suites: dict[Path, GoldenSuite] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}
         self._infos: dict[Path, dict[str, MetricInfo]] = {}
-        self._columns: dict[Path, bool] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
         self._advisory: dict[Path, Mapping[str, str]] = {}
         self._judges: dict[tuple[Path, str], CaseJudge] = {}
@@ -220,29 +216,6 @@ class AueporaSession:
         run = blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
         run.provenance = dict(provenance)
         return run
-
-    def keeps_columns(self, suite: GoldenSuite) -> bool:
-        """Whether the results of *suite* are kept in columns and a temporary file, and not as the objects they were.
-
-        Where a suite is large, and nobody comes back to these objects: the project's own hook may change them at the
-        end, a second stage widens them, and what was on a report is shown once more under ``-v`` or written as JUnit.
-        """
-        if (kept := self._columns.get(suite.path)) is None:
-            config = self.config
-            kept = self._columns[suite.path] = (
-                suite.is_large
-                and self.only_ours_judge
-                and not self.plan(suite).two_stage
-                and not config.getini("auepora_junit_properties")
-                and config.get_verbosity() < 1
-            )
-        return kept
-
-    @property
-    def only_ours_judge(self) -> bool:
-        """Whether results stay as they were reported: the project's own hook may change them at the end."""
-        hooked = self.config.hook.pytest_auepora_run_finished.get_hookimpls()
-        return all(type(impl.plugin).__module__.startswith(_OURS) for impl in hooked)
 
     def system(self, rag: Any) -> System:
         """Return the adapted form of a fixture's value; the same for the same value."""

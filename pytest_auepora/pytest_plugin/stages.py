@@ -43,7 +43,10 @@ def staged_suites(items: Sequence[pytest.Item], session: AueporaSession) -> froz
 
 
 class Taken(NamedTuple):
-    """A case as it was judged, what came of it, and of each of its repeats."""
+    """A case as it was judged, what came of it, and of each of its repeats.
+
+    The recordings of its parcel are let go of once they are kept; a second stage needs them again.
+    """
 
     item: pytest.Item
     case: GoldenCase

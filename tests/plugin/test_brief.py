@@ -53,7 +53,7 @@ def test_whatever_a_hook_of_the_project_would_see_takes_place(project: Project) 
     assert phases(project, passed=7) == {"setup": ALL, "call": ALL, "teardown": ALL}
 
 
-@pytest.mark.parametrize("option", ["--setup-show", "--durations=3", "--junitxml=junit.xml"])
+@pytest.mark.parametrize("option", ["--setup-show", "--durations=3", "--junitxml=junit.xml", "--pdb"])
 def test_options_that_tell_of_phases_have_them(project: Project, option: str) -> None:
     assert phases(project, option, passed=7) == {"setup": ALL, "call": ALL, "teardown": ALL}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.result_table import ResultTable
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io import golden_model
@@ -102,3 +103,31 @@ def test_a_case_that_is_run_again_counts_once_and_the_last_time(project: Project
     store = HistoryStore(project.path / ".auepora" / "history.sqlite")
     run = store.load(store.runs()[0].run_id)
     assert [case.state for case in run.cases.values()] == ["passed"] * 5
+
+
+@pytest.mark.parametrize(
+    ("args", "ini", "in_columns"),
+    [
+        ((), "", True),
+        (("-q",), "", True),
+        (("-v",), "", False),
+        (("--auepora-repeat=3",), "", True),
+        (("--auepora-repeat=3-5",), "", False),
+        ((), "auepora_junit_properties = true", False),
+    ],
+)
+def test_objects_stay_where_somebody_comes_back_to_them(
+    project: Project, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], ini: str, in_columns: bool
+) -> None:
+    put: list[str] = []
+    theirs = ResultTable.__setitem__
+
+    def counted(table: ResultTable, case_id: str, result: CaseResult) -> None:
+        put.append(case_id)
+        theirs(table, case_id, result)
+
+    monkeypatch.setattr(golden_model, "LARGE", 2)
+    monkeypatch.setattr(ResultTable, "__setitem__", counted)
+    project.pytester.makeini(f"[pytest]\n{ini}")
+    assert project.run(*args).ret == 0
+    assert len(put) == (5 if in_columns else 0)
