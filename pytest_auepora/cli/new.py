@@ -10,7 +10,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..regression.accept import write_atomically
+from ..core.writing import write_atomically
 from .exit_codes import PASSED, UsageError
 
 __all__ = ["FORMS", "add_arguments", "run", "starter_files"]

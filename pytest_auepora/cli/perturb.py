@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from ..core.perturb import OPERATIONS
+from ..core.writing import write_atomically
 from ..io.perturbed import perturbed
-from ..regression.accept import write_atomically
 from .exit_codes import PASSED, to_read
 
 __all__ = ["add_arguments", "run"]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ..core.writing import locked, write_atomically
 from ..errors import BaselineError, GoldenFileError, Problem
 from ..io.golden import GoldenSuite, load_golden
 from ..io.label_edits import LabelFile, Slot
 from ..metrics.registry import Registry
-from ..regression.accept import locked, write_atomically
 from ..regression.anchor import anchor_path
 from ..regression.baseline import Baseline, BaselineCase, baseline_path, load_baseline
 from .check import CheckedLabel, repairs

@@ -1,22 +1,19 @@
-"""Accepting results: merging a run into a baseline, and writing the file so that nothing is ever lost."""
+"""Accepting results: merging a run into a baseline, so that nothing is ever lost."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.run import CaseResult, Run
+from ..core.writing import locked, write_atomically
 from ..errors import BaselineError
 from .baseline import Baseline, BaselineCase, load_baseline, metric_key
 from .comparability import provenance_changes
 from .compare import compare
 
-__all__ = ["INTENTS", "Accepted", "accept", "merge", "write_atomically"]
+__all__ = ["INTENTS", "Accepted", "accept", "merge"]
 
 INTENTS = ("all", "new", "improved")
 """What may be accepted: every executed case, those the baseline lacks, those that only got better."""
@@ -146,41 +143,3 @@ def _refusal(result: CaseResult) -> str:
     if result.state == "skipped":
         return "skipped"
     return ""
-
-
-@contextmanager
-def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
-    """Hold the lock of *path* among all processes of this machine.  The operating system frees it on death."""
-    import portalocker
-
-    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:24]
-    folder = Path(tempfile.gettempdir())
-    lock = folder / f"auepora-{name}.lock"
-    try:
-        with portalocker.Lock(lock, mode="a", timeout=timeout):
-            yield
-    except portalocker.exceptions.LockException:
-        raise BaselineError(f"{path}: another run has been writing it for {timeout:g} s") from None
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write *text* to *path* so that a reader, or a crash, sees the old file or the new one, never a part.
-
-    Raises:
-        BaselineError: the directory cannot be made or written.
-    """
-    temp: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temp = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temp).chmod(path.stat().st_mode if path.exists() else 0o644)
-        Path(temp).replace(path)
-    except OSError as exc:
-        raise BaselineError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
-    finally:
-        if temp is not None:
-            Path(temp).unlink(missing_ok=True)

@@ -142,7 +142,7 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
     Raises:
         CalibrationError: it cannot be written.
     """
-    from .accept import write_atomically
+    from ..core.writing import write_atomically
 
     try:
         write_atomically(path, calibration.dumps())

@@ -124,6 +124,6 @@ def write_report(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
     else:
-        from ..regression.accept import write_atomically
+        from ..core.writing import write_atomically
 
         write_atomically(path, text)

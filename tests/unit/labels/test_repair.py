@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from pytest_auepora.core.writing import write_atomically
 from pytest_auepora.errors import BaselineError
 from pytest_auepora.io.golden import load_golden
 from pytest_auepora.labels.check import CheckedLabel, check_case
 from pytest_auepora.labels.corpus import corpus_of
 from pytest_auepora.labels.passages import Passage
 from pytest_auepora.labels.repair import Repaired, baselines_of, repair
-from pytest_auepora.regression.accept import write_atomically
 from pytest_auepora.regression.baseline import Baseline, BaselineCase, load_baseline
 
 ONE = "A refund can be asked for within 30 days of purchase."

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.errors import BaselineError
-from pytest_auepora.regression.accept import accept, merge, write_atomically
+from pytest_auepora.regression.accept import accept, merge
 from pytest_auepora.regression.baseline import baseline_path, load_baseline, parse_baseline
 
 from .runs import case, run
@@ -98,20 +98,6 @@ def test_another_suite_under_the_same_path_is_refused(tmp_path: Path) -> None:
     accept(path, run(case("a", mrr=1.0)), {"all"})
     with pytest.raises(BaselineError, match="wanted is 'other'"):
         load_baseline(path, "other")
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "suite.json"
-    write_atomically(path, "old")
-
-    def full(fd: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(BaselineError, match="No space left"):
-        write_atomically(path, "new")
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["suite.json"]
 
 
 def _writer(path: Path, prefix: str, n: int) -> None:

@@ -1,0 +1,90 @@
+"""Files that are kept: one writer at a time, and a failed write changes nothing."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import portalocker
+import pytest
+
+from pytest_auepora.core.writing import locked, write_atomically
+from pytest_auepora.errors import BaselineError
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A temporary directory for this test alone."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "suite.json"
+    write_atomically(path, "old")
+
+    def full(fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(BaselineError, match="No space left"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["suite.json"]
+
+
+def test_the_lock_is_gone_when_it_is_free(tmp_path: Path, temporary: Path) -> None:
+    with locked(tmp_path / "a.json"), locked(tmp_path / "b.json"):
+        assert len(list(temporary.iterdir())) == 2
+    assert list(temporary.iterdir()) == []
+
+    def fails() -> None:
+        with locked(tmp_path / "a.json"):
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        fails()
+    assert list(temporary.iterdir()) == []
+
+
+def test_who_waits_in_vain_leaves_the_lock_to_its_holder(tmp_path: Path, temporary: Path) -> None:
+    path = tmp_path / "a.json"
+    with locked(path):
+        for _ in range(2):
+            with pytest.raises(BaselineError, match=r"a\.json: another run has been writing it for 0 s"):
+                locked(path, 0).__enter__()
+    with locked(path, 0):
+        pass
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_lock_that_was_removed_while_one_waited_is_none(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its holder removes the file that others have opened already: the lock of that file keeps nobody out."""
+    path, files, acquire = tmp_path / "a.json", [], portalocker.Lock.acquire
+
+    def late(lock: Any, *args: Any) -> Any:
+        files.append(acquire(lock, *args))
+        if len(files) == 1:
+            Path(lock.filename).unlink()  # as the one before does
+        return files[-1]
+
+    monkeypatch.setattr(portalocker.Lock, "acquire", late)
+    with locked(path):
+        assert len(files) == 2
+        assert files[0].closed
+        with pytest.raises(BaselineError, match="another run has been writing it"):
+            locked(path, 0).__enter__()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_lock_that_cannot_be_made_is_said(tmp_path: Path, temporary: Path) -> None:
+    with locked(tmp_path / "a.json"):
+        [lock] = temporary.iterdir()
+    lock.mkdir()
+    with pytest.raises(BaselineError, match=r"a\.json: its lock .*\.lock cannot be taken: \w+"):
+        locked(tmp_path / "a.json").__enter__()
