@@ -49,16 +49,16 @@ class Auepora:
         system, provenance = _system(request, suite, variant, rag)
         settled = session.labels.settled(suite, corpus_fixture(request), variant, provenance)
         done = evaluate(
-            settled, system, registry=session.registry, convert=session.convert, baseline=session.options.override,
-            variant=variant, provenance=provenance, caller=session.callers.of(system), seed=session.options.seed,
-            repeat=session.answers.plan(suite, system),
+            settled, system, registry=session.project.registry, convert=session.project.convert,
+            baseline=session.options.override, variant=variant, provenance=provenance,
+            caller=session.callers.of(system), seed=session.options.seed, repeat=session.answers.plan(suite, system),
             calibrations=session.calibrations(suite), observe=session.answers.observe,
         )  # fmt: skip
         done.run.path = session.relative(suite.path)
         for case in suite.cases:
             result = done.run.cases[case.id]
             result.where = session.where(suite, case)  # as everywhere in this pytest run, and not absolute
-            session.redact(result)
+            session.project.redact(result)
         parcels = [
             Parcel(done.run.path, variant, r, provenance, session.answers.take(i)) for i, r in done.run.cases.items()
         ]

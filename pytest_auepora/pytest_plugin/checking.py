@@ -165,7 +165,7 @@ class Report(OnlyHooks):
     def _repair(self, path: str, checked: list[list[CheckedLabel]]) -> Repaired:
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / path)
-        return repair(suite.path, checked, baselines_of(suite, session.options.override), session.registry)
+        return repair(suite.path, checked, baselines_of(suite, session.options.override), session.project.registry)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell, file by file, what became of the labels."""

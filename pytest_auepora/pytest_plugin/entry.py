@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .api import Auepora, ScoredCase
 
 _UPDATE = "--auepora-update"
@@ -28,7 +30,12 @@ _RUN = r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?"  # else it is a path
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare options and ini keys."""
     group = parser.getgroup("auepora", "RAG regression tests")
-    add = group.addoption
+    _add_options(group.addoption)
+    _add_label_options(group.addoption)
+    _add_ini_keys(parser.addini)
+
+
+def _add_options(add: Callable[..., None]) -> None:
     add("--auepora", action="store_true", help="collect golden files, run their cases, judge the result")
     add(
         _UPDATE, nargs="?", const="all", metavar="WORDS",
@@ -60,37 +67,41 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--auepora-report", action="append", metavar="KIND:FILE",
         help="write a report (repeatable; implies --auepora); KIND: md, html, json, csv, summary, gitlab, matrix",
     )  # fmt: skip
+
+
+def _add_label_options(add: Callable[..., None]) -> None:
     add("--auepora-check", action="store_true", help="say which labels moved in the corpus; the system is not called")
     add("--auepora-reanchor", action="store_true", help="as --auepora-check, and rewrite labels that provably moved")
     add("--auepora-reanchor-from", metavar="FILE", help="the corpus before (JSONL: id, text): what old chunk ids said")
     add("--auepora-strict-chunker-version", action="store_true", help="match labels that moved by chunk or not at all")
-    parser.addini(
+
+
+def _add_ini_keys(add: Callable[..., None]) -> None:
+    add(
         "auepora_files", "globs of golden files", type="args",
         default=["*.golden.yaml", "*.golden.yml", "*.golden.jsonl"],
     )  # fmt: skip
-    parser.addini("auepora", "as if --auepora were always given", type="bool", default=False)
-    parser.addini("auepora_concurrency", "as --auepora-concurrency", default="")
-    parser.addini("auepora_timeout", "as --auepora-timeout", default="")
-    parser.addini("auepora_repeat", "as --auepora-repeat", default="")
-    parser.addini("auepora_seed", "as --auepora-seed", default="")
-    parser.addini("auepora_calibrations", "folder of calibrated judges instead of __calibrations__/", default="")
-    parser.addini("auepora_history", "where runs are kept: a path, a URL for SQLAlchemy, or off", default="")
-    parser.addini("auepora_history_keep", "runs kept of each suite and configuration (default 200; 0: all)", default="")
-    parser.addini("auepora_report", "as --auepora-report, relative to the rootdir", type="linelist", default=[])
-    parser.addini(
+    add("auepora", "as if --auepora were always given", type="bool", default=False)
+    add("auepora_concurrency", "as --auepora-concurrency", default="")
+    add("auepora_timeout", "as --auepora-timeout", default="")
+    add("auepora_repeat", "as --auepora-repeat", default="")
+    add("auepora_seed", "as --auepora-seed", default="")
+    add("auepora_calibrations", "folder of calibrated judges instead of __calibrations__/", default="")
+    add("auepora_history", "where runs are kept: a path, a URL for SQLAlchemy, or off", default="")
+    add("auepora_history_keep", "runs kept of each suite and configuration (default 200; 0: all)", default="")
+    add("auepora_report", "as --auepora-report, relative to the rootdir", type="linelist", default=[])
+    add(
         "auepora_github", "what GitHub Actions gets by itself: summary, annotations, or off", type="args",
         default=["summary", "annotations"],
     )  # fmt: skip
-    parser.addini(
-        "auepora_junit_properties", "put scores into --junitxml as properties of cases", type="bool", default=False
-    )
-    parser.addini("auepora_reference", "the configuration that others are held against side by side", default="")
-    parser.addini(
+    add("auepora_junit_properties", "put scores into --junitxml as properties of cases", type="bool", default=False)
+    add("auepora_reference", "the configuration that others are held against side by side", default="")
+    add(
         "auepora_record_cap", "characters of one answer with its documents that are kept for a replay (default "
         "1000000; 0: no answers are kept)", default="",
     )  # fmt: skip
-    parser.addini("auepora_record_keep", "runs of which the answers are kept as well (default 20; 0: all)", default="")
-    parser.addini("auepora_retry", "exceptions to retry: names or dotted paths", type="args", default=[])
+    add("auepora_record_keep", "runs of which the answers are kept as well (default 20; 0: all)", default="")
+    add("auepora_retry", "exceptions to retry: names or dotted paths", type="args", default=[])
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -270,7 +270,7 @@ class Collecting(OnlyHooks):
             result = skipped_result(case, str(error), session.where(suite, case))
         else:
             result = errored_result(case, error, session.metrics(suite), where=session.where(suite, case))
-            session.redact(result)
+            session.project.redact(result)
         _keep(item, session, result, {})
 
     @pytest.hookimpl(tryfirst=True)

@@ -56,7 +56,7 @@ class Keeper:
             kept: Recording = answer.text
         else:
             session = self._session
-            redact = session.redact if session.redacts else None
+            redact = session.project.redact if session.project.redacts else None
             kept = record(case, result, answer, metrics, redact=redact, cap=self._cap)
         self._kept.setdefault(case.id, []).append(kept)
 

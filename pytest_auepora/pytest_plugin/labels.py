@@ -66,8 +66,7 @@ class Labels:
 
     def _from_hook(self, suite: GoldenSuite) -> Any:
         if suite.path not in self._hooked:
-            hook = self.session.config.hook.pytest_auepora_corpus
-            self._hooked[suite.path] = hook(config=self.session.config, suite=suite.name, path=suite.path)
+            self._hooked[suite.path] = self.session.project.corpus(suite.name, suite.path)
         return self._hooked[suite.path]
 
     def check(self, suite: GoldenSuite, case: GoldenCase, corpus: Corpus) -> list[CheckedLabel]:

@@ -18,17 +18,16 @@ from ..errors import BaselineError
 from ..evaluation.asking import ask_case
 from ..evaluation.replay import Answering
 from ..io.golden import GoldenCase, GoldenSuite, load_golden
-from ..metrics.registry import Registry
 from .answers import Answers
 from .calling import Callers
 from .keys import SESSION
 from .lookahead import Queue
 from .options import Options
+from .project_hooks import ProjectHooks
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
     from ..core.run import CaseResult, MetricInfo, Run
-    from ..core.types import EvaluationSample, SystemOutputs
     from ..evaluation.case_judge import CaseJudge
     from ..regression.anchor import Anchor
     from ..regression.baseline import Baseline
@@ -47,12 +46,6 @@ def session_of(config: pytest.Config) -> AueporaSession:
     return config.stash[SESSION]
 
 
-def _add_installed(registry: Registry) -> None:
-    from ..metrics.extensions import add_installed  # reads what is known of every installed package
-
-    add_installed(registry)
-
-
 class AueporaSession:
     """Loads each thing once, and answers for the options.
 
@@ -69,6 +62,7 @@ class AueporaSession:
         self.config = config
         self.root = config.rootpath
         self.options = Options(config)
+        self.project = ProjectHooks(config)
         self.callers = Callers(config, self.options, self.use_time)
         self.processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self.staged: frozenset[Path] = frozenset()
@@ -91,14 +85,6 @@ class AueporaSession:
         from .stages import Stages
 
         return Stages(self)
-
-    @cached_property
-    def registry(self) -> Registry:
-        """All metrics, the project's own included."""
-        registry = Registry()
-        registry.defer(_add_installed)
-        self.config.hook.pytest_auepora_metrics(registry=registry, config=self.config)
-        return registry
 
     @cached_property
     def commit(self) -> str:
@@ -126,7 +112,7 @@ class AueporaSession:
         self, suite: GoldenSuite, case: GoldenCase, corpus: Any, variant: str, provenance: Mapping[str, Any]
     ) -> GoldenCase:
         """Return *case* with labels that moved in the project's *corpus* (None: its hook is asked) matched anew."""
-        if corpus is None and not self.config.hook.pytest_auepora_corpus.get_hookimpls():
+        if corpus is None and not self.project.has_corpus:
             return case
         return self.labels.settle(suite, case, corpus, variant, provenance)
 
@@ -143,7 +129,7 @@ class AueporaSession:
     def suite(self, path: Path) -> GoldenSuite:
         """Load a golden file, and register its tags as markers.  Raises `GoldenFileError`."""
         if (suite := self._suites.get(path)) is None:
-            suite = self._suites[path] = load_golden(path, self.registry)
+            suite = self._suites[path] = load_golden(path, self.project.registry)
             for tag in sorted({*suite.tags, *(t for c in suite.cases for t in c.tags)}):
                 self.config.addinivalue_line("markers", f"{tag}: tag of golden cases")
         return suite
@@ -153,7 +139,7 @@ class AueporaSession:
         if (metrics := self._metrics.get(suite.path)) is None:
             from ..evaluation.suite import suite_metrics
 
-            metrics = self._metrics[suite.path] = suite_metrics(suite, self.registry)
+            metrics = self._metrics[suite.path] = suite_metrics(suite, self.project.registry)
         return metrics
 
     def infos(self, suite: GoldenSuite) -> dict[str, MetricInfo]:
@@ -237,23 +223,13 @@ class AueporaSession:
             out = dict(system.provenance)
             if self.options.seed is not None:
                 out["seed"] = self.options.seed
-            said = self.config.hook.pytest_auepora_provenance(config=self.config, suite=suite.name, path=suite.path)
-            for part in reversed(said):
-                out.update(part or {})
+            out |= self.project.provenance(suite.name, suite.path)
             known = self._provenance[key] = system, out
         return known[1]
 
     def ask(self, system: System, case: GoldenCase, repeat: int = 0) -> Fn:
         """Return the call that puts *case* to *system* for the time *repeat*, counted from 0."""
         return ask_case(system, case, repeat, seed=self.options.seed)
-
-    def convert(self, output: Any, sample: EvaluationSample) -> SystemOutputs | None:
-        """Ask the project's own conversion first."""
-        hook = self.config.hook.pytest_auepora_convert
-        if not hook.get_hookimpls():  # a call of nobody still costs, and this is once per case
-            return None
-        found: SystemOutputs | None = hook(output=output, sample=sample, config=self.config)
-        return found
 
     def where(self, suite: GoldenSuite, case: GoldenCase) -> str:
         """Return ``file:line`` of *case*."""
@@ -283,7 +259,8 @@ class AueporaSession:
         metrics, where = self.metrics(suite), self.where(suite, case)
         observe = self.answers.observe
         measured = [
-            measure_case(case, system, c, metrics, where=where, convert=self.convert, observe=observe) for c in calls
+            measure_case(case, system, c, metrics, where=where, convert=self.project.convert, observe=observe)
+            for c in calls
         ]
         for result in measured:
             result.concurrency *= self.processes  # the system has to serve them all at once
@@ -294,7 +271,7 @@ class AueporaSession:
         from ..evaluation.repeats import merge_repeats, widened
 
         result = widened(first, merge_repeats(singles, self.infos(suite)))
-        self.redact(result)
+        self.project.redact(result)
         return result
 
     def judge(
@@ -310,21 +287,5 @@ class AueporaSession:
             advisory, accepting = self.advisory(suite), self.options.accepting
             judge = self._judges[key] = CaseJudge(run, suite.policy, baseline, advisory, accepting=accepting)
         result, comparison = judge.judge(case, singles)
-        self.redact(result)
+        self.project.redact(result)
         return result, comparison
-
-    @property
-    def redacts(self) -> bool:
-        """Whether the project takes anything out."""
-        return bool(self.config.hook.pytest_auepora_redact.get_hookimpls())
-
-    def redact(self, result: CaseResult) -> None:
-        """Let the project take secrets out of what is about to be stored and shown."""
-        if not self.redacts:
-            return
-        self.config.hook.pytest_auepora_redact(result=result, config=self.config)
-        from ..regression.worst_repeat import as_shown, show_instead
-
-        if (worst := as_shown(result)) is not result:  # another repeat, with texts of its own
-            self.config.hook.pytest_auepora_redact(result=worst, config=self.config)
-            show_instead(result, worst)

@@ -36,7 +36,7 @@ def compared_of(config: pytest.Config, runs: Sequence[Run]) -> list[SideBySide]:
     if _COMPARED not in config.stash:
         from ..reporting.side_by_side import side_by_sides
 
-        config.stash[_COMPARED] = side_by_sides(runs, registry=config.stash[SESSION].registry)
+        config.stash[_COMPARED] = side_by_sides(runs, registry=config.stash[SESSION].project.registry)
     return config.stash[_COMPARED]
 
 
