@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from .one_call import Call, attempt_here, close_unawaited, without_this_frame
 
@@ -72,7 +73,10 @@ async def _caught(awaitable: Awaitable[Any], carry_interrupts: bool) -> tuple[An
 
 
 class LoopThread:
-    """One event loop in one daemon thread, so that clients bound to a loop survive from call to call."""
+    """One event loop in one daemon thread, so that clients bound to a loop survive from call to call.
+
+    It ends when it is closed, or with the last one who could have something called in it.
+    """
 
     def __init__(self, grace: float) -> None:
         self._grace = grace
@@ -94,7 +98,7 @@ class LoopThread:
 
     def _made(self) -> OwnLoop:
         if self._own is None:
-            self._own = OwnLoop(self._grace)
+            self._own = OwnLoop(self._grace, self)
         return self._own
 
     def lives(self, own: OwnLoop | None) -> bool:
@@ -117,7 +121,7 @@ class LoopThread:
         with self._lock:
             own, self._own = self._own, None
         if own is not None:
-            own.soon(own.shut_down)
+            own.end()
             if wait:
                 own.thread.join(2 * self._grace)
 
@@ -136,12 +140,17 @@ def _new_loop() -> asyncio.AbstractEventLoop:
 
 
 class OwnLoop:
-    """A running loop, its thread and its tasks (None: on the way); every method but ``__init__`` runs in the loop."""
+    """A running loop, its thread and its tasks (None: on the way).
 
-    def __init__(self, grace: float) -> None:
+    ``soon`` and ``end`` are for other threads; every method but ``__init__`` runs in the loop.
+    """
+
+    def __init__(self, grace: float, owner: LoopThread) -> None:
         self.grace = grace
         self.loop = _new_loop()
         self.soon = self.loop.call_soon_threadsafe
+        self.end = finalize(owner, self.soon, self.shut_down)
+        self.end.atexit = False  # the interpreter ends its thread anyway
         self.tasks: dict[Call, asyncio.Task[None] | None] = {}
         self.thread = threading.Thread(target=self.serve, name="auepora-loop", daemon=True)
         self.thread.start()
