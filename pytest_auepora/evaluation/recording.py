@@ -78,17 +78,10 @@ def record(
         if redact is None:
             raw["gold"] = [[d.doc_id, d.text, d.metadata] for d in case.sample.relevant_docs or ()]
     if redact is not None:
-        from .redaction import UNSEEN, conceal
-
-        told.outputs = shown_outputs(case.sample, outputs, whole=True)
-        before = deepcopy(told.outputs)
-        redact(told)
-        conceal(parts, before, told.outputs)
-        if case.moved is not None:
-            parts.drop(("retrieved",), f"{UNSEEN}: the passages that labels which moved were matched by")
+        _redact(case, outputs, told, parts, redact)
     costly = {n: s for n, s in told.scores.items() if n in metrics and not metrics[n].deterministic}
     raw["scores"] = _said(costly)
-    kept, mark = apart(raw, parts), WHOLE
+    kept, mark = apart(raw, parts), PARTIAL
     if (excess := _size(kept, cap) - cap) > 0:
         _cut(parts, excess, cap)
         mark = CUT
@@ -97,7 +90,19 @@ def record(
     raw |= {"scores": _said(told.scores), "ranks": told.ranks}
     raw["shown"] = told.outputs if redact is None else cropped(told.outputs)
     rest, texts = apart(raw, parts)
-    return (CUT if mark == CUT else PARTIAL) + rest, texts
+    return mark + rest, texts
+
+
+def _redact(case: GoldenCase, outputs: SystemOutputs, told: CaseResult, parts: Parts, redact: Redact) -> None:
+    """Show the project *told* with every text in full, and leave only what it does not object to in *parts*."""
+    from .redaction import UNSEEN, conceal
+
+    told.outputs = shown_outputs(case.sample, outputs, whole=True)
+    before = deepcopy(told.outputs)
+    redact(told)
+    conceal(parts, before, told.outputs)
+    if case.moved is not None:
+        parts.drop(("retrieved",), f"{UNSEEN}: the passages that labels which moved were matched by")
 
 
 def _size(recording: Apart, cap: int) -> int:

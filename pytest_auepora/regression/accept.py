@@ -81,7 +81,21 @@ def merge(
             f"{run.title}: {', '.join(mixed)} changed its definition since the baseline; "
             "accept it with a full run and --auepora-update=all"
         )
-    better = _only_better(old, run)
+    _take(new, run, done, intents, _only_better(old, run))
+    if prune and run.is_full:
+        done.removed = [i for i in new.cases if i not in run.expected_ids]
+        for case_id in done.removed:
+            del new.cases[case_id]
+    _settle_metrics(new, keys, whole=whole or (prune and run.is_full))
+    if done.added or done.changed or whole:
+        new.provenance = dict(run.provenance)
+    if old is not None and _same_but_for_the_commit(old, new):
+        new.provenance = dict(old.provenance)
+    return new, done
+
+
+def _take(new: Baseline, run: Run, done: Accepted, intents: Collection[str], better: Collection[str]) -> None:
+    """Put the executed cases that may and shall be accepted into *new*, and count them in *done*."""
     for case_id, result in run.cases.items():
         if why := _refusal(result):
             done.refused[case_id] = why
@@ -95,16 +109,6 @@ def merge(
             continue
         (done.added if before is None else done.changed).append(case_id)
         new.cases[case_id] = block
-    if prune and run.is_full:
-        done.removed = [i for i in new.cases if i not in run.expected_ids]
-        for case_id in done.removed:
-            del new.cases[case_id]
-    _settle_metrics(new, keys, whole=whole or (prune and run.is_full))
-    if done.added or done.changed or whole:
-        new.provenance = dict(run.provenance)
-    if old is not None and _same_but_for_the_commit(old, new):
-        new.provenance = dict(old.provenance)
-    return new, done
 
 
 def _same_but_for_the_commit(old: Baseline, new: Baseline) -> bool:
