@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import signal
+import threading
 from collections.abc import Iterator
 
 import pytest
+
+from .asking import LONG
 
 
 @pytest.fixture
@@ -14,3 +18,29 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def release() -> Iterator[threading.Event]:
+    """What hanging calls of a test wait for; set when it is over."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+@pytest.fixture
+def nothing_stays(release: threading.Event) -> Iterator[None]:
+    """No thread is left behind."""
+    before = set(threading.enumerate())
+    yield
+    release.set()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(LONG)
+        assert not thread.is_alive(), thread
+
+
+@pytest.fixture
+def nothing_unawaited() -> Iterator[None]:
+    """No coroutine is left that nobody awaited: pytest makes errors of those when they are collected."""
+    yield
+    gc.collect()

@@ -7,6 +7,8 @@ import threading
 
 from pytest_auepora.core.calls import Caller
 
+from .asking import LONG
+
 
 async def _thread() -> threading.Thread:
     return threading.current_thread()
@@ -20,7 +22,7 @@ def test_a_loop_ends_with_who_had_it() -> None:
     assert threads[0].is_alive()
     del caller
     gc.collect()
-    threads[0].join(60)
+    threads[0].join(LONG)
     assert not threads[0].is_alive()
 
 

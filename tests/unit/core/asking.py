@@ -1,0 +1,48 @@
+"""How the tests of calls ask for them: as a session of items does, one after the other, naming all that follow."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pytest_auepora.core.calls import Caller, CallResult
+
+LONG = 20.0
+"""Seconds after which a test has hung."""
+
+Fn = Callable[[], Any]
+
+
+def ahead(fns: list[Fn], start: int = 0) -> Iterator[tuple[int, Fn]]:
+    return ((i, fns[i]) for i in range(start, len(fns)))
+
+
+def run_all(caller: Caller, fns: list[Fn]) -> list[CallResult]:
+    return [caller.call(i, fn, ahead(fns, i + 1)) for i, fn in enumerate(fns)]
+
+
+async def arun_all(caller: Caller, fns: list[Fn]) -> list[CallResult]:
+    return [await caller.acall(i, fn, ahead(fns, i + 1)) for i, fn in enumerate(fns)]
+
+
+class Gauge:
+    """How many calls are in it at once, and which."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+        self.seen: list[int] = []
+        self.lock = threading.Lock()
+
+    def call(self, i: int, work: Fn = lambda: None) -> Callable[[], int]:
+        def fn() -> int:
+            with self.lock:
+                self.now += 1
+                self.most = max(self.most, self.now)
+                self.seen.append(i)
+            work()
+            with self.lock:
+                self.now -= 1
+            return i
+
+        return fn

@@ -1,0 +1,278 @@
+"""Calls that are awaited in the caller's own loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from functools import partial
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.calls import Caller
+
+from .asking import LONG, run_all
+
+pytestmark = pytest.mark.usefixtures("nothing_unawaited", "nothing_stays")
+
+
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_the_loop_survives_from_call_to_call_and_ends_with_the_caller(coroutines: bool) -> None:
+    async def loop() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    with Caller(coroutines=coroutines) as caller:
+        first, second = caller.call(1, loop).value, caller.call(2, loop).value
+        caller.drop()
+        third = caller.call(3, loop).value
+        assert first is second is third
+        assert not first.is_closed()
+    assert first.is_closed()
+
+
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_waiting_on_the_way_to_the_loop_is_not_the_calls_time(coroutines: bool) -> None:
+    free: list[float] = []
+
+    async def block() -> None:
+        time.sleep(0.2)
+        free.append(time.perf_counter())
+
+    async def quick() -> None:
+        pass
+
+    with Caller(4, coroutines=coroutines) as caller:
+        _, *fast = run_all(caller, [block, quick, quick, quick])
+        since = time.perf_counter() - free[0]
+    assert max(r.seconds for r in fast) < max(0.1, since)  # more only on a machine that did nothing for so long
+
+
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_dropped_coroutines_are_cancelled_and_clean_up(coroutines: bool) -> None:
+    began, cleaned = threading.Event(), threading.Event()
+
+    async def hang() -> None:
+        began.set()
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            cleaned.set()
+
+    async def wait() -> None:
+        while not began.is_set():
+            await asyncio.sleep(0)
+
+    with Caller(2, grace=LONG, coroutines=coroutines) as caller:
+        caller.call(0, wait, [(1, hang)])
+        start = time.perf_counter()
+        caller.drop()
+        assert cleaned.is_set()
+        assert time.perf_counter() - start < LONG / 2, "it is cancelled, not waited for"
+
+
+# -- functions that are known to be coroutines
+
+
+def test_no_thread_stands_between_a_coroutine_and_the_loop() -> None:
+    async def where() -> list[str]:
+        await asyncio.sleep(0)
+        return [thread.name for thread in threading.enumerate()]
+
+    with Caller(2, coroutines=True) as caller:
+        seen = run_all(caller, [where] * 4)
+    assert not [r.value for r in seen if "auepora-call" in r.value]
+    assert all("auepora-loop" in r.value for r in seen)
+
+
+class Blocking:
+    """A loop that is blocked in between: when what takes the place of `first` has a task, and has not begun."""
+
+    def __init__(self) -> None:
+        self.release = threading.Event()
+        self._turn: list[asyncio.Future[None]] = []
+
+    async def first(self) -> None:
+        while not self._turn:
+            await asyncio.sleep(0)
+        self._turn[0].set_result(None)
+
+    async def block(self) -> None:
+        self._turn.append(asyncio.get_running_loop().create_future())
+        await self._turn[0]
+        self.release.wait(LONG)
+
+
+def test_what_a_blocked_loop_had_not_begun_is_done_by_the_next_and_once() -> None:
+    blocking, asked = Blocking(), list[str]()
+
+    async def good() -> asyncio.AbstractEventLoop:
+        asked.append("good")
+        await asyncio.sleep(0)
+        return asyncio.get_running_loop()
+
+    with Caller(2, grace=0.1, coroutines=True) as caller:
+        assert caller.call(0, blocking.first, [(1, blocking.block, 0.2), (2, good), (3, good)]).error is None
+        assert caller.call(1, blocking.block, timeout=0.2).timed_out
+        fine = [caller.call(2, good, [(3, good)]), caller.call(3, good)]
+        blocking.release.set()
+    assert [r.error for r in fine] == [None, None]
+    assert fine[0].value is fine[1].value
+    assert asked == ["good"] * 2
+
+
+def test_what_is_taken_back_before_its_first_step_is_not_begun() -> None:
+    blocking, asked = Blocking(), list[str]()
+
+    async def ask(name: str) -> None:
+        asked.append(name)
+
+    with Caller(2, grace=0.1, coroutines=True) as caller:
+        caller.call(0, blocking.first, [(1, blocking.block), (2, partial(ask, "first")), (3, partial(ask, "first"))])
+        caller.drop()
+        blocking.release.set()
+        for i in (4, 5):
+            assert caller.call(i, partial(ask, "second")).error is None
+    assert asked == ["second"] * 2
+
+
+def test_only_the_loop_that_is_blocked_is_left_behind() -> None:
+    release, begun, loops = threading.Event(), list[int](), list[asyncio.AbstractEventLoop]()
+
+    async def block() -> None:
+        begun.append(1)
+        while len(begun) < 2:  # so that both hang in the same loop
+            await asyncio.sleep(0)
+        release.wait(LONG)
+
+    async def good() -> None:
+        loops.append(asyncio.get_running_loop())
+        await asyncio.sleep(1.5)  # while the second of those that hang is given up
+
+    with Caller(2, timeout=5 * LONG, grace=0.1, coroutines=True) as caller:
+        results = [
+            caller.call(0, block, [(1, block, 2.0), (2, good), (3, good)], timeout=1.0),
+            *(
+                caller.call(i, fn, timeout=limit)
+                for i, fn, limit in ((1, block, 2.0), (2, good, None), (3, good, None))
+            ),
+        ]
+        release.set()
+    assert [r.timed_out for r in results] == [True, True, False, False]
+    assert [r.error for r in results[2:]] == [None, None]
+    assert len(set(loops)) == 1
+
+
+def test_a_context_is_its_calls_own() -> None:
+    tenant = contextvars.ContextVar("tenant", default="nobody")
+
+    async def ask() -> str:
+        before = tenant.get()
+        tenant.set("somebody")
+        await asyncio.sleep(0)
+        return before
+
+    with Caller(2, coroutines=True) as caller:
+        assert [r.value for r in run_all(caller, [ask] * 6)] == ["nobody"] * 6
+
+
+def test_a_busy_loop_still_hears_of_what_is_ready() -> None:
+    """Callbacks that are always ready keep the selector from being asked, but not for long."""
+    ours, theirs = socket.socketpair()
+
+    async def talk() -> bytes:
+        loop, over = asyncio.get_running_loop(), False
+        theirs.setblocking(False)
+
+        def spin() -> None:
+            if not over:
+                loop.call_soon(spin)
+
+        spin()
+        ours.sendall(b"hello")
+        try:
+            return await asyncio.wait_for(loop.sock_recv(theirs, 5), LONG)
+        finally:
+            over = True
+
+    with ours, theirs, Caller(coroutines=True) as caller:
+        assert caller.call(1, talk).value == b"hello"
+
+
+def test_a_function_given_up_in_its_thread_may_still_return_a_coroutine() -> None:
+    release, over = threading.Event(), threading.Event()
+
+    async def nobody_awaits_me() -> None:
+        pass
+
+    def slow_to_return_it() -> Any:
+        release.wait(LONG)
+        over.set()
+        return nobody_awaits_me()
+
+    with Caller(timeout=0.05) as caller:
+        assert caller.call(1, slow_to_return_it).timed_out
+        release.set()
+        assert over.wait(LONG)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_reaches_an_owner_that_waits_and_cancels_what_it_waits_for() -> None:
+    cancelled = threading.Event()
+
+    async def hang() -> None:
+        await asyncio.sleep(1)  # until the owner waits; before that, closing cancels the call
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            cancelled.set()
+
+    with Caller() as caller:
+        with pytest.raises(KeyboardInterrupt):
+            caller.call(1, hang)
+        assert cancelled.wait(LONG / 2)
+
+
+def test_closing_ends_asynchronous_generators() -> None:
+    ended = threading.Event()
+
+    async def numbers() -> Any:
+        try:
+            yield 1
+            yield 2
+        finally:
+            ended.set()
+
+    source = numbers()
+
+    async def first() -> int:
+        return int(await source.__anext__())
+
+    with Caller() as caller:
+        assert caller.call(1, first).value == 1
+    assert ended.is_set()
+
+
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_a_task_that_ends_the_process_ends_only_itself(coroutines: bool) -> None:
+    async def start() -> None:
+        async def leave() -> None:
+            raise SystemExit
+
+        task = asyncio.ensure_future(leave())
+        await asyncio.wait({task})
+        task.exception()
+
+    async def good() -> str:
+        return "good"
+
+    with Caller(coroutines=coroutines) as caller:
+        caller.call(1, start)
+        assert caller.call(2, good).value == "good"

@@ -1,0 +1,76 @@
+"""Calls in threads that are tried again."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.calls import Caller
+from pytest_auepora.core.retry import RetryPolicy
+
+from .asking import LONG
+
+pytestmark = pytest.mark.usefixtures("nothing_stays")
+
+
+class Busy(Exception):
+    pass
+
+
+def failing(times: int, error: BaseException | None = None) -> Callable[[], str]:
+    left = [times]
+
+    def fn() -> str:
+        if left[0]:
+            left[0] -= 1
+            raise error or Busy("wait a bit")
+        return "answer"
+
+    return fn
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 2}])
+def test_named_exceptions_are_tried_again_and_counted(options: dict[str, Any]) -> None:
+    with Caller(**options, retry=RetryPolicy((Busy,), attempts=3, backoff=0.2)) as caller:
+        start = time.perf_counter()
+        result = caller.call(1, failing(1), [(2, failing(3))])
+        assert (result.value, result.attempts, result.retry_reasons) == ("answer", 2, ["Busy: wait a bit"])
+        waited = time.perf_counter() - start - result.seconds
+        assert waited > 0.19, "waiting between attempts is not the call's time"
+        worn = caller.call(2, failing(3))
+        assert isinstance(worn.error, Busy)
+        assert (worn.attempts, len(worn.retry_reasons)) == (3, 2)
+        other = caller.call(3, failing(1, ValueError("mine")))
+        assert isinstance(other.error, ValueError)
+        assert other.attempts == 1
+
+
+def test_a_limit_is_for_each_attempt_and_final(release: threading.Event) -> None:
+    calls: list[int] = []
+
+    def fn() -> None:
+        calls.append(1)
+        if len(calls) == 1:
+            raise Busy
+        release.wait(LONG)
+
+    with Caller(timeout=0.2, retry=RetryPolicy((Busy, "TimeoutError"), backoff=0.3)) as caller:
+        result = caller.call(1, fn)
+    assert result.timed_out
+    assert (result.attempts, len(calls)) == (2, 2)
+
+
+def test_a_dropped_call_is_not_tried_again() -> None:
+    began = threading.Event()
+
+    def fn() -> None:
+        began.set()
+        raise Busy
+
+    with Caller(2, grace=0.05, retry=RetryPolicy((Busy,), backoff=LONG, max_wait=LONG)) as caller:
+        caller.call(0, lambda: began.wait(LONG), [(1, fn)])
+    # the autouse fixture waits for the thread, which the drop has woken

@@ -1,0 +1,245 @@
+"""Calls that are awaited in a loop that somebody else runs."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from functools import partial
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.calls import Caller, CallResult
+from pytest_auepora.core.retry import RetryPolicy
+
+from .asking import LONG, Fn
+
+pytestmark = pytest.mark.usefixtures("nothing_unawaited", "nothing_stays")
+
+
+def test_what_was_started_in_another_loop_is_forgotten() -> None:
+    caller = Caller(2)
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def ask() -> int:
+        loops.append(asyncio.get_running_loop())
+        await asyncio.sleep(0)
+        return len(loops)
+
+    async def one(key: int) -> CallResult:
+        return await caller.acall(key, ask, [(key + 1, ask), (key + 2, ask)])
+
+    for key in range(3):
+        result = asyncio.run(one(key))
+        assert result.error is None
+        assert result.value is not None
+    assert len(set(map(id, loops))) >= 1
+    assert loops[-1].is_closed()
+    assert caller.started == len(loops)
+    caller.close()
+
+
+def test_what_was_started_in_another_loop_is_cancelled_there() -> None:
+    cleaned: list[int] = []
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            cleaned.append(1)
+
+    async def good() -> None:
+        await asyncio.sleep(0.01)
+
+    first, second = asyncio.new_event_loop(), asyncio.new_event_loop()
+    try:
+        with Caller(2) as caller:
+            first.run_until_complete(caller.acall(1, good, [(2, hang)]))
+            second.run_until_complete(caller.acall(3, good, [(4, good)]))
+            first.run_until_complete(asyncio.sleep(0.01))
+            assert cleaned == [1]
+            second.run_until_complete(caller.acall(4, good))
+            assert caller.started == 4
+    finally:
+        first.close()
+        second.close()
+
+
+def test_a_loop_may_cancel_a_call_before_its_first_step() -> None:
+    async def main() -> None:
+        async def never_started() -> None:
+            pass
+
+        caller = Caller(2, timeout=LONG)
+        await caller.acall(1, lambda: None, [(2, never_started)])
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+        await asyncio.sleep(0.01)
+        caller.close()
+
+    asyncio.run(main())
+
+
+def test_when_the_owner_is_cancelled_so_is_its_call_in_its_own_task() -> None:
+    async def main() -> None:
+        owner = asyncio.ensure_future(Caller().acall(1, lambda: asyncio.sleep(LONG)))
+        await asyncio.sleep(0.01)
+        owner.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await owner
+
+    asyncio.run(main())
+
+
+def test_when_the_owner_is_cancelled_so_is_its_call() -> None:
+    cancelled: list[bool] = []
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(LONG)
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+
+    async def main() -> None:
+        caller = Caller(2)
+        owner = asyncio.ensure_future(caller.acall(1, hang, [(2, hang)]))
+        await asyncio.sleep(0.05)
+        owner.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await owner
+        caller.drop()
+        await asyncio.sleep(0.01)
+        assert len(asyncio.all_tasks()) == 1, "nothing of ours is left in somebody else's loop"
+
+    asyncio.run(main())
+    assert cancelled == [True, True]
+
+
+def test_alone_and_unlimited_a_call_runs_in_its_owners_task() -> None:
+    async def task() -> Any:
+        return asyncio.current_task()
+
+    async def main() -> None:
+        caller = Caller()
+        assert (await caller.acall(1, task, [(2, task)])).value is asyncio.current_task()
+        assert caller.started == 1
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(("concurrency", "timeout"), [(1, None), (2, None), (2, 0.05)])
+def test_a_function_that_does_not_await_is_called_in_the_loop(concurrency: int, timeout: float | None) -> None:
+    calls: list[int] = []
+
+    def plain() -> int:
+        calls.append(threading.get_ident())
+        if len(calls) == 1:
+            raise ConnectionError
+        return calls[-1]
+
+    def blocking() -> None:
+        time.sleep(0.1)
+
+    async def main() -> None:
+        retry = RetryPolicy((ConnectionError,), backoff=0)
+        with Caller(concurrency, timeout=timeout, retry=retry) as caller:
+            result = await caller.acall(1, plain, timeout=LONG if timeout else None)
+            assert (result.value, result.attempts, result.concurrency) == (threading.get_ident(), 2, 1)
+            assert (await caller.acall(2, blocking)).timed_out is (timeout is not None)
+
+    asyncio.run(main())
+
+
+def test_a_call_asked_for_again_does_not_wait_behind_early_ones() -> None:
+    order: list[str] = []
+
+    def named(name: str) -> Fn:
+        async def fn() -> None:
+            await asyncio.sleep(0.001)
+            order.append(name)
+
+        return fn
+
+    async def main() -> None:
+        with Caller(2, lookahead=20) as caller:
+            early = [(i, named("early")) for i in range(20)]
+            await caller.acall("x", named("x"), early)
+            await caller.acall("again", named("again"), early)
+
+    asyncio.run(main())
+    assert order.index("again") <= 6
+
+
+def test_the_loop_may_be_entered_later_to_drop_what_is_in_it() -> None:
+    """A plugin drops from a synchronous hook, between two runs of a session's loop."""
+    cleaned: list[int] = []
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            cleaned.append(1)
+
+    async def good() -> str:
+        await asyncio.sleep(0.01)
+        return "good"
+
+    loop = asyncio.new_event_loop()
+    try:
+        caller = Caller(2)
+        assert loop.run_until_complete(caller.acall(0, good, [(1, hang)])).value == "good"
+        caller.drop()
+        loop.run_until_complete(asyncio.sleep(0.01))
+        assert cleaned == [1]
+        assert not asyncio.all_tasks(loop)
+    finally:
+        loop.close()
+    caller.close()
+
+
+def test_anyio_cancel_scopes_reach_a_call() -> None:
+    anyio = pytest.importorskip("anyio", reason="anyio is in the test group")
+
+    async def main() -> None:
+        caller = Caller(2)
+
+        async def hang() -> None:
+            await anyio.sleep(LONG)
+
+        with anyio.move_on_after(0.05) as scope:
+            await caller.acall(1, hang, [(2, hang)])
+        assert scope.cancelled_caught
+        caller.close()
+
+    anyio.run(main)
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_the_users_interrupt_is_not_a_result(concurrency: int) -> None:
+    async def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    async def main() -> None:
+        await Caller(concurrency).acall(1, interrupt, [(2, interrupt)])
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(main())
+
+
+def test_in_the_loop_of_the_owner_the_time_is_taken_before_the_first_call() -> None:
+    order: list[str] = []
+
+    async def call(name: str) -> str:
+        order.append(name)
+        return name
+
+    async def owner() -> None:
+        caller = Caller(2, meanwhile=lambda: order.append("meanwhile"))
+        fns = [partial(call, "a"), partial(call, "b")]
+        for i, fn in enumerate(fns):
+            await caller.acall(i, fn, [(k, fns[k]) for k in range(i + 1, len(fns))])
+
+    asyncio.run(owner())
+    assert order == ["meanwhile", "a", "b"]
