@@ -26,7 +26,7 @@ from langchain_core.runnables import (
 from pytest_auepora.adapters.langchain import from_langchain, is_langchain
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.errors import OutputShapeError, SystemShapeError
-from tests.unit.adapters.test_systems import by_query
+from tests.unit.adapters.asking import by_query
 
 from .asking import SAMPLE, ask, ids
 

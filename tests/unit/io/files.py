@@ -13,6 +13,37 @@ from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.golden import GoldenSuite, load_golden
 
 CASE = "\ncases: [{id: a, query: Q}]\n"
+DESIGN = """\
+# golden/billing.golden.yaml
+suite: billing
+owner: search-team                 # shown when its gates fail
+top_k: 5
+metrics: [recall@5, ndcg@10, mrr@10, token_f1, rougeL]
+thresholds:                        # suite gates, over the aggregate
+  recall@5: 0.80
+  p95_latency: {max: 2.0}
+  ndcg@10: {min: 0.6, slice: {scenario: typo}}
+case_thresholds: {recall@5: 0.5}   # every case
+regression: {policy: auto, case_max_drop: 0.5}
+cases:
+  - id: refund-window
+    query: How long do I have to ask for a refund?
+    relevant_docs: [policy-4, {id: policy-7, grade: 2}, {doc: refunds.md, quote: "within 30 days"}]
+    reference_answer: Within 30 days of purchase.
+    must_contain: ["30 days"]
+    forbidden: ["60 days"]
+    tags: [smoke]                  # pytest markers
+    thresholds: {token_f1: 0.4}
+  - id: refund-window-typo
+    variant_of: refund-window
+    scenario: typo
+    query: How lnog do I have to ask for a refnud?
+    relevant_docs: [policy-4]
+  - id: ceo-salary
+    query: What does the CEO earn?
+    relevant_docs: []              # nothing relevant: the system should refuse
+"""
+"""The example of the design."""
 
 
 def write(folder: Path, text: str | bytes, name: str = "shop.golden.yaml") -> Path:

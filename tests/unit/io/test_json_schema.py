@@ -14,8 +14,7 @@ from pytest_auepora.io.fields import CASE, DEFAULTS, HEADER, SUITE
 from pytest_auepora.io.json_schema import golden_schema
 from pytest_auepora.io.source import Source
 
-from .files import load, problems
-from .test_golden import DESIGN
+from .files import DESIGN, load, problems
 from .test_golden_errors import OF_A_CASE, OF_THE_FILE
 
 SCHEMA = golden_schema()

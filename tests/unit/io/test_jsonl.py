@@ -17,8 +17,7 @@ from pytest_auepora.errors import AueporaError, GoldenFileError
 from pytest_auepora.io.jsonl import load_jsonl_dataset, save_jsonl_dataset
 from pytest_auepora.io.source import Source
 
-from .files import load, problems, write
-from .test_golden import DESIGN
+from .files import DESIGN, load, problems, write
 
 NAME = "shop.golden.jsonl"
 HEADER = '{"metrics": ["recall@5"]}\n'

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from pytest_auepora.metrics.llm_client import OpenAICompatibleCritic
+
 
 @dataclass
 class Reply:
@@ -29,6 +31,9 @@ def chat(content: Any, *, usage: Any = None, finish: str = "stop") -> Reply:
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content}}
     counted = {"prompt_tokens": 100, "completion_tokens": 10} if usage is None else usage
     return Reply({"object": "chat.completion", "choices": [choice], "usage": counted})
+
+
+GOOD = chat('{"rationale": "as the policy says", "score": 0.75}')
 
 
 @dataclass
@@ -110,3 +115,9 @@ def judge_server(*script: Reply, answer: Callable[[dict[str, Any]], Reply] | Non
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def critic(server: JudgeServer, **options: Any) -> OpenAICompatibleCritic:
+    """Return one that asks *server*, and does not wait for long."""
+    options = {"backoff": 0.01, "timeout": 5.0, **options}
+    return OpenAICompatibleCritic("judge-1", base_url=server.url, **options)

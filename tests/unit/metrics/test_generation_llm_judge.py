@@ -241,10 +241,8 @@ def test_without_a_judge_the_case_is_an_error_that_says_what_to_do(monkeypatch: 
 # --- the whole way, over HTTP
 
 
+@pytest.mark.usefixtures("no_proxy")
 def test_from_golden_name_to_score_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-
     def answer(body: dict[str, Any]) -> Any:
         prompt = body["messages"][0]["content"]
         score = 5 if "[1] Refunds take 30 days" in prompt and "<answer>\n30 days" in prompt else 2
@@ -262,10 +260,8 @@ def test_from_golden_name_to_score_over_http(monkeypatch: pytest.MonkeyPatch) ->
     assert bad.value == 0.25
 
 
-def test_many_cases_go_to_the_server_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-
+@pytest.mark.usefixtures("no_proxy")
+def test_many_cases_go_to_the_server_together() -> None:
     def answer(body: dict[str, Any]) -> Any:
         reply = chat("0.5")
         reply.delay = 0.05

@@ -1,11 +1,10 @@
-"""The OpenAI-compatible critic against a real server on loopback, well-behaved and not."""
+"""The OpenAI-compatible critic against a real server on loopback."""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
-from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +12,13 @@ import pytest
 
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.judging import Judgement, JudgeReplyError, Question
-from pytest_auepora.metrics.llm_cache import ReplyCache
 from pytest_auepora.metrics.llm_client import OpenAICompatibleCritic, critic_from_environment
 from pytest_auepora.metrics.llm_http import JudgeCallError, TransientJudgeError
 
-from .judge_server import JudgeServer, Reply, chat, judge_server
+from .judge_server import GOOD, Reply, chat, critic, judge_server
 
-GOOD = chat('{"rationale": "as the policy says", "score": 0.75}')
+pytestmark = pytest.mark.usefixtures("no_proxy")
 KEY = "sk-very-secret-0123"
-
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-
-
-def critic(server: JudgeServer, **options: Any) -> OpenAICompatibleCritic:
-    options = {"backoff": 0.01, "timeout": 5.0, **options}
-    return OpenAICompatibleCritic("judge-1", base_url=server.url, **options)
 
 
 # --- the good case
@@ -167,97 +153,6 @@ def test_tokens_that_are_not_named_are_counted_as_such(usage: Any) -> None:
     assert (judge.usage.unreported, judge.usage.prompt_tokens, judge.usage.cost) == (1, 0, 0.0)
 
 
-# --- servers in trouble
-
-
-@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
-def test_a_busy_server_is_asked_again(status: int) -> None:
-    trouble = Reply({"error": "busy"}, status)
-    with judge_server(trouble, trouble, GOOD) as server:
-        judge = critic(server)
-        assert judge.score(prompt="x") == 0.75
-    assert len(server.bodies) == 3
-    assert (judge.usage.requests, judge.usage.retries) == (3, 2)
-
-
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-def test_a_refusal_is_final(status: int) -> None:
-    with (
-        judge_server(Reply({"error": {"message": "no such model"}}, status), GOOD) as server,
-        pytest.raises(JudgeCallError, match=f"said {status}: .*no such model") as caught,
-    ):
-        critic(server).score(prompt="x")
-    assert caught.value.status == status
-    assert not isinstance(caught.value, TransientJudgeError)
-    assert len(server.bodies) == 1
-
-
-def test_attempts_end() -> None:
-    with judge_server(Reply({"error": "down"}, 500)) as server, pytest.raises(TransientJudgeError, match="said 500"):
-        critic(server, attempts=4).score(prompt="x")
-    assert len(server.bodies) == 4
-
-
-def test_waits_double_unless_the_server_asks_for_another() -> None:
-    with judge_server(Reply(None, 500), Reply(None, 500), Reply(None, 500), GOOD) as server:
-        critic(server, backoff=0.1).score(prompt="x")
-    gaps = [b - a for a, b in zip(server.times, server.times[1:], strict=False)]
-    assert gaps[0] >= 0.1
-    assert gaps[1] >= 0.2
-    assert gaps[2] >= 0.4
-    with judge_server(Reply(None, 429, {"Retry-After": "0.3"}), GOOD) as server:
-        critic(server).score(prompt="x")
-    assert 0.3 <= server.times[1] - server.times[0] < 3
-    with judge_server(Reply(None, 429, {"Retry-After": formatdate(time.time() + 2, usegmt=True)}), GOOD) as server:
-        critic(server).score(prompt="x")
-    assert 0.5 <= server.times[1] - server.times[0] < 5
-    with judge_server(Reply(None, 429, {"Retry-After": "3600"}), GOOD) as server:
-        critic(server, max_wait=0.2).score(prompt="x")
-    assert 0.2 <= server.times[1] - server.times[0] < 3
-
-
-def test_a_slow_server_is_given_up_and_tried_again() -> None:
-    slow = Reply({}, delay=2.0)
-    with judge_server(slow, GOOD) as server:
-        start = time.monotonic()
-        assert critic(server, timeout=0.3).score(prompt="x") == 0.75
-        assert time.monotonic() - start < 1.9
-    with judge_server(slow) as server, pytest.raises(TransientJudgeError, match=r"no reply within 0\.2 s"):
-        critic(server, timeout=0.2, attempts=2).score(prompt="x")
-
-
-def test_a_server_that_trickles_is_given_up() -> None:
-    drip = Reply(b"[" + b" " * 400 + b"]", trickle=0.02)
-    with judge_server(drip) as server:
-        start = time.monotonic()
-        with pytest.raises(TransientJudgeError, match="no reply within"):
-            critic(server, timeout=0.4, attempts=1).score(prompt="x")
-        assert time.monotonic() - start < 4
-
-
-def test_a_connection_that_breaks_is_tried_again() -> None:
-    with judge_server(Reply(hang_up=True), GOOD) as server:
-        assert critic(server).score(prompt="x") == 0.75
-    nobody = OpenAICompatibleCritic("m", base_url="http://127.0.0.1:9/v1", attempts=2, backoff=0.01)
-    with pytest.raises(TransientJudgeError, match="cannot be reached: ConnectionRefusedError"):
-        nobody.score(prompt="x")
-
-
-def test_a_redirect_is_not_followed() -> None:
-    with (
-        judge_server(GOOD) as other,
-        judge_server(Reply(None, 307, {"Location": other.url})) as server,
-        pytest.raises(JudgeCallError, match="said 307"),
-    ):
-        critic(server).score(prompt="x")
-    assert other.bodies == []
-
-
-def test_a_reply_without_end_is_cut() -> None:
-    with judge_server(Reply(b" " * (11 * 2**20))) as server, pytest.raises(JudgeCallError, match="gave more than"):
-        critic(server).score(prompt="x")
-
-
 # --- many at once
 
 
@@ -304,58 +199,6 @@ def test_one_failure_leaves_the_others_alone() -> None:
     with judge_server(answer=answer) as server:
         found = critic(server).judge_many([Question("good"), Question("bad"), Question("vague")])
     assert [type(f).__name__ for f in found] == ["Judgement", "JudgeCallError", "JudgeReplyError"]
-
-
-# --- the cache
-
-
-def test_a_question_is_asked_once(tmp_path: Path) -> None:
-    with judge_server(GOOD) as server:
-        first = critic(server, cache_dir=tmp_path)
-        assert first.score(prompt="x") == first.score(prompt="x") == 0.75
-        assert (first.usage.requests, first.usage.cache_hits) == (1, 1)
-        again = critic(server, cache_dir=tmp_path)
-        found = again.judge(prompt="x")
-        assert (found.rationale, found.usage) == ("as the policy says", {"cached": True})
-        assert (again.usage.requests, again.usage.cost) == (0, None)
-        critic(server, cache_dir=tmp_path, temperature=0.5).score(prompt="x")
-        critic(server, cache_dir=tmp_path).score(prompt="y")
-    assert len(server.bodies) == 3
-
-
-def test_replay_without_a_server(tmp_path: Path) -> None:
-    with judge_server(GOOD) as server:
-        critic(server, cache_dir=tmp_path).score(prompt="known")
-    replay = OpenAICompatibleCritic("judge-1", base_url="http://127.0.0.1:9", cache_dir=tmp_path, cache_only=True)
-    assert replay.score(prompt="known") == 0.75
-    with pytest.raises(JudgeCallError, match="not in the cache"):
-        replay.score(prompt="new")
-    assert replay.usage.requests == 0
-
-
-def test_a_broken_cache_file_is_a_miss_and_mended(tmp_path: Path) -> None:
-    with judge_server(GOOD) as server:
-        judge = critic(server, cache_dir=tmp_path)
-        judge.score(prompt="x")
-        (file,) = tmp_path.rglob("*.json")
-        for broken in (b"", b"{", b"[]", b'{"reply": 3}', b"\xff"):
-            file.write_bytes(broken)
-            assert judge.score(prompt="x") == 0.75
-        assert json.loads(file.read_bytes())["reply"]
-    assert len(server.bodies) == 6
-
-
-def test_keys_tell_prompts_models_and_parameters_apart() -> None:
-    cache = ReplyCache("unused")
-    keys = {
-        cache.key("p", "m", {}),
-        cache.key("p2", "m", {}),
-        cache.key("p", "m2", {}),
-        cache.key("p", "m", {"seed": 1}),
-        cache.key("\ud800", "m", {}),
-    }
-    assert len(keys) == 5
-    assert cache.key("p", "m", {"a": 1, "b": 2}) == cache.key("p", "m", {"b": 2, "a": 1})
 
 
 # --- the key

@@ -1,0 +1,119 @@
+"""Golden files as files: bytes, lines and columns, sizes, kinds, and what reading one leaves as it was."""
+
+from __future__ import annotations
+
+import os
+import threading
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.core.metrics_base import Metric
+from pytest_auepora.core.types import Document, TargetCategory
+from pytest_auepora.errors import GoldenFileError
+from pytest_auepora.io.golden import load_golden
+from pytest_auepora.metrics.registry import Registry
+
+from .files import CASE, complains, load, problems, write
+
+
+def test_anchors_and_merge_keys_are_the_files_own_business(tmp_path: Path) -> None:
+    suite = load(
+        tmp_path,
+        """\
+        cases:
+        - &base
+          id: a
+          query: Q
+          relevant_docs: &docs [p1, p2]
+        - {<<: *base, id: b}
+        - {id: c, query: Q, relevant_docs: *docs}
+        """,
+    )
+    assert [c.id for c in suite.cases] == ["a", "b", "c"]
+    assert suite.cases[0].sample.relevant_docs == suite.cases[1].sample.relevant_docs
+    assert suite.cases[2].sample.relevant_docs == [Document("p1"), Document("p2")]
+    assert [(c.line, c.col) for c in suite.cases][1:] == [(6, 2), (7, 2)]
+
+
+def test_columns_are_bytes_as_tracebacks_count_them(tmp_path: Path) -> None:
+    text = "cases: [{id: é, query: Q}, {id: ü, query: Qß}]"
+    first, second = load(tmp_path, text).cases
+    assert (first.line, first.col, first.end_col) == (1, 8, len(text.encode()))
+    assert second.col == len(text[: text.index("{id: ü")].encode())
+
+
+def test_lines_are_those_of_an_editor_even_where_yaml_breaks_others(tmp_path: Path) -> None:
+    suite = load(tmp_path, "cases:\n- id: a\n  query: 'one\u2028two\x85three'\n- id: b\n  query: Q\n")
+    assert [c.line for c in suite.cases] == [2, 4]
+    told = problems(tmp_path, "cases:\n- id: a\n  query: 'one\u2028two'\n- id: b\n  qurey: Q\n")
+    assert [line.split(": ")[0] for line in told] == ["5:3"]
+
+
+def test_a_registry_of_ones_own(tmp_path: Path) -> None:
+    class Politeness(Metric):
+        name = "politeness"
+        target = TargetCategory.GENERATION_RELEVANCE
+
+    registry = Registry()
+    registry.add("politeness", Politeness)
+    path = write(tmp_path, "metrics: [politeness]\nthresholds: {politeness: 0.5}" + CASE)
+    assert load_golden(path, registry).metrics == ("politeness",)
+    with complains("unknown metric 'politeness'"):
+        load_golden(path)
+
+
+def test_a_file_may_not_be_too_large(tmp_path: Path) -> None:
+    path = write(tmp_path, CASE)
+    assert load_golden(path, max_bytes=path.stat().st_size).name == "shop"
+    with complains("is larger than"):
+        load_golden(path, max_bytes=path.stat().st_size - 1)
+
+
+def test_what_a_file_may_be_is_not_what_it_takes_in_memory(tmp_path: Path) -> None:
+    path = write(tmp_path, CASE)
+    load_golden(path)
+    tracemalloc.start()
+    load_golden(path, max_bytes=2_000_000_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50_000_000
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_read_to_its_end_and_no_further_than_allowed(tmp_path: Path) -> None:
+    text = write(tmp_path, CASE).read_bytes()
+    pipe = tmp_path / "piped.golden.yaml"
+    os.mkfifo(pipe)
+    for most in (len(text), len(text) - 1):
+        writer = threading.Thread(target=pipe.write_bytes, args=(text,))
+        writer.start()
+        if most == len(text):
+            assert load_golden(pipe, max_bytes=most).cases
+        else:
+            with complains("is larger than"):
+                load_golden(pipe, max_bytes=most)
+        writer.join()
+
+
+@pytest.mark.parametrize("name", ["shop.golden.json", "shop.txt", "golden"])
+def test_other_kinds_of_files_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(GoldenFileError, match=r"ends in \.yaml, \.yml or \.jsonl"):
+        load_golden(write(tmp_path, CASE, name))
+
+
+def test_the_collector_of_garbage_is_left_as_it_was(tmp_path: Path) -> None:
+    import gc
+
+    assert gc.isenabled()
+    load(tmp_path, CASE)
+    assert gc.isenabled()
+    problems(tmp_path, "cases: [")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        load(tmp_path, CASE)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
