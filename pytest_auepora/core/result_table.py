@@ -19,6 +19,7 @@ from collections.abc import (
 )
 from functools import partial
 from itertools import compress
+from operator import attrgetter
 from typing import Any, Generic, TypeVar, overload
 
 from .case_scores import Score, ScoreState
@@ -37,6 +38,8 @@ _SHOWN = ("query", "where", "expected", "outputs")
 _AT_JUDGED = {name: place for place, name in enumerate(_JUDGED)}
 _AT_SHOWN = {name: place for place, name in enumerate((*_SHOWN, *_ALIKE))}
 _PARTS = frozenset({*_AT_JUDGED, *_AT_SHOWN, "scores", "cluster"})
+_judged_of: Callable[[CaseResult], tuple[Any, ...]] = attrgetter(*_JUDGED)
+_shown_of: Callable[[CaseResult], tuple[Any, ...]] = attrgetter(*_SHOWN)
 _Judged = tuple[tuple[Any, ...], dict[str, tuple[Any, ...]]]
 
 T = TypeVar("T")
@@ -68,28 +71,35 @@ class ResultTable(MutableMapping[str, CaseResult]):
 
     def __setitem__(self, case_id: str, result: CaseResult) -> None:
         row = self.rows[case_id]
-        self._count += not self._states[row]
+        if self._states[row]:
+            self._forget(row)
+        self._count += 1
         self._states[row] = _CODES[result.state]
-        for column in self._columns.values():
-            column.codes[row] = 0
+        columns = self._columns
         more = {
             name: (score.state, score.value, score.reason, score.data, score.details)
             for name, score in result.scores.items()
-            if not self._column(name).take(row, score)
+            if not (columns.get(name) or self._new_column(name)).take(row, score)
         }
-        self._clusters.pop(row, None)
         if result.cluster != case_id:
             self._clusters[row] = result.cluster
-        shown = [getattr(result, name) for name in _SHOWN]
-        shown += [None if self._alike[name].take(row, value := getattr(result, name)) else value for name in _ALIKE]
+        unlike = [
+            None if alike.take(row, value := getattr(result, name)) else value for name, alike in self._alike.items()
+        ]
         self._places[row] = len(self._shown)
-        self._judged.append((tuple([getattr(result, name) for name in _JUDGED]), more))
-        self._shown.append(tuple(shown))
+        self._judged.append((_judged_of(result), more))
+        self._shown.append((*_shown_of(result), *unlike))
 
-    def _column(self, name: str) -> ScoreCodes:
-        if name not in self._columns:
-            self._columns[name] = ScoreCodes(len(self.ids))
-        return self._columns[name]
+    def _new_column(self, name: str) -> ScoreCodes:
+        made = self._columns[name] = ScoreCodes(len(self.ids))
+        return made
+
+    def _forget(self, row: int) -> None:
+        for column in self._columns.values():
+            column.codes[row] = 0
+        self._clusters.pop(row, None)
+        self._states[row] = 0
+        self._count -= 1
 
     def __getitem__(self, case_id: str) -> CaseResult:
         row = self.rows[case_id]
@@ -106,8 +116,7 @@ class ResultTable(MutableMapping[str, CaseResult]):
         row = self.rows[case_id]
         if not self._states[row]:
             raise KeyError(case_id)
-        self._states[row] = 0
-        self._count -= 1
+        self._forget(row)
 
     def __contains__(self, case_id: object) -> bool:
         row = self.rows.get(case_id)  # type: ignore[call-overload]
@@ -129,9 +138,12 @@ class ResultTable(MutableMapping[str, CaseResult]):
 
     def all(self) -> Iterator[CaseResult]:
         """Yield the results; reports go through them a dozen times, and what is made here is made for each."""
-        for row, (case_id, code) in enumerate(zip(self.ids, self._states, strict=True)):
-            if code:
-                yield self._at(case_id, row)
+        return map(self._at, self, compress(range(len(self.ids)), self._states))
+
+    @property
+    def clusters(self) -> dict[str, str]:
+        """The clusters of the cases that do not stand for themselves, by case."""
+        return {self.ids[row]: cluster for row, cluster in sorted(self._clusters.items()) if cluster}
 
     def scores_of(self, metric: str, wanted: Callable[[CaseResult], bool] | None = None) -> ScoreColumn:
         """Return the scores of *metric* in the cases that have one, were not skipped and are *wanted*."""
@@ -159,7 +171,10 @@ class ResultTable(MutableMapping[str, CaseResult]):
     def part(self, row: int, name: str) -> Any:
         """Return the attribute *name* of the result in *row*."""
         if name == "scores":
-            return {name: self.score(name, row) for name, column in self._columns.items() if column.codes[row]}
+            return {
+                name: column.get(row) or self._elsewhere(name, row)
+                for name, column in self._columns.items() if column.codes[row]
+            }  # fmt: skip
         if name == "cluster":
             return self._clusters.get(row, self.ids[row])
         if name in _ALIKE and (found := self._alike[name].get(row)) is not None:
@@ -170,11 +185,14 @@ class ResultTable(MutableMapping[str, CaseResult]):
 
     def score(self, metric: str, row: int) -> Score:
         """Return one score of the result in *row*, which has it."""
-        return self._columns[metric].get(row) or Score(*self._judged.at(self._places[row])[1][metric])
+        return self._columns[metric].get(row) or self._elsewhere(metric, row)
 
     def number(self, metric: str, row: int) -> Score:
         """Return state and value of one score of the result in *row*, which has it; perhaps more."""
         return self._columns[metric].number(row) or self.score(metric, row)
+
+    def _elsewhere(self, metric: str, row: int) -> Score:
+        return Score(*self._judged.at(self._places[row])[1][metric])
 
     def measurement(self, metric: str, row: int) -> Measurement:
         """Return what *metric* gave of the case in *row*, of which it measured something."""
@@ -198,7 +216,7 @@ class _Items(ItemsView[str, CaseResult]):
     _mapping: ResultTable
 
     def __iter__(self) -> Iterator[tuple[str, CaseResult]]:
-        return ((result.case_id, result) for result in self._mapping.all())
+        return zip(self._mapping, self._mapping.all(), strict=True)
 
 
 class _Kept(CaseResult):

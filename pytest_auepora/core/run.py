@@ -186,6 +186,8 @@ class Run(ByFields):
     @property
     def clusters(self) -> dict[str, str]:
         """The clusters of the cases that do not stand for themselves, by case; worked out anew each time."""
+        if in_columns(self.cases):
+            return self.cases.clusters
         return {i: case.cluster for i, case in self.cases.items() if case.cluster not in ("", i)}
 
     def add(self, results: Iterable[CaseResult]) -> None:

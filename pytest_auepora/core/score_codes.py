@@ -58,20 +58,24 @@ class ScoreCodes:
 
     def take(self, row: int, score: Score) -> bool:
         """Keep *score*; False where it is more than a number, or one of too many reasons for there being none."""
-        value = score.value
+        state, value = score.state, score.value
         if score.data is not None or score.details or not (value is None or type(value) is float):
-            self.codes[row] = _ELSEWHERE[score.state]
+            self.codes[row] = _ELSEWHERE[state]
             self._values[row] = value if type(value) is float else nan
             self.details.update(score.details)
             return False
-        said = (score.state, value is not None, score.reason)
-        code = self._known.get(said, 0)
-        if not code and len(self._said) <= _MOST_SAID:
-            code = self._known[said] = len(self._said)
-            self._said.append(said)
-        self.codes[row] = code or _ELSEWHERE[score.state]
+        said = state, value is not None, score.reason
+        code = self._known.get(said) or self._learn(said)
+        self.codes[row] = code or _ELSEWHERE[state]
         self._values[row] = 0.0 if value is None else value
         return code > 0
+
+    def _learn(self, said: tuple[Any, ...]) -> int:
+        if (code := len(self._said)) > _MOST_SAID:
+            return 0
+        self._known[said] = code
+        self._said.append(said)
+        return code
 
     def get(self, row: int) -> Score | None:
         """Return the score in *row*; None where it is kept elsewhere."""
@@ -83,10 +87,10 @@ class ScoreCodes:
 
     def number(self, row: int) -> Score | None:
         """Return state and value of the score in *row*; None where not even they are here."""
-        code, value = self.codes[row], self._values[row]
-        if code == _ELSEWHERE["number"] and not isnan(value):  # no score is not a number
-            return Score("number", value, "", None, {})
-        return self.get(row)
+        found = self.get(row)
+        if found is None and self.codes[row] == _ELSEWHERE["number"] and not isnan(value := self._values[row]):
+            return Score("number", value, "", None, {})  # no score is not a number
+        return found
 
     def coded(self, states: Collection[ScoreState], *, plain: bool) -> bytes:
         """Return for each code whether it stands for one of *states*; without *plain*, not those of mere numbers."""

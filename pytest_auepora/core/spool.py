@@ -14,7 +14,7 @@ __all__ = ["Held", "Spool"]
 
 T = TypeVar("T")
 
-_WITHOUT_REFERENCES = 2  # the version of the format: looking for what is there twice takes longer than to write it
+_VERSION = 4  # of the format: the first in which texts of ASCII are copied as they are
 
 
 class Spool(Sequence[T], Generic[T]):
@@ -43,7 +43,7 @@ class Spool(Sequence[T], Generic[T]):
     def __setitem__(self, at: int, value: T) -> None:
         plain: Any = value
         try:
-            data, sign = marshal.dumps(plain, _WITHOUT_REFERENCES), 1
+            data, sign = marshal.dumps(plain, _VERSION), 1
         except ValueError:  # anything of a class of its own, a number of numpy included
             data, sign = pickle.dumps(value, pickle.HIGHEST_PROTOCOL), -1
         if not self._at_end:
@@ -63,7 +63,10 @@ class Spool(Sequence[T], Generic[T]):
     def __getitem__(self, at: slice) -> list[T]: ...
     def __getitem__(self, at: int | slice) -> T | list[T]:
         if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
+            return [self._read(i) for i in range(*at.indices(len(self)))]
+        return self._read(at)
+
+    def _read(self, at: int) -> T:
         start, size = self._starts[at], self._sizes[at]
         self._file.seek(start)
         self._at_end = False
@@ -72,7 +75,7 @@ class Spool(Sequence[T], Generic[T]):
         return value  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[T]:
-        return (self[i] for i in range(len(self)))
+        return map(self._read, range(len(self)))
 
 
 class Held(Spool[T]):
@@ -85,5 +88,5 @@ class Held(Spool[T]):
     def at(self, place: int) -> T:
         """Return the value at *place*; the same one again until another is read."""
         if self._last is None or self._last[0] != place:
-            self._last = place, self[place]
+            self._last = place, self._read(place)
         return self._last[1]

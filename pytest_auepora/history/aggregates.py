@@ -86,6 +86,7 @@ def _stored(value: Any) -> Any:
 
 
 RankOf = Callable[[CaseResult], "int | None"]
+_Said = Mapping[str, Any]
 
 
 def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf | None = None) -> AggregateMetrics:
@@ -112,11 +113,12 @@ def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf |
             continue
         if case.ranks:
             ranks.append(rank_of(case))
-        for k, recall in _document_recalls(case).items():
+        expected, outputs = case.expected, case.outputs  # looked up once: see above
+        for k, recall in _document_recalls(case, expected, outputs).items():
             if recall is not None:
                 recalls[k].append(recall)
         for one in anew:
-            one.note(case)
+            one.note(case.case_id, expected, outputs)
 
     def counts(case: CaseResult) -> bool:
         return case.state != "error" and (only is None or case.case_id in only)
@@ -140,15 +142,15 @@ def first_rank(result: CaseResult) -> int | None:
     return min((r for r in result.ranks.values() if r is not None), default=None)
 
 
-def _document_recalls(result: CaseResult) -> Mapping[int, float | None]:
+def _document_recalls(result: CaseResult, expected: _Said, outputs: _Said) -> Mapping[int, float | None]:
     """Return the share of the relevant documents that the top k come from, by k; stored scores where no ids are."""
-    if "retrieved" not in result.outputs or "relevant" not in result.expected:
+    if "retrieved" not in outputs or "relevant" not in expected:
         scores = {k: result.scores.get(f"recall@{k}_doc") for k in CUTS}
         return {k: score.value for k, score in scores.items() if score is not None}
-    wanted = set(_documents([label for label in result.expected["relevant"] if label.get("grade", 1) >= 1]))
+    wanted = set(_documents([label for label in expected["relevant"] if label.get("grade", 1) >= 1]))
     if not wanted:
         return {}
-    hits = _documents(result.outputs["retrieved"][: CUTS[-1]])
+    hits = _documents(outputs["retrieved"][: CUTS[-1]])
     found = [rank for rank, hit in enumerate(hits, 1) if hit in wanted and hit not in hits[: rank - 1]]
     return {k: bisect_right(found, k) / len(wanted) for k in CUTS}
 
@@ -188,12 +190,12 @@ class _Measured:
         self._ids: list[str] = []
         self._all_the_same = name == "citation_coverage"
 
-    def note(self, case: CaseResult) -> None:
+    def note(self, case_id: str, expected: _Said, outputs: _Said) -> None:
         """Take in a case that counts, for it to be measured anew if the metric is about it."""
-        if self._concerns is None or self._concerns(case):
-            self._ids.append(case.case_id)
+        if self._concerns is None or self._concerns(expected):
+            self._ids.append(case_id)
             # nothing cites anything: every answer that counts has the same 0
-            self._all_the_same = self._all_the_same and not _may_cite(case)
+            self._all_the_same = self._all_the_same and not _may_cite(outputs)
 
     def mean(self, counts: Callable[[CaseResult], bool]) -> float | None:
         """Return the mean over the cases that were noted or, of stored scores, that were not skipped and count."""
@@ -216,15 +218,15 @@ class _Measured:
 _READ = ("citation_coverage", "assertion_pass", "empty_result_rate", "refusal_correctness")
 """Metrics that are read off texts."""
 
-_CONCERNS: Mapping[str, Callable[[CaseResult], bool]] = {
-    "assertion_pass": lambda case: "must_contain" in case.expected or "forbidden" in case.expected,
-    "refusal_correctness": lambda case: case.expected.get("expect", "refuse") == "refuse",
+_CONCERNS: Mapping[str, Callable[[_Said], bool]] = {
+    "assertion_pass": lambda expected: "must_contain" in expected or "forbidden" in expected,
+    "refusal_correctness": lambda expected: expected.get("expect", "refuse") == "refuse",
 }
-"""Which cases a metric is about, as far as that can be seen before a case is restored, which takes time."""
+"""By what is expected, which cases a metric is about, as far as that shows before a case is restored: that takes time."""
 
 
-def _may_cite(case: CaseResult) -> bool:
-    return "citations" in case.outputs or "[" in str(case.outputs.get("answer", ""))
+def _may_cite(outputs: _Said) -> bool:
+    return "citations" in outputs or "[" in str(outputs.get("answer", ""))
 
 
 def _anew(metric: Metric, held: Any) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from itertools import compress
 from typing import Any, TypeVar, get_args
 
@@ -67,9 +67,24 @@ class ComparedTable(Mapping[str, CaseComparison]):
         row = self.rows[case_id]
         if not self._flips[row]:
             raise KeyError(case_id)
+        return self._at(case_id, row)
+
+    def _at(self, case_id: str, row: int) -> CaseComparison:
         made = _Kept.__new__(_Kept)
         made.case_id, made.flip, made._table, made._row = case_id, _FLIPS[self._flips[row] - 1], self, row
         return made
+
+    def values(self) -> ValuesView[CaseComparison]:
+        """Return the comparisons."""
+        return _Values(self)
+
+    def items(self) -> ItemsView[str, CaseComparison]:
+        """Return the comparisons with their cases."""
+        return _Items(self)
+
+    def all(self) -> Iterator[CaseComparison]:
+        """Yield the comparisons, without looking each up."""
+        return map(self._at, self, compress(range(len(self.ids)), self._flips))
 
     def __contains__(self, case_id: object) -> bool:
         row = self.rows.get(case_id)  # type: ignore[call-overload]
@@ -93,6 +108,20 @@ class ComparedTable(Mapping[str, CaseComparison]):
         """Return the changes of one metric, by case."""
         column = self._columns.get(name)
         return {} if column is None else ChangeColumn(self, column)
+
+
+class _Values(ValuesView[CaseComparison]):
+    _mapping: ComparedTable
+
+    def __iter__(self) -> Iterator[CaseComparison]:
+        return self._mapping.all()
+
+
+class _Items(ItemsView[str, CaseComparison]):
+    _mapping: ComparedTable
+
+    def __iter__(self) -> Iterator[tuple[str, CaseComparison]]:
+        return zip(self._mapping, self._mapping.all(), strict=True)
 
 
 class _Kept(CaseComparison):

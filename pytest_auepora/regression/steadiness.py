@@ -51,7 +51,7 @@ def steadiness(run: Run, comparison: Comparison | None, policy: RegressionPolicy
     """Look at the repeats of *run* and of the baseline it was compared with; nothing where nobody repeated."""
     compared = {} if comparison is None else comparison.cases
     repeated = any(c.repeats > 1 for c in run.cases.values())
-    if not repeated and not any(c.before is not None and c.before.repeats > 1 for c in compared.values()):
+    if not repeated and not any((b := c.before) is not None and b.repeats > 1 for c in compared.values()):
         return Steadiness()
     out = Steadiness(flaky_cases(run, compared, policy))
     if comparison is not None:
