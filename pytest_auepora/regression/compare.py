@@ -110,6 +110,13 @@ class Comparison(ByFields):
         else:
             self.cases[case_id].changes[name] = change
 
+    @property
+    def repeated(self) -> bool:
+        """Whether any case was asked several times for the baseline."""
+        if _is_table(self.cases):
+            return self.cases.repeated
+        return any(c.before is not None and c.before.repeats > 1 for c in self.cases.values())
+
     def count(self) -> Counter[str]:
         """How many cases are newly failing, fixed, unchanged, …"""
         return Counter(c.flip for c in self.cases.values())

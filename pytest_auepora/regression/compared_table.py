@@ -26,6 +26,9 @@ class ComparedTable(Mapping[str, CaseComparison]):
     Args:
         results: the run's.
         before: the blocks of the baseline, by case.
+
+    Attributes:
+        repeated: see `Comparison.repeated`.
     """
 
     def __init__(self, results: ResultTable, before: Mapping[str, BaselineCase]) -> None:
@@ -35,6 +38,7 @@ class ComparedTable(Mapping[str, CaseComparison]):
         self._columns: dict[str, _Column] = {}
         self._lost: dict[int, dict[str, str]] = {}
         self._apart: dict[int, str] = {}
+        self.repeated = False
 
     @classmethod
     def of(
@@ -52,6 +56,8 @@ class ComparedTable(Mapping[str, CaseComparison]):
         self._flips[row] = _FLIPS.index(one.flip) + 1
         for name, change in one.changes.items():
             self.set_change(one.case_id, name, change)
+        if one.before is not None and one.before.repeats > 1:
+            self.repeated = True
         if one.lost:
             self._lost[row] = one.lost
         if one.apart:

@@ -50,8 +50,8 @@ class Steadiness:
 def steadiness(run: Run, comparison: Comparison | None, policy: RegressionPolicy) -> Steadiness:
     """Look at the repeats of *run* and of the baseline it was compared with; nothing where nobody repeated."""
     compared = {} if comparison is None else comparison.cases
-    repeated = any(c.repeats > 1 for c in run.cases.values())
-    if not repeated and not any((b := c.before) is not None and b.repeats > 1 for c in compared.values()):
+    before = comparison is not None and comparison.repeated
+    if not before and not any(c.repeats > 1 for c in run.cases.values()):
         return Steadiness()
     out = Steadiness(flaky_cases(run, compared, policy))
     if comparison is not None:

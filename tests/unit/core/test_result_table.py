@@ -56,6 +56,7 @@ def test_what_goes_in_comes_out_in_order(monkeypatch: pytest.MonkeyPatch, alike:
         Run("s", cases=table, expected_ids=IDS).to_dict()
         == Run("s", cases={i: RESULTS[i] for i in IDS}, expected_ids=IDS).to_dict()
     )
+    assert Run("s", cases=table).clusters == Run("s", cases=RESULTS).clusters == {"d": "b"}
 
 
 def test_scores_of_a_metric_are_those_of_the_results() -> None:

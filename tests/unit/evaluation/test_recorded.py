@@ -226,6 +226,7 @@ def test_a_case_more_takes_some_hundred_bytes(tmp_path: Path, monkeypatch: pytes
         assert done.verdict.aggregates["recall@5"].n == size - 2
         write_csv(_Nowhere(), [done.run])
         summary_text([done.run], [done.verdict])
+        HistoryStore(tmp_path / f"{size}.db").add(done.run, done.verdict)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[2] - peaks[1] < 1000 * 500, peaks

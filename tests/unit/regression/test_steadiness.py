@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.result_table import ResultTable
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.evaluation.repeats import merge_repeats
 from pytest_auepora.history.baselines import as_baseline, as_run
@@ -163,6 +164,19 @@ def test_flaky_cases_are_named_by_the_baseline_or_else_by_the_run() -> None:
     )  # fmt: skip
     why = "passes in 2 of 4 repeats and recall@1 varies by 0.58 (standard deviation) between repeats"
     assert found.flaky == {"a": f"{why} of the baseline", "c": why}
+
+
+def test_of_a_large_run_the_repeats_of_the_baseline_count_as_well() -> None:
+    baseline = accepted(asked("a", recall_at_1=[1.0, 0.0] * 2), case("b", recall_at_1=1.0))
+    now = run(case("a", recall_at_1=1.0), case("b", recall_at_1=1.0))
+    seen = []
+    for cases in (now.cases, ResultTable(("a", "b"), {"a": 0, "b": 1})):
+        cases.update(now.cases)
+        found = judge(replace(now, cases=cases), [], RegressionPolicy(), M, baseline=baseline)
+        seen.append((found.flaky, found.comparison is not None and found.comparison.repeated))
+    assert seen[0] == seen[1]
+    assert seen[0][1]
+    assert list(seen[0][0]) == ["a"]
     assert flaky_line(found, most=1) == "2 flaky cases: a (passes in 2 of 4 repeats), and 1 more"
 
 
