@@ -222,7 +222,7 @@ _CONCERNS: Mapping[str, Callable[[_Said], bool]] = {
     "assertion_pass": lambda expected: "must_contain" in expected or "forbidden" in expected,
     "refusal_correctness": lambda expected: expected.get("expect", "refuse") == "refuse",
 }
-"""By what is expected, which cases a metric is about, as far as that shows before a case is restored: that takes time."""
+"""By what is expected, which cases a metric is about, as far as that shows before one is restored, which takes time."""
 
 
 def _may_cite(outputs: _Said) -> bool:
