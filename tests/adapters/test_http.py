@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from pytest_auepora.adapters.http import HttpCallError, HttpRag
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import CallTimeoutError, OutputShapeError, SystemShapeError
+from tests.loopback import Quiet, served
 
 from .asking import SAMPLE, ask, ids
 
@@ -22,57 +23,48 @@ SECRET = "s3cret-token-value"
 
 
 class Endpoint:
-    """A server on loopback that notes what it was asked and answers as it was told."""
+    """What the server noted of what it was asked, and what it is told to answer."""
 
     def __init__(self) -> None:
+        self.url = ""
         self.asked: list[dict[str, Any]] = []
         self.status = 200
         self.body: bytes | Callable[[Any], object] = b"{}"
         self.headers: dict[str, str] = {}
-        endpoint = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def answer(self) -> None:
-                length = int(self.headers.get("Content-Length", 0))
-                sent = self.rfile.read(length)
-                headers = {k.lower(): v for k, v in self.headers.items()}
-                body = json.loads(sent) if sent else None
-                endpoint.asked.append({"method": self.command, "path": self.path, "headers": headers, "body": body})
-                if callable(endpoint.body):
-                    endpoint.body(self)
-                    return
-                self.send_response(endpoint.status)
-                for name, value in endpoint.headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(endpoint.body)))
-                self.end_headers()
-                self.wfile.write(endpoint.body)
-
-            do_GET = do_POST = do_PUT = answer  # noqa: N815
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}/ask"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
-        self.thread.start()
 
     def says(self, value: Any) -> None:
         self.body = json.dumps(value).encode()
 
-    def close(self) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+
+class Handler(Quiet):
+    def __init__(self, endpoint: Endpoint, *args: Any) -> None:
+        self.endpoint = endpoint
+        super().__init__(*args)
+
+    def answer(self) -> None:
+        endpoint, sent = self.endpoint, self.sent()
+        headers = {k.lower(): v for k, v in self.headers.items()}
+        body = json.loads(sent) if sent else None
+        endpoint.asked.append({"method": self.command, "path": self.path, "headers": headers, "body": body})
+        if callable(endpoint.body):
+            endpoint.body(self)
+            return
+        self.send_response(endpoint.status)
+        for name, value in endpoint.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(endpoint.body)))
+        self.end_headers()
+        self.wfile.write(endpoint.body)
+
+    do_GET = do_POST = do_PUT = answer  # noqa: N815
 
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
     made = Endpoint()
-    yield made
-    made.close()
+    with served(partial(Handler, made)) as url:
+        made.url = f"{url}/ask"
+        yield made
 
 
 # -- asked and answered
@@ -193,10 +185,10 @@ def test_connection_that_is_dropped(endpoint: Endpoint) -> None:
 
 
 def test_nobody_listens() -> None:
-    gone = Endpoint()
-    gone.close()
+    with served(Quiet) as url:
+        pass
     with pytest.raises(HttpCallError, match=r"could not be reached: .*refused"):
-        ask(HttpRag(gone.url))
+        ask(HttpRag(f"{url}/ask"))
 
 
 def test_something_that_is_no_json(endpoint: Endpoint) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.loopback import Quiet, served
 
 BOT = "github-actions[bot]"
 
@@ -58,46 +59,37 @@ def _page(found: list[Any], query: dict[str, list[str]]) -> list[Any]:
     return found[size * (page - 1) : size * page]
 
 
+class _Handler(Quiet):
+    protocol_version = "HTTP/1.0"
+
+    def __init__(self, github: FakeGitHub, *args: Any) -> None:
+        self.github = github
+        super().__init__(*args)
+
+    def answer(self) -> None:
+        status, headers, text = self.reply()
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    do_GET = do_POST = do_PATCH = answer  # noqa: N815 - names of the standard library
+
+    def reply(self) -> tuple[int, dict[str, str], str]:
+        github, raw, parts = self.github, self.sent(), urlsplit(self.path)
+        github.requests.append((self.command, parts.path))
+        if github.answers:
+            return github.answers.pop(0)
+        if self.headers.get("Authorization") != f"Bearer {github.token}":
+            return 401, {}, json.dumps({"message": "Bad credentials"})
+        body = github.reply(self.command, parts.path, parse_qs(parts.query), json.loads(raw) if raw else None)
+        return (404, {}, json.dumps({"message": "Not Found"})) if body is None else (200, {}, json.dumps(body))
+
+
 @contextmanager
 def serving() -> Iterator[FakeGitHub]:
     """Serve a repository as long as the context is open."""
     github = FakeGitHub()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.0"
-
-        def answer(self) -> None:
-            parts = urlsplit(self.path)
-            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            github.requests.append((self.command, parts.path))
-            status, body = 200, None
-            headers: dict[str, str] = {}
-            if github.answers:
-                status, headers, text = github.answers.pop(0)
-            elif self.headers.get("Authorization") != f"Bearer {github.token}":
-                status, text = 401, json.dumps({"message": "Bad credentials"})
-            else:
-                body = github.reply(self.command, parts.path, parse_qs(parts.query), json.loads(raw) if raw else None)
-                status = 200 if body is not None else 404
-                text = json.dumps(body if body is not None else {"message": "Not Found"})
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        do_GET = do_POST = do_PATCH = answer  # noqa: N815 - names of the standard library
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    github.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with served(partial(_Handler, github)) as github.url:
         yield github
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

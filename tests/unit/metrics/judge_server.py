@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from typing import Any
 
 from pytest_auepora.metrics.llm_client import OpenAICompatibleCritic
+from tests.loopback import Quiet, served
 
 
 @dataclass
@@ -57,64 +58,59 @@ class JudgeServer:
         return self.script.pop(0) if len(self.script) > 1 else self.script[0]
 
 
+class _Handler(Quiet):
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, state: JudgeServer, *args: Any) -> None:
+        self.state = state
+        super().__init__(*args)
+
+    def answer(self) -> None:
+        state, raw = self.state, self.sent()
+        with state.lock:
+            state.bodies.append(json.loads(raw))
+            state.headers.append(dict(self.headers.items()))
+            state.paths.append(self.path)
+            state.times.append(time.monotonic())
+            state.running += 1
+            state.most_running = max(state.most_running, state.running)
+            reply = state.next_reply(state.bodies[-1])
+        time.sleep(reply.delay)
+        with state.lock:
+            state.running -= 1  # before the reply: its reader may send the next request at once
+        with suppress(OSError):  # the client gave up
+            self.give(reply)
+
+    do_POST = answer  # noqa: N815 - a name of the standard library
+
+    def give(self, reply: Reply) -> None:
+        if reply.hang_up:
+            self.connection.close()
+            return
+        raw = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(raw)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        if not reply.trickle:
+            self.wfile.write(raw)
+            return
+        for i in range(len(raw)):
+            self.wfile.write(raw[i : i + 1])
+            self.wfile.flush()
+            time.sleep(reply.trickle)
+
+
 @contextmanager
 def judge_server(*script: Reply, answer: Callable[[dict[str, Any]], Reply] | None = None) -> Iterator[JudgeServer]:
     """Serve until the block ends."""
     state = JudgeServer(script=list(script), answer=answer)
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers["Content-Length"]))
-            with state.lock:
-                state.bodies.append(json.loads(raw))
-                state.headers.append(dict(self.headers.items()))
-                state.paths.append(self.path)
-                state.times.append(time.monotonic())
-                state.running += 1
-                state.most_running = max(state.most_running, state.running)
-                reply = state.next_reply(state.bodies[-1])
-            time.sleep(reply.delay)
-            with state.lock:
-                state.running -= 1  # before the reply: its reader may send the next request at once
-            with suppress(OSError):  # the client gave up
-                self.give(reply)
-
-        def give(self, reply: Reply) -> None:
-            if reply.hang_up:
-                self.connection.close()
-                return
-            raw = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-            self.send_response(reply.status)
-            for name, value in reply.headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(raw)))
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self.close_connection = True
-            if not reply.trickle:
-                self.wfile.write(raw)
-                return
-            for i in range(len(raw)):
-                self.wfile.write(raw[i : i + 1])
-                self.wfile.flush()
-                time.sleep(reply.trickle)
-
-        def log_message(self, *args: object) -> None:
-            """Nothing on the terminal."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    state.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with served(partial(_Handler, state)) as url:
+        state.url = f"{url}/v1"
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def critic(server: JudgeServer, **options: Any) -> OpenAICompatibleCritic:

@@ -1,0 +1,37 @@
+"""Servers of tests: on loopback, in a thread, as long as a block lasts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+__all__ = ["Quiet", "served"]
+
+
+class Quiet(BaseHTTPRequestHandler):
+    """Says nothing on the terminal."""
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def sent(self) -> bytes:
+        """Return the body of the request."""
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+
+@contextmanager
+def served(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Let *handler* answer requests to the URL that is given."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
