@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
+from .booking import Booking, Fn, Upcoming
 from .call_output import OutputSplitter, keep_with_call, replay
 from .here import acall_here, call_here
 from .loops import LoopLane, LoopThread
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CallResult",
     "Caller",
+    "Fn",
     "OutputSplitter",
     "Upcoming",
     "active_call",
@@ -33,15 +35,6 @@ __all__ = [
 ]
 
 _POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
-
-Fn = Callable[[], Any]
-Upcoming = Iterable["tuple[Hashable, Fn] | tuple[Hashable, Fn, float | None]"]
-"""What may be started early, in the order it will be asked for: key, function, and its own time limit if any."""
-
-
-class _Lane(Protocol):
-    def submit(self, call: Call) -> None: ...
-    def promote(self, call: Call) -> None: ...
 
 
 class Caller:
@@ -97,9 +90,7 @@ class Caller:
         self.grace = grace
         self.coroutines = coroutines
         self._meanwhile = meanwhile
-        # looking through what is upcoming costs more than a call: not at each one while plenty are under way
-        self._fill_every = max(1, (self.lookahead - 2 * concurrency) // 4)
-        self._since_filled = 0
+        self._booking = Booking(concurrency, self.lookahead, self.timeout, retry)
         self._ahead: dict[Hashable, Call] = {}
         self._loops = LoopThread(grace)
         self._workers: Workers | LoopWorkers | None = None
@@ -127,7 +118,7 @@ class Caller:
         upcoming, alone = self._alone(key, self._ahead, upcoming, limit)
         if alone:
             return call_here(self._own_call(fn), self._await_elsewhere)
-        call = self._book(self._beside(), self._ahead, (key, fn, limit), upcoming)
+        call = self._booking.book(self._beside(), self._ahead, (key, fn, limit), upcoming)
         if not call.finished.is_set():
             self._use_time()
         self._wait(call)
@@ -149,7 +140,7 @@ class Caller:
         upcoming, alone = self._alone(key, lane.ahead, upcoming, limit)
         if alone:
             return await acall_here(self._own_call(fn))
-        call = self._book(lane, lane.ahead, (key, fn, limit), upcoming)
+        call = self._booking.book(lane, lane.ahead, (key, fn, limit), upcoming)
         try:
             await lane.wait(call)
         finally:
@@ -166,7 +157,7 @@ class Caller:
         try:
             for fn in fns:
                 key = object()
-                self._submit(self._beside(), self._ahead, key, fn, self.timeout)
+                self._booking.submit(self._beside(), self._ahead, key, fn, self.timeout)
                 window.append(key)
                 if len(window) > self.lookahead:
                     yield self._take(window.popleft())
@@ -234,36 +225,6 @@ class Caller:
         rest = iter(upcoming) if self.lookahead else iter(())
         first = next(rest, None)
         return (chain([first], rest), False) if first is not None else ((), True)
-
-    def _book(
-        self, lane: _Lane, ahead: dict[Hashable, Call], own: tuple[Hashable, Fn, float | None], upcoming: Upcoming
-    ) -> Call:
-        key, fn, limit = own
-        call = ahead.get(key)
-        is_early = call is not None
-        if call is None:
-            call = self._submit(lane, ahead, key, fn, limit)
-        else:
-            call.limit(limit)
-        if call.state == "queued":
-            lane.promote(call)
-        self._since_filled += 1
-        if is_early and self._since_filled < self._fill_every:
-            return call
-        self._since_filled = 0
-        for next_key, next_fn, *its_own in islice(upcoming, self.lookahead):
-            if next_key not in ahead:
-                its_limit = its_own[0] if its_own and its_own[0] is not None else self.timeout
-                self._submit(lane, ahead, next_key, next_fn, its_limit)
-        if not is_early and len(ahead) == 1:
-            call.result.concurrency = 1
-        return call
-
-    def _submit(self, lane: _Lane, ahead: dict[Hashable, Call], key: Hashable, fn: Fn, limit: float | None) -> Call:
-        ahead[key] = call = Call(fn, limit, self.retry, self.concurrency)
-        call.detach()
-        lane.submit(call)
-        return call
 
     # -- waiting and giving up
 
