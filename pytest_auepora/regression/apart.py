@@ -15,7 +15,6 @@ from .compare import Comparison, MetricChange
 from .gates import GateOutcome, leave_undecided
 from .measurements import APART, Pairs, aggregate_of, settle
 from .policy import RegressionPolicy
-from .slices import CLUSTERS_FOR_STATISTICS
 
 if TYPE_CHECKING:
     from .bootstrap import Effect, EffectInterval
@@ -81,10 +80,10 @@ def judge_apart(
         _question(run, name, metrics[name], pairs, policy, change=comparison.aggregates[name])
         for name, pairs in settled.items()
     ]
-    by_chance = [q for q in asked if _effective(q, policy) == "statistical"]
+    by_chance = [q for q in asked if policy.over(q.name, q.n_clusters) == "statistical"]
     out = []
     for question in asked:
-        how = _effective(question, policy)
+        how = policy.over(question.name, question.n_clusters)
         if how == "report":
             continue
         gate = _outcome(run, comparison, question)
@@ -112,13 +111,6 @@ def _question(
     clusters = {i: run.cases[i].cluster or i for i in pairs}
     effect: Effect = "ratio" if info.target in APART and change.before > 0 else "difference"
     return _Question(name, metric, info, pairs, change, clusters, effect, *limits(name, info, policy))
-
-
-def _effective(question: _Question, policy: RegressionPolicy) -> str:
-    said = policy.for_metric(question.name).policy
-    if said != "auto":
-        return said
-    return "tolerance" if question.n_clusters < CLUSTERS_FOR_STATISTICS else "statistical"
 
 
 def _outcome(run: Run, comparison: Comparison, question: _Question) -> GateOutcome:

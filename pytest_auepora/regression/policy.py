@@ -12,6 +12,7 @@ from ..errors import ThresholdError, did_you_mean
 
 __all__ = [
     "ALL",
+    "CLUSTERS_FOR_STATISTICS",
     "OVERRIDES",
     "AnchorPolicy",
     "JudgePolicy",
@@ -30,6 +31,9 @@ Slice = Mapping[str, str] | str
 
 ALL = "all"
 """Stands for every metric in ``not_comparable``."""
+
+CLUSTERS_FOR_STATISTICS = 10
+"""Below this many there is no chance to count with: not over a suite, and not over a slice of it."""
 
 OVERRIDES = ("policy", "case_max_drop", "min_effect", "margin", "judge")
 """What may differ from metric to metric; alpha belongs to the whole family of metrics."""
@@ -111,6 +115,13 @@ class RegressionPolicy(Fixed):
         """Return the policy of one metric, its overrides applied."""
         own = self.metrics.get(name)
         return replace(self, metrics={}, **own) if own else self
+
+    def over(self, name: str, clusters: int) -> PolicyName:
+        """Return how a metric is judged over so many clusters: what the file says, or what ``auto`` picks."""
+        said = self.for_metric(name).policy
+        if said != "auto":
+            return said
+        return "tolerance" if clusters < CLUSTERS_FOR_STATISTICS else "statistical"
 
     def against_anchor(self) -> RegressionPolicy:
         """Return the policy for the comparison with the anchor; no limit of a metric is narrower than the anchor's."""

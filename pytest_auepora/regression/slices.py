@@ -9,13 +9,10 @@ from typing import NamedTuple
 from ..core.run import CaseResult, Run
 from .compare import Comparison, MetricChange, ScoreChange, change_over, is_column
 from .measurements import is_apart
-from .policy import RegressionPolicy, Slice
+from .policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
 from .thresholds import sliced
 
-__all__ = ["CLUSTERS_FOR_STATISTICS", "Part", "in_slice", "is_too_small", "parts_of", "slice_notes"]
-
-CLUSTERS_FOR_STATISTICS = 10
-"""Below this many there is no chance to count with: not over a suite, and not over a slice of it."""
+__all__ = ["Part", "in_slice", "is_too_small", "parts_of", "slice_notes"]
 
 
 class Part(NamedTuple):

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.run import MetricInfo, Run
-from .policy import RegressionPolicy
+from .policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
 from .precision import PLANNED_CRITICAL_VALUE, POWER_80
 from .repeat_plan import ONCE, RepeatPlan
-from .slices import CLUSTERS_FOR_STATISTICS
 
 __all__ = ["MetricNoise", "Suggestion", "learn"]
 

@@ -15,10 +15,10 @@ from ..core.run import Run
 from .compare import Comparison
 from .gates import GateOutcome, leave_undecided
 from .policy import RegressionPolicy
-from .slices import CLUSTERS_FOR_STATISTICS, Part, is_too_small, parts_of
+from .slices import Part, is_too_small, parts_of
 from .steadiness import instead_of_cases
 
-__all__ = ["CLUSTERS_FOR_STATISTICS", "judge_regression"]
+__all__ = ["judge_regression"]
 
 
 def judge_regression(
@@ -32,7 +32,7 @@ def judge_regression(
     by_policy: dict[str, list[Part]] = defaultdict(list)
     for part in parts:
         if not part.slice or not is_too_small(part, policy):
-            by_policy[_effective(part, policy)].append(part)
+            by_policy[policy.over(part.metric, part.clusters)].append(part)
     out = {part.title: _tolerance(run, comparison, part, policy) for part in by_policy["tolerance"]}
     for family in (
         [p for p in by_policy["statistical"] if p.metric not in advisory],
@@ -41,13 +41,6 @@ def judge_regression(
         if family:
             out.update(_statistical(run, comparison, policy, family))
     return [out[part.title] for part in parts if part.title in out]
-
-
-def _effective(part: Part, policy: RegressionPolicy) -> str:
-    said = policy.for_metric(part.metric).policy
-    if said != "auto":
-        return said
-    return "tolerance" if part.clusters < CLUSTERS_FOR_STATISTICS else "statistical"
 
 
 def _outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:

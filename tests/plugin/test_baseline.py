@@ -242,13 +242,17 @@ def test_another_version_of_a_metric_is_not_compared(project: Project) -> None:
     assert "metric version 99" in str(result.stdout)
 
 
-def test_the_case_guard_fails_the_case_itself(project: Project) -> None:
+def broken_under(project: Project, policy: str) -> pytest.RunResult:
+    """Run the broken system where nothing but its baseline is there to hold it to, under *policy*."""
     project.edit("    thresholds: {token_f1: 0.5}\n", "")
-    project.edit("thresholds:\n  recall@3: 0.9\n", "")
-    project.edit("metrics: [recall@1,", "regression: {min_effect: 0.9}\nmetrics: [recall@1,")
+    project.edit("thresholds:\n  recall@3: 0.9\n", f"regression: {{{policy}}}\n")
     project.accept()
     project.break_retriever()
-    result = project.run()
+    return project.run()
+
+
+def test_the_case_guard_fails_the_case_itself(project: Project) -> None:
+    result = broken_under(project, "min_effect: 0.9")
     assert result.ret == 1
     text = str(result.stdout)
     assert "fell from 1.00 to 0.00 since the baseline" in text
@@ -256,23 +260,13 @@ def test_the_case_guard_fails_the_case_itself(project: Project) -> None:
 
 
 def test_the_tolerance_policy_fails_the_suite(project: Project) -> None:
-    project.edit("    thresholds: {token_f1: 0.5}\n", "")
-    project.edit("thresholds:\n  recall@3: 0.9\n", "")
-    project.edit("metrics: [recall@1,", "regression: {case_max_drop: 1.0}\nmetrics: [recall@1,")
-    project.accept()
-    project.break_retriever()
-    result = project.run()
+    result = broken_under(project, "case_max_drop: 1.0")
     assert result.ret == 1
     assert "regression: recall@1" in gates(result)
     assert result.parseoutcomes()["failed"] == len(gates(result))
 
 
 def test_policy_report_shows_and_does_not_fail(project: Project) -> None:
-    project.edit("    thresholds: {token_f1: 0.5}\n", "")
-    project.edit("thresholds:\n  recall@3: 0.9\n", "")
-    project.edit("metrics: [recall@1,", "regression: {policy: report}\nmetrics: [recall@1,")
-    project.accept()
-    project.break_retriever()
-    result = project.run()
+    result = broken_under(project, "policy: report")
     assert result.ret == 0
     assert "-0.2" in str(result.stdout)
