@@ -65,14 +65,19 @@ class CaseComparison(ByFields):
         return self.flip not in ("new", "changed", "skipped")
 
     @property
+    def gains(self) -> list[float]:
+        """The gains in all metrics that compare."""
+        return [change.gain for change in self.changes.values()]
+
+    @property
     def worst(self) -> float:
         """The largest drop (negative), or 0."""
-        return min([0.0, *(c.gain for c in self.changes.values())])
+        return min([0.0, *self.gains])
 
     @property
     def best(self) -> float:
         """The largest gain, or 0."""
-        return max([0.0, *(c.gain for c in self.changes.values())])
+        return max([0.0, *self.gains])
 
 
 @dataclass(eq=False, repr=False, slots=True)

@@ -102,6 +102,10 @@ class ComparedTable(Mapping[str, CaseComparison]):
     def __len__(self) -> int:
         return len(self._flips) - self._flips.count(0)
 
+    def gains(self, row: int) -> list[float]:
+        """Return the gains of the case in *row*."""
+        return [column.gain[row] for column in self._columns.values() if column.flags[row]]
+
     def part(self, row: int, name: str) -> Any:
         """Return the attribute *name* of the comparison in *row*."""
         if name == "changes":
@@ -136,6 +140,10 @@ class _Kept(CaseComparison):
     __slots__ = ("_row", "_table")
     _table: ComparedTable
     _row: int
+
+    @property
+    def gains(self) -> list[float]:
+        return self._table.gains(self._row)
 
     def __getattr__(self, name: str) -> Any:  # asked only for what was never set
         if name in _FETCHED:

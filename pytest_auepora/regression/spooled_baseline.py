@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import fields
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ..core.spool import Spool
 from .baseline import BaselineCase, case_of
@@ -16,7 +16,10 @@ from .baseline import BaselineCase, case_of
 __all__ = ["SpooledBaseline", "read_by_case"]
 
 _fields_of: Callable[[BaselineCase], tuple[Any, ...]] = attrgetter(*[f.name for f in fields(BaselineCase)])
-_CASES, _ENDS_OF_CASES, _ENDS_OF_CASE = ' "cases": {\n', (" },\n", " }\n"), ("  },\n", "  }\n")
+_CASES, _END_OF_CASES = ' "cases": {\n', "\n }"
+_END_OF_CASE = "\n  }"
+_NEXT_CASE = f"{_END_OF_CASE},\n"
+_PIECE = 64 * 1024  # characters
 
 
 class SpooledBaseline(MutableMapping[str, BaselineCase]):
@@ -73,7 +76,7 @@ class SpooledBaseline(MutableMapping[str, BaselineCase]):
 def read_by_case(path: Path, rows: Mapping[str, int]) -> tuple[dict[str, Any], SpooledBaseline] | None:
     """Read a baseline file as this package writes it; None of any other, however sound or broken it is.
 
-    What is around the cases and every case are JSON by themselves, so that the file is as well.
+    What is around the cases and any number of cases in a row are JSON by themselves, so that the file is as well.
 
     Returns:
         What the file says, its cases left out, and those.
@@ -86,27 +89,29 @@ def read_by_case(path: Path, rows: Mapping[str, int]) -> tuple[dict[str, Any], S
                 around.append(line)
                 if line == _CASES:
                     around.append(_take(file, cases))
-        raw = json.loads("".join(around))
-        return (raw, cases) if isinstance(raw, dict) and raw.get("cases") == {} and around.count(_CASES) == 1 else None
+                    break
+            around.append(file.read())
+        text = "".join(around)
+        raw = json.loads(text)
+        return (raw, cases) if isinstance(raw, dict) and raw.get("cases") == {} and text.count(_CASES) == 1 else None
     except (OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         return None
 
 
-def _take(lines: Iterable[str], cases: SpooledBaseline) -> str:
-    """Put the *cases* in, and return the line that ends them."""
-    block: list[str] = []
-    more = True
-    for line in lines:
-        if not block and line in _ENDS_OF_CASES:
-            if more:
-                raise ValueError("a comma without a case behind it")
-            return line
-        block.append(line)
-        if line in _ENDS_OF_CASE:
-            if not more:
-                raise ValueError("two cases without a comma between them")
-            more = line.endswith(",\n")
-            ((case_id, said),) = json.loads(f"{{{''.join(block).rstrip().removesuffix(',')}}}").items()
-            cases[case_id] = case_of(said)
-            block.clear()
-    raise ValueError("cut short")
+def _take(file: TextIO, cases: SpooledBaseline) -> str:
+    """Put the *cases* in, some at a time, and return what was read behind them."""
+    text = ""
+    while (end := text.find(_END_OF_CASES)) < 0:
+        if (cut := text.rfind(_NEXT_CASE)) >= 0:
+            _put(cases, f"{text[:cut]}{_END_OF_CASE}")
+            text = text[cut + len(_NEXT_CASE) :]
+        if not (more := file.read(max(_PIECE, len(text)))):  # as much again: a long case is not searched for its end
+            raise ValueError("cut short")  # in every piece of it
+        text += more
+    _put(cases, text[:end])
+    return text[end:]
+
+
+def _put(cases: SpooledBaseline, text: str) -> None:
+    for case_id, said in json.loads(f"{{{text}}}").items():
+        cases[case_id] = case_of(said)

@@ -173,7 +173,7 @@ def _moved(page: Page, verdict: Verdict) -> None:
     worst: list[tuple[float, str]] = []
     for case in verdict.comparison.cases.values():
         if case.flip == "unchanged":
-            gains = [change.gain for change in case.changes.values()]
+            gains = case.gains
             drop = min(gains, default=0.0)
             lower, higher = lower + (drop < 0), higher + (drop >= 0 and max(gains, default=0.0) > 0)
             if drop < 0:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import BaselineError
+from pytest_auepora.regression import spooled_baseline
 from pytest_auepora.regression.baseline import Baseline, BaselineCase, load_baseline
 from pytest_auepora.regression.spooled_baseline import SpooledBaseline
 
@@ -25,6 +26,11 @@ def written(folder: Path, change: Callable[[str], str] = str) -> Path:
     text = Baseline("shop", "", {"f1": {"version": 1, "params": {}}}, {"model": "m"}, dict(CASES)).dumps()
     path.write_text(change(text), encoding="utf-8")
     return path
+
+
+@pytest.fixture(params=[1, 100, 64 * 1024], autouse=True)
+def piece(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spooled_baseline, "_PIECE", request.param)
 
 
 def test_it_says_what_the_whole_file_says(tmp_path: Path) -> None:
@@ -70,6 +76,14 @@ def test_what_is_broken_is_told_as_of_the_whole_file(tmp_path: Path, name: str) 
             load_baseline(path, "shop", rows=rows)
         told.append(str(caught.value))
     assert told[0] == told[1]
+
+
+def test_of_two_lists_of_cases_the_last_counts(tmp_path: Path) -> None:
+    path = written(tmp_path, lambda text: text.replace(' "format"', ' "cases": {\n },\n "format"'))
+    for rows in (None, ROWS):
+        found = load_baseline(path, "shop", rows=rows)
+        assert found is not None
+        assert not found.cases
 
 
 @pytest.mark.parametrize("indent", [None, 1])
