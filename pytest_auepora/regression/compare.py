@@ -209,17 +209,18 @@ def compare_case(
         out.apart = f"chunker_version_match {before.match} → {match}"
     scores, changes, apart = result.scores, out.changes, out.apart
     for name, old in before.scores.items():
-        if old is None or name not in scores or name not in metrics or name in incomparable:
+        score, info = scores.get(name), metrics.get(name)
+        if old is None or score is None or info is None or name in incomparable:
             continue
-        score, info = scores[name], metrics[name]
         if not info.baselined or (apart and info.target.startswith("RETRIEVAL")):
             continue
         state, new = score.state, score.value
-        if state == "n/a":
-            out.lost[name] = score.reason
-            continue
-        if state == "error":
-            new = _worst(info)
+        if state != "number":
+            if state == "n/a":
+                out.lost[name] = score.reason
+                continue
+            if state == "error":
+                new = _worst(info)
         if new is None:
             continue
         gain = new - old if info.direction == "higher" else old - new

@@ -69,7 +69,8 @@ def leave_undecided(gate: GateOutcome, policy: RegressionPolicy) -> None:
 
 def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutcome:
     """Judge one threshold over the cases of its slice.  Nothing measured is a failure, never a pass."""
-    total = sum(1 for _ in _ran(run, gate))
+    states = Counter([case.state for case in _ran(run, gate)])
+    total = states.total()
     out = GateOutcome(
         gate.title, "threshold", "passed", "", gate.metric, bound=str(gate.bound), total=total,
         owner=gate.owner or run.owner_of(gate.metric), line=gate.line,
@@ -77,10 +78,10 @@ def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutco
     if not total:
         return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")
     if gate.metric in ("error_rate", "pass_rate"):
-        hits = "error" if gate.metric == "error_rate" else "passed"
-        out.n, out.value = total, sum(c.state == hits for c in _ran(run, gate)) / total
-        culprits = (c for c in _ran(run, gate) if c.state == "error" or (hits == "passed" and c.state != hits))
-        out.culprits = tuple([c.case_id for c in culprits])
+        out.n, out.value = total, states["error" if gate.metric == "error_rate" else "passed"] / total
+        guilty = states.keys() & ({"error"} if gate.metric == "error_rate" else {"error", "failed"})
+        if guilty:
+            out.culprits = tuple([case.case_id for case in _ran(run, gate) if case.state in guilty])
         return _settle(out, gate.bound)
     scores = run.scores_of(gate.metric, (lambda case: in_slice(case, gate.slice)) if gate.slice else None)
     return _judge_metric(out, gate, metrics[gate.metric], scores, run)
