@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from .types import TargetCategory as T
 
-__all__ = ["ADDITIONAL", "GENERATION", "RETRIEVAL", "component_of"]
+__all__ = ["GENERATION", "RETRIEVAL", "component_of"]
 
 RETRIEVAL = frozenset({T.RETRIEVAL_RELEVANCE, T.RETRIEVAL_ACCURACY})
 GENERATION = frozenset({T.GENERATION_RELEVANCE, T.GENERATION_FAITHFULNESS, T.GENERATION_CORRECTNESS})
-ADDITIONAL = frozenset(T) - RETRIEVAL - GENERATION
 
 
 def component_of(target: T) -> str:

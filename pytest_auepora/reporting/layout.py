@@ -24,7 +24,6 @@ __all__ = [
     "printable",
     "printable_all",
     "render",
-    "styled",
     "table",
     "text_width",
     "uncommanded",
@@ -286,8 +285,3 @@ def render(lines: Iterable[Line], *, color: bool = False) -> str:
 def _colored(cell: Cell) -> str:
     codes = [str(_ESCAPES[name]) for name in cell.style if name in _ESCAPES]
     return f"\x1b[{';'.join(codes)}m{cell.text}\x1b[0m" if codes and cell.text else cell.text
-
-
-def styled(cells: Iterable[Cell], *style: str) -> Line:
-    """Return *cells* with *style* added to each."""
-    return [cell._replace(style=(*cell.style, *style)) for cell in cells]

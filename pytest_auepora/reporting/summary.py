@@ -17,7 +17,7 @@ from .numbers import plural, score
 from .page import Page
 from .tally import FAILING, cases_of, headline, headline_style, long_note
 
-__all__ = ["case_word", "collected_line", "headline", "headline_style", "summary_lines"]
+__all__ = ["case_word", "headline", "headline_style", "summary_lines"]
 
 MOST_CASES = 10
 
@@ -31,12 +31,6 @@ _COLUMNS = (
 )
 _PLAIN: tuple[str, ...] = ()
 _STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",)}
-
-
-def collected_line(files: int, cases: int, variants: int = 1) -> str:
-    """Return ``auepora: 2 golden files, 44 cases``; *variants* is the number of configurations of the system."""
-    each = f" in {variants} configurations" if variants > 1 else ""
-    return f"auepora: {plural(files, 'golden file')}, {plural(cases, 'case')}{each}"
 
 
 def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo], most: int = 3) -> str:

@@ -8,7 +8,7 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.header import header_lines
 from pytest_auepora.reporting.layout import Line, plain, text_width
-from pytest_auepora.reporting.summary import case_word, collected_line, summary_lines
+from pytest_auepora.reporting.summary import case_word, summary_lines
 
 from .builders import METRICS, Case, baseline_of, infos_of, judged, run_of, verdict_of
 
@@ -200,5 +200,3 @@ def test_header() -> None:
         "auepora: accepting results into the baseline (new)",
     ]
     assert header_lines() == []
-    assert collected_line(1, 1) == "auepora: 1 golden file, 1 case"
-    assert collected_line(2, 44, 3) == "auepora: 2 golden files, 44 cases in 3 configurations"
