@@ -45,14 +45,16 @@ def _age() -> None:
 def set_aside() -> Callable[[], None]:
     """Take what there is out of the collector's sight; what is made from now on it walks as ever.
 
-    For the time after much was made that stays: each full collection would walk all of it.  What is garbage already
-    is collected before.  Nothing is done where the program has turned collection off or has frozen objects itself.
+    For the time after much was made that stays: each full collection would walk all of it.  What became garbage of
+    late is collected before; to look for older garbage as well, which waits until all is brought back, is to walk all
+    there is, and takes as long as forty cases.  Nothing is done where the program has turned collection off or has
+    frozen objects itself.
 
     Returns:
         What brings it back.
     """
     if not gc.isenabled() or not hasattr(gc, "freeze") or gc.get_freeze_count() > _OF_THE_START:
         return lambda: None
-    gc.collect()
+    gc.collect(1)
     gc.freeze()
     return gc.unfreeze

@@ -59,11 +59,6 @@ class Callers:
         return self._options.concurrency or (ASYNC_CONCURRENCY if is_async else 1)
 
     @property
-    def overlap(self) -> bool:
-        """Whether calls of any system overlap; those of an async one may even where this is not so."""
-        return self._concurrency(is_async=False) > 1
-
-    @property
     def ahead(self) -> bool:
         """Whether calls may have been started that nobody has asked for."""
         return any(caller.concurrency > 1 for caller in self._callers.values())

@@ -200,13 +200,7 @@ class Collecting(OnlyHooks):
             known.queue = Queue(session.items)
             known.staged = staged_suites(session.items, known)
         if sum(CASE in item.stash for item in session.items) >= _MANY:
-            if known.callers.overlap:
-                known.waiting.append(self._set_aside)  # it takes its time
-            else:
-                self._set_aside()
-
-    def _set_aside(self) -> None:
-        self._undo.callback(set_aside())
+            self._undo.callback(set_aside())
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:

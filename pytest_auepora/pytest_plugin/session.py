@@ -5,7 +5,7 @@ What scores and judges answers is imported where it is used: calls are under way
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +53,6 @@ class AueporaSession:
         running: the golden item whose function is being called.
         queue: those that will be run, where calls may be made ahead of time.
         staged: golden files whose cases may be asked again by the last of them.
-        waiting: what is to be done once the first answers are awaited, if calls overlap.
     """
 
     running: pytest.Function
@@ -67,7 +66,6 @@ class AueporaSession:
         self.processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self.staged: frozenset[Path] = frozenset()
         self.queue = Queue(())
-        self.waiting: list[Callable[[], Any]] = []
         self._relative: dict[Path, str] = {}
         self._suites: dict[Path, GoldenSuite] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}
@@ -101,11 +99,9 @@ class AueporaSession:
         return Labels(self)
 
     def use_time(self) -> None:
-        """Do, once, what can be done while the first answers are awaited."""
+        """Make ready what comes later while the first answers are awaited."""
         from .meanwhile import make_ready
 
-        while self.waiting:
-            self.waiting.pop()()
         make_ready(self)
 
     def settle(

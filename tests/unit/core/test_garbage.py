@@ -91,6 +91,19 @@ def test_what_is_set_aside_is_not_walked_until_it_is_brought_back() -> None:
     assert kept() is None
 
 
+@pytest.mark.skipif(not hasattr(gc, "freeze"), reason="this interpreter freezes nothing")
+def test_older_garbage_is_found_once_all_is_brought_back() -> None:
+    lost = Loop()
+    found = weakref.ref(lost)
+    gc.collect()  # now it is old
+    del lost
+    bring_back = set_aside()
+    gc.collect()
+    bring_back()
+    gc.collect()
+    assert found() is None
+
+
 @pytest.mark.parametrize("how", ["off", "frozen"])
 @pytest.mark.skipif(not hasattr(gc, "freeze"), reason="this interpreter freezes nothing")
 def test_nothing_is_set_aside_in_a_program_with_plans_of_its_own(how: str) -> None:
