@@ -9,8 +9,6 @@ import pytest
 
 from .conftest import Project
 
-TWO_SYSTEMS = "def rag(request):\n    return answer"
-
 
 def test_node_ids_are_the_case_ids_in_file_order(project: Project) -> None:
     result = project.run("--co", "-q")

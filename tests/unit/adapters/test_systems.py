@@ -129,9 +129,6 @@ class RunsOnAnnotatedText:
         return f"{x} 3"
 
 
-ASYNC = (acoroutine, AsyncCallable, Bot.aask, RunsAsync)
-
-
 @pytest.mark.parametrize(
     ("obj", "name", "is_async"),
     [

@@ -259,7 +259,14 @@ def test_a_stream_that_takes_no_attributes_is_replaced_and_given_back(monkeypatc
     assert rigid.text == "between\nkept\n"
 
 
-def test_a_process_without_streams_is_served_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_without_streams_is_served_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    with OutputSplitter():
-        replay(CallResult(output=[("stdout", "nowhere")]))
+    with OutputSplitter() as splitter:
+        splitter.install()
+        result = early(lambda: sys.stderr.write("kept\n"))
+        result.output.insert(0, ("stdout", "nowhere"))
+        replay(result)
+    assert sys.stdout is None
+    assert capsys.readouterr().err.endswith("kept\n")

@@ -67,9 +67,11 @@ def test_what_was_started_in_another_loop_is_cancelled_there() -> None:
 
 
 def test_a_loop_may_cancel_a_call_before_its_first_step() -> None:
+    ran: list[int] = []
+
     async def main() -> None:
         async def never_started() -> None:
-            pass
+            ran.append(1)
 
         caller = Caller(2, timeout=LONG)
         await caller.acall(1, lambda: None, [(2, never_started)])
@@ -79,6 +81,7 @@ def test_a_loop_may_cancel_a_call_before_its_first_step() -> None:
         caller.close()
 
     asyncio.run(main())
+    assert ran == []
 
 
 def test_when_the_owner_is_cancelled_so_is_its_call_in_its_own_task() -> None:

@@ -181,7 +181,9 @@ def test_what_cannot_be_stored_stays(tmp_path: Path) -> None:
 
 def test_a_file_in_the_way_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "folder").write_text("")
-    write(tmp_path / "folder", 2).close()
+    write(tmp_path / "folder", 2).close(keep=True)
+    assert (tmp_path / "folder").read_text() == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 def test_it_lies_beside_the_history(tmp_path: Path) -> None:

@@ -21,14 +21,6 @@ from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 
 URL = os.environ.get("AUEPORA_TEST_DATABASE", "")
 ROOT = Path(__file__).resolve().parents[3]
-TABLES = (
-    "eval_compared",
-    "eval_recording_blocks",
-    "eval_recordings",
-    "eval_query_results",
-    "eval_runs",
-    "auepora_meta",
-)
 
 pytestmark = [
     pytest.mark.skipif(not URL, reason="needs a database server: AUEPORA_TEST_DATABASE is not set"),

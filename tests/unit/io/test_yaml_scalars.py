@@ -63,5 +63,6 @@ def test_what_begins_otherwise_is_text() -> None:
 
 @pytest.mark.parametrize("text", ["a", "yes", "no answer", "12", "0.5", "2024 was long", "-dash", "no"])
 def test_plain_words_and_numbers_need_no_pyyaml(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = by_pyyaml(text)
     monkeypatch.setattr(Plain, "_by_yaml", None)
-    Plain().resolve(text, None)
+    assert ours(text) == wanted
