@@ -105,12 +105,13 @@ def sibling(item: pytest.Function, name: str, function: FunctionType) -> pytest.
     return made
 
 
-def alike(item: pytest.Item, other: pytest.Function) -> bool:
+def alike(item: pytest.Item, other: pytest.Item) -> bool:
     """Whether *item* is a `sibling` of *other* (or the other way round) with the same parameters."""
     return (
         item.parent is other.parent
         and getattr(item, "_fixtureinfo", None) is getattr(other, "_fixtureinfo", None)
         and getattr(item, "callspec", None) is getattr(other, "callspec", None)
+        and getattr(item, "fixturenames", None) is getattr(other, "fixturenames", None)
     )
 
 

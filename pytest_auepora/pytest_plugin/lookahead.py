@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from .compat import fixture_definitions
+from .compat import alike, fixture_definitions
 from .keys import CASE, SUITE
 
-__all__ = ["Queue", "share_key"]
+__all__ = ["Queue"]
 
+_SKIPPED = ("skip", "skipif")
 _HARMLESS = frozenset({"request", "record_property", "record_testsuite_property"})
 
 
@@ -29,8 +30,14 @@ class Queue:
     @cached_property
     def _place(self) -> dict[pytest.Item, tuple[Hashable, int]]:
         places: dict[pytest.Item, tuple[Hashable, int]] = {}
+        first: pytest.Item | None = None
+        key: Hashable = None
         for item in self._items:
-            if (key := share_key(item)) is not None:
+            if not _is_plain(item):
+                continue
+            if first is None or not alike(item, first):  # as it nearly always is: the first call waits for this
+                first, key = item, _share_key(item)
+            if key is not None:
                 group = self._groups.setdefault(key, [])
                 places[item] = key, len(group)
                 group.append(item)
@@ -54,15 +61,12 @@ class Queue:
         return following is None or self._place.get(following, (None, 0))[0] != self._place[item][0]
 
 
-def share_key(item: pytest.Item) -> Hashable | None:
-    """Return a key equal for items that get the same value of the system's fixture.
+def _share_key(item: pytest.Item) -> Hashable | None:
+    """Return a key equal for golden items that get the same value of the system's fixture.
 
-    None where the call must not start early: no golden case, timed, skipped, not run, or a function-scoped
-    fixture in the closure, whose set-up for that item has not happened yet.
+    None where the call must not start early: a function-scoped fixture in the closure, whose set-up for that item has
+    not happened yet.
     """
-    case = item.stash.get(CASE, None)
-    if case is None or case.benchmark is not None or _will_not_run(item):
-        return None
     name = item.stash[SUITE].fixture
     definitions = fixture_definitions(item)
     if name not in definitions:
@@ -79,7 +83,12 @@ def share_key(item: pytest.Item) -> Hashable | None:
     return tuple(map(id, definitions[name])), home, params
 
 
-def _will_not_run(item: pytest.Item) -> bool:
-    if any(item.iter_markers("skip")) or any(item.iter_markers("skipif")):
-        return True
-    return any(not mark.kwargs.get("run", True) for mark in item.iter_markers("xfail"))
+def _is_plain(item: pytest.Item) -> bool:
+    """Whether *item* is a golden case that is not timed, skipped, or not run."""
+    case = item.stash.get(CASE, None)
+    if case is None or case.benchmark is not None:
+        return False
+    for mark in item.iter_markers():
+        if mark.name in _SKIPPED or (mark.name == "xfail" and not mark.kwargs.get("run", True)):
+            return False
+    return True
