@@ -169,6 +169,18 @@ def test_files_without_cases(project: Project, content: bytes) -> None:
     assert "Traceback" not in output(result)
 
 
-def test_a_wrong_number_of_an_option(project: Project) -> None:
-    assert project.run("--auepora-concurrency", "0").ret == 4
-    assert project.run("--auepora-timeout", "-1").ret == 4
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("concurrency", "0", "--auepora-concurrency 0: expected more than 0"),
+        ("timeout", "-1", "--auepora-timeout -1.0: expected more than 0"),
+        ("repeat", "0", "--auepora-repeat: expected 1 repeat or more"),
+        ("repeat", "-3", "--auepora-repeat: expected a number of repeats, as 5, or two, as 3-5, got '-3'"),
+        ("seed", "-1", "--auepora-seed -1: expected 0 or more"),
+        ("seed", "x", "--auepora-seed: invalid int value: 'x'"),
+    ],
+)
+def test_a_wrong_number_of_an_option(project: Project, option: str, value: str, message: str) -> None:
+    result = project.run(f"--auepora-{option}", value)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert message in output(result)

@@ -112,11 +112,6 @@ def test_a_case_that_must_pass_may_not_be_skipped(project: Project) -> None:
     assert gates(result) == ["coverage: must_pass"]
 
 
-@pytest.mark.parametrize("value", ["0", "-3"])
-def test_repeats_are_counted_from_one(project: Project, value: str) -> None:
-    assert project.run("--auepora-repeat", value).ret == 4
-
-
 def test_repeats_are_kept_and_flaky_cases_named_everywhere(project: Project) -> None:
     project.rag(FLIPPING)
     project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {policy: report}\n")

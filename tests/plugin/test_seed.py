@@ -95,8 +95,3 @@ def test_other_tests_draw_what_they_would_without(dicey: Project) -> None:
     result = dicey.run("--auepora-seed", "0", "shop.golden.yaml", "test_z.py")
     assert result.ret == 0, str(result.stdout)
     assert "seed 0, one call at a time" in str(result.stdout)
-
-
-@pytest.mark.parametrize("value", ["-1", "x"])
-def test_a_seed_is_a_number_from_zero(project: Project, value: str) -> None:
-    assert project.run("--auepora-seed", value).ret == 4

@@ -52,7 +52,7 @@ def test_without_the_flag_nothing_is_collected(project: Project) -> None:
 
 def test_the_ini_key_switches_it_on(project: Project) -> None:
     project.pytester.makeini("[pytest]\nauepora = true")
-    assert project.run(auepora=False).ret == 0
+    project.run(auepora=False).assert_outcomes(passed=7)  # five cases, two gates
 
 
 def test_an_update_implies_the_flag(project: Project) -> None:
