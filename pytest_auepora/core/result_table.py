@@ -140,6 +140,12 @@ class ResultTable(MutableMapping[str, CaseResult]):
         """Yield the results; reports go through them a dozen times, and what is made here is made for each."""
         return map(self._at, self, compress(range(len(self.ids)), self._states))
 
+    def having(self, key: str) -> Iterator[CaseResult]:
+        """Yield the results that have *key* in their ``extra``."""
+        for row in self._alike["extra"].rows(key):
+            if self._states[row] and key in self.part(row, "extra"):
+                yield self._at(self.ids[row], row)
+
     @property
     def clusters(self) -> dict[str, str]:
         """The clusters of the cases that do not stand for themselves, by case."""

@@ -6,7 +6,7 @@ and reports read only a `Run`.  It is plain data and survives JSON unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
@@ -194,6 +194,12 @@ class Run(ByFields):
         """Take results in; a later one of the same case replaces the earlier (reruns)."""
         for result in results:
             self.cases[result.case_id] = result
+
+    def having(self, key: str) -> Iterator[CaseResult]:
+        """Yield the results that have *key* in their ``extra``, in order; mostly they are few or none."""
+        if in_columns(self.cases):
+            return self.cases.having(key)
+        return (case for case in self.cases.values() if key in case.extra)
 
     def scores_of(self, metric: str, wanted: Callable[[CaseResult], bool] | None = None) -> Scores:
         """Return the scores of *metric* in the cases that have one, were not skipped and are *wanted*."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import compress, count
 from math import isnan, nan
 from typing import Any
 
@@ -39,6 +40,11 @@ class Alike:
         """Return what is kept for *row*, if it is."""
         code = self._codes[row]
         return self._values[code - 1] if code else None
+
+    def rows(self, key: str) -> Iterator[int]:
+        """Yield the rows whose mapping has *key* or is not kept here."""
+        may_have = [True, *(key in value for value in self._values)]
+        return compress(count(), map(may_have.__getitem__, self._codes))
 
 
 class ScoreCodes:

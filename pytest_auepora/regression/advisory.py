@@ -39,7 +39,7 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
     notes = [
         gate.message.removesuffix(f"; {standing.advisory[gate.metric]}") for gate in gates if gate.would_be == "failed"
     ]
-    told = [f"{c.case_id}: {line}" for c in run.cases.values() for line in c.extra.get("advisory", ())]
+    told = [f"{c.case_id}: {line}" for c in run.having("advisory") for line in c.extra["advisory"]]
     if told:
         more = f" and {len(told) - 3} more" if len(told) > 3 else ""
         notes.append(f"advisory: would fail cases: {'; '.join(told[:3])}{more}")

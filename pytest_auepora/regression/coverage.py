@@ -17,7 +17,7 @@ _PRUNE = "accept with --auepora-prune"
 def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool) -> list[GateOutcome]:
     """Return a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
     out: list[GateOutcome] = []
-    if told := [i for i, c in run.cases.items() if c.state == "skipped" and "must_pass" in c.extra]:
+    if told := [c.case_id for c in run.having("must_pass") if c.state == "skipped"]:
         out.append(_lost(run, "must_pass", f"{_list(told)}: must pass, and was skipped", told))
     if comparison is None:
         return out

@@ -20,7 +20,7 @@ _HELP = "pytest --auepora-check tells them one by one"
 
 def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
     """Return what has to be said beside the scores: how labels that moved were matched, and what does not compare."""
-    moved = {i: c.extra["labels"] for i, c in run.cases.items() if "labels" in c.extra}
+    moved = {c.case_id: c.extra["labels"] for c in run.having("labels")}
     out: list[str] = []
     if moved:
         became = Counter(told["became"] for m in moved.values() for told in m["labels"].values())
@@ -44,9 +44,9 @@ def _cases(n: int) -> str:
 def label_outcomes(run: Run) -> list[GateOutcome]:
     """Return a failed outcome where labels of the golden file can be matched with nothing the corpus has."""
     lost = {
-        i: [name for name, told in c.extra["labels"]["labels"].items() if told["match"] == "none"]
-        for i, c in run.cases.items()
-        if c.extra.get("labels", {}).get("match") == "none"
+        c.case_id: [name for name, told in c.extra["labels"]["labels"].items() if told["match"] == "none"]
+        for c in run.having("labels")
+        if c.extra["labels"].get("match") == "none"
     }
     if not lost:
         return []

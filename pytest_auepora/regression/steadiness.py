@@ -51,7 +51,7 @@ def steadiness(run: Run, comparison: Comparison | None, policy: RegressionPolicy
     """Look at the repeats of *run* and of the baseline it was compared with; nothing where nobody repeated."""
     compared = {} if comparison is None else comparison.cases
     before = comparison is not None and comparison.repeated
-    if not before and not any(c.repeats > 1 for c in run.cases.values()):
+    if not before and not any(c.repeats > 1 for c in run.having("repeats")):
         return Steadiness()
     out = Steadiness(flaky_cases(run, compared, policy))
     if comparison is not None:

@@ -123,7 +123,7 @@ def _cut(score: Score, values: list[float | None] | None, n: int, info: MetricIn
 
 
 def _has_more(run: Run, plan: RepeatPlan) -> bool:
-    return any(case.repeats > plan.first for case in run.cases.values())
+    return any(case.repeats > plan.first for case in run.having("repeats"))
 
 
 def _first_gates(

@@ -146,7 +146,7 @@ def _no_baseline(note: str) -> GateOutcome:
 
 
 def _quarantine_notes(run: Run) -> list[str]:
-    cases = [c for c in run.cases.values() if "quarantine" in c.extra]
+    cases = list(run.having("quarantine"))
     held = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if c.quarantined()]
     over = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if not c.quarantined()]
     notes = [f"in quarantine, not held to the baseline: {', '.join(held)}"] if held else []

@@ -14,7 +14,8 @@ _MOST_METRICS = 4
 
 def repeats_line(run: Run) -> str:
     """Return ``each case asked 5 times, seed 7``; empty where nothing was repeated or seeded."""
-    times = sorted({c.repeats for c in run.cases.values() if c.state in ("passed", "failed")})
+    repeated = any(run.having("repeats"))
+    times = sorted({c.repeats for c in run.cases.values() if c.state in ("passed", "failed")}) if repeated else []
     said = []
     if times and times[-1] > 1:
         said.append(
