@@ -17,18 +17,18 @@ from collections.abc import (
     Sequence,
     ValuesView,
 )
-from functools import partial
 from itertools import compress
 from operator import attrgetter
-from typing import Any, Generic, TypeVar, overload
+from typing import Any
 
 from .case_scores import Score, ScoreState
 from .metrics_base import Measurement
 from .run import CaseResult, CaseState
 from .score_codes import Alike, ScoreCodes
+from .score_column import ScoreColumn
 from .spool import Held
 
-__all__ = ["ResultTable", "ScoreColumn"]
+__all__ = ["ResultTable"]
 
 _STATES: tuple[CaseState | None, ...] = (None, "passed", "failed", "error", "skipped")
 _CODES = {state: code for code, state in enumerate(_STATES)}
@@ -41,8 +41,6 @@ _PARTS = frozenset({*_AT_JUDGED, *_AT_SHOWN, "scores", "cluster"})
 _judged_of: Callable[[CaseResult], tuple[Any, ...]] = attrgetter(*_JUDGED)
 _shown_of: Callable[[CaseResult], tuple[Any, ...]] = attrgetter(*_SHOWN)
 _Judged = tuple[tuple[Any, ...], dict[str, tuple[Any, ...]]]
-
-T = TypeVar("T")
 
 
 class ResultTable(MutableMapping[str, CaseResult]):
@@ -244,62 +242,3 @@ class _Kept(CaseResult):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CaseResult, tuple(getattr(self, name) for name in CaseResult.__dataclass_fields__)
-
-
-class _Read(Sequence[T], Generic[T]):
-    """What is *made* of some *rows*, in order, whenever it is read."""
-
-    def __init__(self, rows: array[int], made: Callable[[int], T]) -> None:
-        self._rows, self._made = rows, made
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, at: int) -> T: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[T]: ...
-    def __getitem__(self, at: int | slice) -> T | list[T]:
-        return [self._made(row) for row in self._rows[at]] if isinstance(at, slice) else self._made(self._rows[at])
-
-    def __iter__(self) -> Iterator[T]:
-        return map(self._made, self._rows)
-
-
-class ScoreColumn(_Read[Score]):
-    """Some scores of one metric in a table, in order; a score is made when it is read."""
-
-    def __init__(self, table: ResultTable, metric: str, rows: array[int]) -> None:
-        super().__init__(rows, partial(table.score, metric))
-        self._table, self._metric = table, metric
-
-    @property
-    def ids(self) -> Iterator[str]:
-        """The cases the scores are of."""
-        return (self._table.ids[row] for row in self._rows)
-
-    @property
-    def measured(self) -> ScoreColumn:
-        """Those with something to aggregate."""
-        return ScoreColumn(self._table, self._metric, self._measured())
-
-    @property
-    def numbers(self) -> Sequence[Score]:
-        """The same without what takes reading them from the file."""
-        return _Read(self._measured(), partial(self._table.number, self._metric))
-
-    def details(self, key: str) -> Iterator[Any]:
-        """Yield what those with something to aggregate have under *key* in their details, where they have it."""
-        if key not in self._table.detail_keys(self._metric):
-            return
-        for score in ScoreColumn(self._table, self._metric, self._measured(plain=False)):
-            if key in score.details:
-                yield score.details[key]
-
-    @property
-    def measurements(self) -> Sequence[Measurement]:
-        """The same as their metric gave it."""
-        return _Read(self._measured(), partial(self._table.measurement, self._metric))
-
-    def _measured(self, *, plain: bool = True) -> array[int]:
-        return self._table.in_state(self._metric, self._rows, ("number", "aggregate"), plain=plain)

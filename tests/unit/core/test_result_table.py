@@ -57,9 +57,11 @@ def test_what_goes_in_comes_out_in_order(monkeypatch: pytest.MonkeyPatch, alike:
         == Run("s", cases={i: RESULTS[i] for i in IDS}, expected_ids=IDS).to_dict()
     )
     for key in ("thresholds", "labels"):
-        assert [r.case_id for r in Run("s", cases=table).having(key)] == [
-            r.case_id for r in Run("s", cases=RESULTS).having(key)
-        ] == (["d"] if key == "thresholds" else [])
+        assert (
+            [r.case_id for r in Run("s", cases=table).having(key)]
+            == [r.case_id for r in Run("s", cases=RESULTS).having(key)]
+            == (["d"] if key == "thresholds" else [])
+        )
     assert Run("s", cases=table).clusters == Run("s", cases=RESULTS).clusters == {"d": "b"}
 
 
