@@ -124,6 +124,10 @@ class Project:
         path.write_text(text, encoding="utf-8")
         return path
 
+    def read(self, name: str) -> str:
+        """Return the text of a file."""
+        return (self.path / name).read_text(encoding="utf-8")
+
     def edit(self, old: str, new: str, name: str = "shop.golden.yaml") -> None:
         """Replace *old* by *new* in a file; it must be there exactly once."""
         path = self.path / name
@@ -194,6 +198,15 @@ def _results_stay_as_they_were_reported(monkeypatch: pytest.MonkeyPatch) -> Iter
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
     return Project(pytester)
+
+
+@pytest.fixture
+def job(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A step of a GitHub job that has checked out the directory above the project."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(project.path.parent))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
+    return project
 
 
 def gates(result: pytest.RunResult) -> list[str]:

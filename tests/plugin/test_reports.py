@@ -1,4 +1,4 @@
-"""The reports of a run: the files asked for, what GitHub reads, several systems side by side, JUnit properties."""
+"""The reports of a run: the files asked for, several systems side by side, JUnit properties."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.reporting.formats import FORMATS
-from pytest_auepora.reporting.github import SUMMARY_BYTES
 from pytest_auepora.reporting.json_report import read_json_report
 
 from .conftest import Project
@@ -26,15 +25,6 @@ def rag(request):
 """
 
 
-@pytest.fixture
-def job(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A step of a GitHub job that has checked out the directory above the project."""
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(project.path.parent))
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
-    return project
-
-
 def parametrized(project: Project) -> None:
     project.write(
         "conftest.py",
@@ -43,20 +33,16 @@ def parametrized(project: Project) -> None:
     )
 
 
-def text(project: Project, name: str) -> str:
-    return (project.path / name).read_text(encoding="utf-8")
-
-
 def test_every_kind_is_written_where_it_was_asked_for(project: Project) -> None:
     (project.path / "out").mkdir()
     asked = [part for kind in FORMATS if kind != "html" for part in ("--auepora-report", f"{kind}:out/report.{kind}")]
     result = project.run("-q", *asked, auepora=False)
     assert result.ret == 0
-    assert "5 passed" in text(project, "out/report.md")
-    assert [run.suite for run in read_json_report(text(project, "out/report.json"))[0]] == ["shop"]
-    assert text(project, "out/report.csv").count("\n") == 6
-    assert json.loads(text(project, "out/report.summary"))["version"] == "v0"
-    assert json.loads(text(project, "out/report.gitlab")) == []
+    assert "5 passed" in project.read("out/report.md")
+    assert [run.suite for run in read_json_report(project.read("out/report.json"))[0]] == ["shop"]
+    assert project.read("out/report.csv").count("\n") == 6
+    assert json.loads(project.read("out/report.summary"))["version"] == "v0"
+    assert json.loads(project.read("out/report.gitlab")) == []
     result.stdout.fnmatch_lines(["reports: md:out/report.md, json:out/report.json, csv:out/report.csv, *"])
     assert not list((project.path / "out").glob(".*"))
 
@@ -66,9 +52,9 @@ def test_the_settings_name_reports_relative_to_the_rootdir(project: Project, mon
     (project.path / "sub").mkdir()
     monkeypatch.chdir(project.path / "sub")
     project.run("--rootdir", str(project.path), "--auepora-report", "csv:here.csv", str(project.path))
-    assert text(project, "report.md")
-    assert text(project, "report.json")
-    assert text(project, "sub/here.csv")
+    assert project.read("report.md")
+    assert project.read("report.json")
+    assert project.read("sub/here.csv")
 
 
 @pytest.mark.parametrize(
@@ -109,20 +95,20 @@ def pytest_auepora_run_finished(run, verdict):
 @pytest.mark.parametrize("quiet", [[], ["-p", "no:terminal"], ["--no-summary"]], ids=["", "no terminal", "no summary"])
 def test_a_report_that_could_not_be_written_fails_the_run(project: Project, quiet: list[str]) -> None:
     (project.path / "out").mkdir()
-    project.write("conftest.py", text(project, "conftest.py") + LOST)
+    project.write("conftest.py", project.read("conftest.py") + LOST)
     result = project.run("--auepora-report", "md:out/a.md", "--auepora-report", "json:b.json", *quiet)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     told = f"{result.stdout}\n{result.stderr}"
     assert len(re.findall(r"^ERROR: md:out/a.md was not written: File exists$", told, re.MULTILINE)) == 1, told
-    assert read_json_report(text(project, "b.json"))[0]
+    assert read_json_report(project.read("b.json"))[0]
 
 
 def test_a_failing_run_stopped_early_has_its_reports(project: Project) -> None:
     project.break_retriever()
     project.run("-x", "--auepora-report", "md:a.md", "--auepora-report", "json:a.json")
-    ((run,), (verdict,)) = read_json_report(text(project, "a.json"))
+    ((run,), (verdict,)) = read_json_report(project.read("a.json"))
     assert (list(run.cases), verdict.outcome) == (["refund-window"], "failed")
-    assert "1 of 5 cases ran, gates not judged" in text(project, "a.md")
+    assert "1 of 5 cases ran, gates not judged" in project.read("a.md")
 
 
 def test_an_interrupted_run_has_its_reports(job: Project) -> None:
@@ -132,8 +118,8 @@ def test_an_interrupted_run_has_its_reports(job: Project) -> None:
     )
     result = job.run_apart("--auepora-report", "json:a.json")
     assert result.ret == pytest.ExitCode.INTERRUPTED
-    assert list(read_json_report(text(job, "a.json"))[0][0].cases) == ["refund-window"]
-    assert "1 of 5 cases ran" in text(job, "summary.md")
+    assert list(read_json_report(job.read("a.json"))[0][0].cases) == ["refund-window"]
+    assert "1 of 5 cases ran" in job.read("summary.md")
 
 
 def test_a_second_interrupt_costs_reports_and_nothing_else(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +141,7 @@ def test_nothing_is_written_where_nothing_is_run(job: Project) -> None:
         result = job.run(how, "--auepora-report", "json:a.json", ci=True)
         assert result.ret == 0
         assert "::" not in re.sub(r"\S+::[\w-]+", "", str(result.stdout))
-    assert text(job, "a.json") == "old"
+    assert job.read("a.json") == "old"
     assert not (job.path / "summary.md").exists()
 
 
@@ -167,108 +153,9 @@ def test_a_run_that_measured_nothing_replaces_an_older_report(project: Project, 
         project.edit("metrics: [", "metrics: [recal@3, ")
     asked = ["--auepora-report", "json:a.json", "--auepora-report", "md:a.md"]
     project.run(*asked, *([] if broken else ["-k", "nothing"]))
-    raw = json.loads(text(project, "a.json"))
+    raw = json.loads(project.read("a.json"))
     assert (raw["outcome"], raw["suites"], "mistakes" in raw) == ("not judged", [], broken)
-    assert "auepora: not judged" in text(project, "a.md")
-
-
-def test_github_gets_a_summary_and_annotations(job: Project) -> None:
-    job.write("summary.md", "before\n")
-    job.break_retriever()
-    result = job.run("-q", ci=True)
-    written = text(job, "summary.md")
-    assert written.startswith("before\n\n<!-- auepora report -->\n## ❌ auepora: failed\n")
-    lines = [line for line in result.outlines if line.startswith("::")]
-    assert lines[0].startswith(f"::error file={job.path.name}/shop.golden.yaml,title=shop%3A recall@3,line=4::")
-    assert lines[1].startswith(
-        f"::error file={job.path.name}/shop.golden.yaml,title=shop%3A refund-window failed,line="
-    )
-    assert len(lines) == 2
-
-
-def test_annotations_come_without_a_terminal_as_well(job: Project) -> None:
-    job.break_retriever()
-    lines = [line for line in job.run("-p", "no:terminal", ci=True).outlines if line.startswith("::error")]
-    assert len(lines) == 2
-
-
-@pytest.mark.parametrize(("said", "summary", "annotations"), [("off", 0, 0), ("annotations", 0, 1), ("summary", 1, 0)])
-def test_github_can_be_switched_off(job: Project, said: str, summary: bool, annotations: bool) -> None:
-    job.pytester.makeini(f"[pytest]\nauepora_github = {said}")
-    job.break_retriever()
-    result = job.run(ci=True)
-    assert (job.path / "summary.md").exists() == summary
-    assert any(line.startswith("::error") for line in result.outlines) == annotations
-
-
-def test_nothing_for_github_elsewhere(project: Project) -> None:
-    project.break_retriever()
-    assert "::error" not in str(project.run().stdout)
-
-
-def test_a_summary_that_is_nearly_full_gets_what_fits(job: Project) -> None:
-    for room, fits in ((40_000, True), (4000, True), (900, False)):
-        (job.path / "summary.md").write_bytes(b"x" * (SUMMARY_BYTES - room))
-        job.run(ci=True)
-        size = (job.path / "summary.md").stat().st_size
-        assert (size > SUMMARY_BYTES - room) == fits
-        assert size <= SUMMARY_BYTES
-
-
-def test_a_summary_that_cannot_be_written_fails_nothing(job: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(job.path / "gone" / "summary.md"))
-    result = job.run(ci=True)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["ERROR: the step summary was not written: No such file or directory"])
-
-
-def test_gitlab_finds_the_file_in_the_repository(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CI_PROJECT_DIR", str(project.path.parent))
-    project.break_retriever()
-    project.run("--auepora-report", "gitlab:quality.json", ci=True)
-    paths = {issue["location"]["path"] for issue in json.loads(text(project, "quality.json"))}
-    assert paths == {f"{project.path.name}/shop.golden.yaml"}
-
-
-def test_a_mistake_in_a_golden_file_is_marked_at_its_line(job: Project) -> None:
-    job.edit("metrics: [", "metrics: [recal@3, ")
-    result = job.run(ci=True)
-    (line,) = [line for line in result.outlines if line.startswith("::error")]
-    assert re.match(r"::error file=\S*shop\.golden\.yaml,title=golden file,line=2::.*did you mean 'recall@3'", line)
-
-
-def test_mistakes_in_golden_files_stand_in_every_report(job: Project) -> None:
-    """Also beside what was measured: that alone would read as a pass."""
-    job.edit("metrics: [", "metrics: [recal@3, ")
-    job.edit("id: warranty", "id: warehouse")
-    job.write("sub/other.golden.yaml", "cases:\n  - id: one\n   query: hello\n")
-    job.write(
-        "fine.golden.yaml",
-        "metrics: [recall@1]\ncases:\n  - {id: a, query: Are returns free?, relevant_docs: [returns]}",
-    )
-    asked = [part for kind in ("json", "md", "html", "gitlab") for part in ("--auepora-report", f"{kind}:r.{kind}")]
-    places = ["shop.golden.yaml:2:11", "shop.golden.yaml:20:9", "sub/other.golden.yaml:3:4"]
-    for args, beside in ([], ""), (["--continue-on-collection-errors"], "1 passed"):
-        result = job.run(*asked, *args, ci=True)
-        assert "no golden case was run" not in str(result.stdout)
-        raw = json.loads(text(job, "r.json"))
-        assert raw["outcome"] == "not judged"
-        assert raw["headline"].endswith("3 mistakes in 2 golden files")
-        assert raw["headline"].startswith(beside or "nothing was measured")
-        assert [f"{m['path']}:{m['line']}:{m['col']}" for m in raw["mistakes"]] == places
-        assert [i["check_name"] for i in json.loads(text(job, "r.gitlab"))] == ["auepora/mistake"] * 3
-        for report in ("r.md", "summary.md", "r.html"):
-            told = text(job, report).replace("\\:", ":")
-            assert all(place in told for place in places), report
-            assert "not judged" in told.lower(), report
-            assert "did you mean" in told, report
-
-
-def test_only_golden_files_broken_is_not_no_golden_files(project: Project) -> None:
-    project.edit("metrics: [", "metrics: [recal@3, ")
-    result = project.run("--continue-on-collection-errors")
-    assert "no golden case was run" not in str(result.stdout)
-    result.assert_outcomes(errors=1)
+    assert "auepora: not judged" in project.read("a.md")
 
 
 def test_files_are_written_once_under_xdist(job: Project) -> None:
@@ -276,9 +163,9 @@ def test_files_are_written_once_under_xdist(job: Project) -> None:
     job.break_retriever()
     job.pytester.makeini("[pytest]\nauepora_junit_properties = true")
     result = job.run_apart("-n", "2", "--auepora-report", "json:a.json", "--junitxml", "j.xml")
-    ((run,), _) = read_json_report(text(job, "a.json"))
+    ((run,), _) = read_json_report(job.read("a.json"))
     assert len(run.cases) == 5
-    assert text(job, "summary.md").count("<!-- auepora report -->") == 1
+    assert job.read("summary.md").count("<!-- auepora report -->") == 1
     assert sum(line.startswith("::error") for line in result.outlines) == 2
     assert properties(job)["warehouse"]["auepora.recall@1"] == "1.0000"
 
@@ -296,10 +183,10 @@ def test_configurations_stand_side_by_side(project: Project) -> None:
             "refund-window  ✓ 1.000  ✗ 0.000",
         ]
     )
-    (compared,) = json.loads(text(project, "a.json"))["side_by_side"]
+    (compared,) = json.loads(project.read("a.json"))["side_by_side"]
     assert [column["name"] for column in compared["columns"]] == ["good", "bad"]
-    assert "### shop side by side" in text(project, "a.md")
-    assert "shop,,refund-window,state,passed,failed\n" in text(project, "m.csv")
+    assert "### shop side by side" in project.read("a.md")
+    assert "shop,,refund-window,state,passed,failed\n" in project.read("m.csv")
 
 
 OWN = """
@@ -323,14 +210,14 @@ def pytest_auepora_metrics(registry):
 
 def test_every_report_knows_the_projects_own_metrics(project: Project) -> None:
     parametrized(project)
-    project.write("conftest.py", text(project, "conftest.py") + OWN)
+    project.write("conftest.py", project.read("conftest.py") + OWN)
     project.edit("metrics: [", "metrics: [letters, ")
     result = project.run("--auepora-report", "json:a.json", "--auepora-report", "md:a.md")
-    (compared,) = json.loads(text(project, "a.json"))["side_by_side"]
+    (compared,) = json.loads(project.read("a.json"))["side_by_side"]
     (row,) = (row for row in compared["rows"] if row["metric"] == "letters")
     bad, good = (figure["value"] for figure in row["figures"])
     assert good - bad == row["figures"][1]["difference"]["value"] == 1.0
-    assert re.search(rf"\| letters \| 5 \| {bad}", text(project, "a.md"))
+    assert re.search(rf"\| letters \| 5 \| {bad}", project.read("a.md"))
     assert re.search(rf"letters +5 +{bad}", str(result.stdout))
     result.stdout.fnmatch_lines(["1 case that only some of them pass (recall@1 beside)"])
 
@@ -393,7 +280,7 @@ def test_a_page_shows_the_runs_before(project: Project) -> None:
     project.break_retriever()
     result = project.run_apart("--auepora-report", "report.html")
     result.stdout.fnmatch_lines(["reports: html:report.html"])
-    page = text(project, "report.html")
+    page = project.read("report.html")
     assert "Over the last 2 full runs" in page
     assert '"before":{"answer":"A refund can be asked for' in page
 
