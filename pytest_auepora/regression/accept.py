@@ -83,7 +83,8 @@ def merge(
         )
     _take(new, run, done, intents, _only_better(old, run))
     if prune and run.is_full:
-        done.removed = [i for i in new.cases if i not in run.expected_ids]
+        expected = set(run.expected_ids)
+        done.removed = [i for i in new.cases if i not in expected]
         for case_id in done.removed:
             del new.cases[case_id]
     _settle_metrics(new, keys, whole=whole or (prune and run.is_full))

@@ -182,11 +182,10 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         out.cases = ComparedTable.of(paired, run.cases, baseline.cases)
     else:
         out.cases = {one.case_id: one for one in paired}
-    by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
     known = run.cases if run.is_full else set(run.expected_ids or run.cases)
-    for case_id in baseline.cases:
-        if case_id not in known:
-            out.vanished[case_id] = by_hash.get(baseline.cases[case_id].hash)
+    if vanished := [case_id for case_id in baseline.cases if case_id not in known]:
+        by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
+        out.vanished = {case_id: by_hash.get(baseline.cases[case_id].hash) for case_id in vanished}
     out.lost_metrics = tuple(m for m in baseline.metrics if m not in run.metrics)
     return out
 
