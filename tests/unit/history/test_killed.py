@@ -16,10 +16,13 @@ KILLS = 60
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
 @pytest.mark.parametrize("what", ["store", "journal", "baseline", "labels"])
-def test_a_killed_writer_leaves_the_old_or_the_new(what: str, tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_the_old_or_the_new(
+    what: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    own = {**os.environ, "TMPDIR": str(tmp_path_factory.mktemp("temporary"))}  # the killed leave their locks in it
     done = subprocess.run(
         [sys.executable, "-m", "tests.unit.history.killed", what, str(tmp_path), str(KILLS)],
-        cwd=ROOT, capture_output=True, encoding="utf-8", check=False, timeout=120,
+        cwd=ROOT, env=own, capture_output=True, encoding="utf-8", check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
