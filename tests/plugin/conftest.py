@@ -69,6 +69,25 @@ def rag():
     return answer
 """
 
+COUNTING = """\
+def client():
+    if not pathlib.Path("key.txt").exists():
+        raise RuntimeError("no key")
+    return answer
+
+
+@pytest.fixture(scope="session")
+def rag(client):
+    def ask(query):
+        with open("calls.txt", "a") as file:
+            file.write(query + "\\n")
+        if pathlib.Path("down.txt").exists() and "warehouse" in query:
+            raise ConnectionError("no route")
+        return client(query)
+
+    return ask
+"""
+
 GOLDEN = """\
 suite: shop
 metrics: [recall@1, recall@3, mrr, token_f1, refusal_correctness]
@@ -206,6 +225,14 @@ def job(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(project.path.parent))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
+    return project
+
+
+@pytest.fixture
+def counted(project: Project) -> Project:
+    """A project that notes every call, and whose system cannot be made without a key."""
+    project.rag(COUNTING)
+    project.write("key.txt", "")
     return project
 
 

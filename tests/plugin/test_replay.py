@@ -2,59 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from pytest_auepora.evaluation.recording import RecordedAnswer
-from pytest_auepora.history.store import HistoryStore
-
 from .conftest import Project, gates
-
-COUNTING = """\
-def client():
-    if not pathlib.Path("key.txt").exists():
-        raise RuntimeError("no key")
-    return answer
-
-
-@pytest.fixture(scope="session")
-def rag(client):
-    def ask(query):
-        with open("calls.txt", "a") as file:
-            file.write(query + "\\n")
-        if pathlib.Path("down.txt").exists() and "warehouse" in query:
-            raise ConnectionError("no route")
-        return client(query)
-
-    return ask
-"""
-CASES = 5
-
-
-@pytest.fixture
-def counted(project: Project) -> Project:
-    """A project that notes every call, and whose system cannot be made without a key."""
-    project.rag(COUNTING)
-    project.write("key.txt", "")
-    return project
-
-
-def store(project: Project) -> HistoryStore:
-    return HistoryStore(project.path / ".auepora" / "history.sqlite")
-
-
-def calls(project: Project) -> int:
-    """How many calls there were since this was last asked."""
-    path = project.path / "calls.txt"
-    n = len(path.read_text().splitlines()) if path.exists() else 0
-    path.unlink(missing_ok=True)
-    return n
-
-
-def lock_out(project: Project) -> None:
-    (project.path / "key.txt").unlink()
+from .counting import CASES, calls, lock_out, store
 
 
 def judged(project: Project, run: str = "last") -> dict[str, Any]:
@@ -284,70 +237,6 @@ def test_fixture_and_marker_in_test_files(counted: Project) -> None:
     lock_out(counted)
     assert counted.run("test_quality.py", "--auepora-replay").ret == 0
     assert calls(counted) == 0
-
-
-def test_what_redaction_takes_out_is_nowhere_in_the_recording(counted: Project) -> None:
-    hook = """
-
-def pytest_auepora_redact(result):
-    for hit in result.outputs.get("retrieved", ()):
-        hit["text"] = hit["text"].replace("30 days", "[…]")
-    result.outputs["answer"] = result.outputs.get("answer", "").replace("30 days", "[…]")
-    result.query = result.query.replace("30 days", "[…]")
-    result.expected.clear()
-    result.scores["token_f1"].details.clear()
-"""
-    path = counted.path / "conftest.py"
-    path.write_text(path.read_text() + hook)
-    counted.edit("return client(query)", "text, docs = client(query)\n        return {'answer': text, "
-                 "'documents': docs, 'trace': text, 'metadata': {'raw': text}}", "conftest.py")  # fmt: skip
-    counted.edit("metrics: [", "metrics: [assertion_pass, ")
-    counted.run()
-    for texts in store(counted).recordings("last").values():
-        assert "30 days" not in json.dumps(RecordedAnswer(texts[0]).raw)
-    lock_out(counted)
-    counted.run("--auepora-replay")
-    replayed, then = (store(counted).load(f"last{back}") for back in ("", "~1"))
-    assert then.cases["refund-window"].scores["assertion_pass"].value == 1.0  # from the real text
-    assert {i: c.scores for i, c in replayed.cases.items()} == {i: c.scores for i, c in then.cases.items()}
-    counted.edit("metrics: [", "metrics: [rougeL, ")
-    result = counted.run("--auepora-replay")
-    assert result.ret == 1  # a number over a text with holes would be a wrong one
-    scores = store(counted).load("last").cases["refund-window"].scores
-    assert "the answer was changed by pytest_auepora_redact" in scores["rougeL"].reason
-    assert scores["token_f1"].value == 1.0
-    assert store(counted).load("last").cases["warehouse"].scores["rougeL"].value == 1.0  # nothing was taken out there
-
-
-def test_too_large_an_answer_says_so_then_and_when_it_is_missed(counted: Project) -> None:
-    counted.pytester.makeini("[pytest]\nauepora_record_cap = 700")
-    counted.edit("return client(query)", "text, docs = client(query)\n        return text, [{**d, 'text': d['text'] + "
-                 "' and so on' * 20} for d in docs]", "conftest.py")  # fmt: skip
-    result = counted.run()
-    assert "too large to be recorded in full" in str(result.stdout)
-    lock_out(counted)
-    assert counted.run("--auepora-replay").ret == 0  # what was measured then stands
-    counted.edit("metrics: [", "metrics: [k_precision, ")
-    counted.run("--auepora-replay")
-    reasons = [c.scores["k_precision"].reason for c in store(counted).load("last").cases.values()]
-    assert any("is larger than auepora_record_cap = 700" in reason for reason in reasons)
-
-
-def test_a_cap_of_nothing_records_nothing(counted: Project) -> None:
-    counted.pytester.makeini("[pytest]\nauepora_record_cap = 0")
-    counted.run()
-    assert store(counted).recordings("last") == {}
-    result = counted.run("--auepora-replay")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "the answers of no runs" in str(result.stderr)
-
-
-def test_answers_of_fewer_runs_are_kept_than_results(counted: Project) -> None:
-    counted.pytester.makeini("[pytest]\nauepora_record_keep = 2")
-    for _ in range(3):
-        counted.run()
-    counted.run("--auepora-replay", "last~1")  # which has none of its own, and pushes none out
-    assert [bool(store(counted).recordings(run.run_id)) for run in store(counted).runs()] == [False, True, True, False]
 
 
 @pytest.mark.parametrize(
