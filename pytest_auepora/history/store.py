@@ -17,7 +17,7 @@ from . import KEEP, KEEP_RECORDED
 from .aggregates import AggregateMetrics, aggregate_of
 from .blocks import Packing, packed
 from .codec import result_data, run_of, run_text
-from .database import open_database
+from .database import Statements, open_database
 from .pruning import delete_runs, prune_recordings, prune_runs
 from .recordings import RECORDINGS, keep_recordings, recordings_of
 from .run_ids import new_run_id
@@ -95,16 +95,17 @@ class HistoryStore:
             HistoryError: it cannot be written.
         """
         ensure_tables(self._database)
-        run_id, row = self._free_id(), self._row(run, verdict)
+        row = self._row(run, verdict)
         began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc)
-        row |= {"run_id": run_id, "started": began.isoformat(timespec="seconds"), "seconds": float(seconds),
+        row |= {"started": began.isoformat(timespec="seconds"), "seconds": float(seconds),
                 "git_commit": git_commit, "aggregated": began.isoformat(timespec="seconds")}  # fmt: skip
-        results = (  # each text is made when it is written: all of them together are as large as the history grows
-            {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": text_of(c)}
-            for i, c in enumerate(run.cases.values())
-        )
         blocks = recordings.blocks() if isinstance(recordings, Packing) else packed(recordings or {})
         with self._database.transaction(write=True) as open_:
+            row["run_id"] = run_id = _free_id(open_)
+            results = (  # each text is made when it is written: all of them together are as large as the history grows
+                {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": text_of(c)}
+                for i, c in enumerate(run.cases.values())
+            )
             open_.run(f"INSERT INTO eval_runs ({', '.join(row)}) VALUES ({', '.join(f':{c}' for c in row)})", row)
             open_.run_many(
                 "INSERT INTO eval_query_results (run_id, case_id, repeat_index, place, state, result) "
@@ -118,12 +119,6 @@ class HistoryStore:
                 prune_runs(open_, run.suite, run.variant, keep)
             if keep_recorded > 0:
                 prune_recordings(open_, run.suite, run.variant, keep_recorded)
-        return run_id
-
-    def _free_id(self) -> str:
-        with self._database.transaction() as open_:
-            while open_.rows("SELECT 1 FROM eval_runs WHERE run_id = :id", {"id": (run_id := new_run_id())}):
-                pass
         return run_id
 
     @staticmethod
@@ -292,3 +287,9 @@ class HistoryStore:
         with self._database.transaction(write=True) as open_:
             kinds = open_.rows("SELECT DISTINCT suite, variant FROM eval_runs")
             return sum(prune_runs(open_, s, v, keep) for s, v in kinds if suite in (None, s))
+
+
+def _free_id(open_: Statements) -> str:
+    while open_.rows("SELECT 1 FROM eval_runs WHERE run_id = :id", {"id": (run_id := new_run_id())}):
+        pass
+    return run_id

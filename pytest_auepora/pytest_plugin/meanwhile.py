@@ -34,6 +34,6 @@ def _needed(session: AueporaSession) -> Iterator[str]:
     yield from ("..evaluation.case", "..evaluation.suite", "..evaluation.case_judge")
     known = session.config.pluginmanager.hasplugin
     if known("auepora-recorder"):
-        yield from (".keeper", "..history.journal")
+        yield from (".keeper", "..history.journal", "..metrics.coverage")  # the last for what a run amounts to
     if known("auepora-terminal"):
         yield from ("..reporting.layout", "..reporting.summary")
