@@ -17,6 +17,7 @@ from collections.abc import (
     Sequence,
     ValuesView,
 )
+from functools import partial
 from itertools import compress
 from operator import attrgetter
 from typing import Any
@@ -191,6 +192,11 @@ class ResultTable(MutableMapping[str, CaseResult]):
         """Return one score of the result in *row*, which has it."""
         return self._columns[metric].get(row) or self._elsewhere(metric, row)
 
+    def score_if_any(self, row: int, metric: str) -> Score | None:
+        """Return state, value and reason of one score of the result in *row*, perhaps more; None where it has none."""
+        column = self._columns.get(metric)
+        return None if column is None or not column.codes[row] else self.number(metric, row)
+
     def number(self, metric: str, row: int) -> Score:
         """Return state and value of one score of the result in *row*, which has it; perhaps more."""
         return self._columns[metric].number(row) or self.score(metric, row)
@@ -229,6 +235,10 @@ class _Kept(CaseResult):
     __slots__ = ("_row", "_table")
     _table: ResultTable
     _row: int
+
+    @property
+    def score_of(self) -> Callable[[str], Score | None]:
+        return partial(self._table.score_if_any, self._row)
 
     def __getattr__(self, name: str) -> Any:  # asked only for what was never set
         if name in _PARTS:

@@ -60,6 +60,11 @@ class CaseResult(ByFields):
         """How often the case was asked."""
         return max(map(len, self.extra.get("repeats", {}).values()), default=1)
 
+    @property
+    def score_of(self) -> Callable[[str], Score | None]:
+        """What gives the score of a metric, None where there is none, to who wants its state, value and reason."""
+        return self.scores.get
+
     def values(self, metric: str) -> list[float | None]:
         """Return the single values of *metric*, one per repeat, None where it was n/a; none where it has no score."""
         if (found := self.extra.get("repeats", {}).get(metric)) is not None:

@@ -206,9 +206,9 @@ def compare_case(
     out = CaseComparison(result.case_id, _flip(before.state, result.state), before=before)
     if result.state != "error" and before.match != (match := match_of(result)):
         out.apart = f"chunker_version_match {before.match} → {match}"
-    scores, changes, apart = result.scores, out.changes, out.apart
+    score_of, changes, apart = result.score_of, out.changes, out.apart
     for name, old in before.scores.items():
-        score, info = scores.get(name), metrics.get(name)
+        score, info = score_of(name), metrics.get(name)
         if old is None or score is None or info is None or name in incomparable:
             continue
         if not info.baselined or (apart and info.target.startswith("RETRIEVAL")):

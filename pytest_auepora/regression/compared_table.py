@@ -54,8 +54,9 @@ class ComparedTable(Mapping[str, CaseComparison]):
         """Take in a comparison."""
         row = self.rows[one.case_id]
         self._flips[row] = _FLIPS.index(one.flip) + 1
+        columns = self._columns
         for name, change in one.changes.items():
-            self.set_change(one.case_id, name, change)
+            (columns.get(name) or self._new_column(name)).put(row, change)
         if one.before is not None and one.before.repeats > 1:
             self.repeated = True
         if one.lost:
@@ -65,9 +66,11 @@ class ComparedTable(Mapping[str, CaseComparison]):
 
     def set_change(self, case_id: str, name: str, change: ScoreChange) -> None:
         """Say how one score of a case changed."""
-        if (column := self._columns.get(name)) is None:
-            column = self._columns[name] = _Column(len(self.ids))
-        column.put(self.rows[case_id], change)
+        (self._columns.get(name) or self._new_column(name)).put(self.rows[case_id], change)
+
+    def _new_column(self, name: str) -> _Column:
+        made = self._columns[name] = _Column(len(self.ids))
+        return made
 
     def __getitem__(self, case_id: str) -> CaseComparison:
         row = self.rows[case_id]

@@ -50,6 +50,9 @@ def test_what_goes_in_comes_out_in_order(monkeypatch: pytest.MonkeyPatch, alike:
     for case_id, result in table.items():
         assert repr(result.to_dict()) == repr(RESULTS[case_id].to_dict())  # 1, 1.0 and True are equal
         assert result == RESULTS[case_id]
+        for name in ("f1", "bleu", "other"):
+            seen, held = result.score_of(name), RESULTS[case_id].score_of(name)
+            assert (seen and (seen.state, seen.value, seen.reason)) == (held and (held.state, held.value, held.reason))
         assert pickle.loads(pickle.dumps(result)) == RESULTS[case_id]
         assert replace(RESULTS[case_id], concurrency=9) != result
     assert (
