@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -154,7 +155,8 @@ def test_a_baseline_says_the_match_where_it_is_not_exact_and_is_otherwise_as_eve
 
 
 def test_the_run_says_what_it_matched_by_and_fails_where_it_matched_nothing() -> None:
-    run = Run("s", cases={"c": result("span"), "d": result("none"), "e": result()})
+    found = {"c": result("span"), "d": result("none"), "e": result()}
+    run = Run("s", cases={i: replace(one, case_id=i) for i, one in found.items()})
     (note,) = label_notes(run, None)
     assert note.startswith("labels moved in 2 of 3 cases: 2 split; cases matched 1 by the chunks that hold")
     (gate,) = label_outcomes(run)
