@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,7 @@ from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.metrics.registry import Registry
 
 from .library_rows import text_pairs
-from .measuring import GOLDEN, LeftOut, Row, pytest_process
+from .measuring import FLOOR, GOLDEN, LeftOut, Row, process, pytest_process
 from .projects import BUSY, CORPUS, golden
 
 __all__ = ["rows"]
@@ -39,6 +40,13 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
             lambda: pytest_process(project, *GOLDEN).wall, "serial", "s",
         )  # fmt: skip
 
+    def machine() -> Row:
+        """of that, the machine: two loops at once"""
+        return Row(
+            machine.__doc__ or "", FLOOR, lambda: _loops(folder, 2), lambda: 2 * _loops(folder, 1),
+            "one after the other", "s",
+        )  # fmt: skip
+
     def cores() -> Row:
         return _evaluated(cores.__doc__ or "", size, lambda evaluator, data: _clock(evaluator, data, jobs=None))
 
@@ -50,7 +58,16 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
     xdist.__doc__ = f"-n 2, {calls:,} calls that compute for 20 ms"
     cores.__doc__ = f"the evaluator with every core, {size:,} pairs"
     dask.__doc__ = f"the evaluator on a cluster of Dask, {size:,} pairs"
-    yield from (xdist, cores, dask)
+    yield from (xdist, machine, cores, dask)
+
+
+def _loops(folder: Path, processes: int) -> float:
+    """Two cores that a machine shares with others, or that share their parts, do not do twice as much as one."""
+    start = time.perf_counter()
+    with ThreadPoolExecutor(processes) as pool:
+        for _ in pool.map(lambda _: process(folder, "-c", "for _ in range(40_000_000): pass"), range(processes)):
+            pass
+    return time.perf_counter() - start
 
 
 class Pairs(EvaluationDataset):
