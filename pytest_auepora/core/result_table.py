@@ -9,21 +9,19 @@ from array import array
 from collections.abc import (
     Callable,
     Collection,
-    ItemsView,
     Iterable,
     Iterator,
     Mapping,
     MutableMapping,
     Sequence,
-    ValuesView,
 )
 from functools import partial
-from itertools import compress
 from operator import attrgetter
 from typing import Any
 
 from .case_scores import Score, ScoreState
 from .metrics_base import Measurement
+from .row_mapping import RowMapping
 from .run import CaseResult, CaseState
 from .score_codes import Alike, ScoreCodes
 from .score_column import ScoreColumn
@@ -44,7 +42,7 @@ _shown_of: Callable[[CaseResult], tuple[Any, ...]] = attrgetter(*_SHOWN)
 _Judged = tuple[tuple[Any, ...], dict[str, tuple[Any, ...]]]
 
 
-class ResultTable(MutableMapping[str, CaseResult]):
+class ResultTable(RowMapping[CaseResult], MutableMapping[str, CaseResult]):
     """Results by case id, in the order of *ids*.  A result that was put in is not to be changed.
 
     In memory stay its state, the cluster it shares with others and, for each metric, a float and a byte.  A score that
@@ -57,23 +55,19 @@ class ResultTable(MutableMapping[str, CaseResult]):
     """
 
     def __init__(self, ids: Sequence[str], rows: Mapping[str, int]) -> None:
-        self.ids = ids
-        self.rows = rows
-        self._states = bytearray(len(ids))
+        super().__init__(ids, rows)
         self._places = array("q", [0]) * len(ids)
         self._alike = {name: Alike(len(ids)) for name in _ALIKE}
         self._columns: dict[str, ScoreCodes] = {}
         self._judged: Held[_Judged] = Held()
         self._shown: Held[tuple[Any, ...]] = Held()
         self._clusters: dict[int, str] = {}
-        self._count = 0
 
     def __setitem__(self, case_id: str, result: CaseResult) -> None:
         row = self.rows[case_id]
-        if self._states[row]:
+        if self._codes[row]:
             self._forget(row)
-        self._count += 1
-        self._states[row] = _CODES[result.state]
+        self._codes[row] = _CODES[result.state]
         columns = self._columns
         more = {
             name: (score.state, score.value, score.reason, score.data, score.details)
@@ -97,52 +91,20 @@ class ResultTable(MutableMapping[str, CaseResult]):
         for column in self._columns.values():
             column.codes[row] = 0
         self._clusters.pop(row, None)
-        self._states[row] = 0
-        self._count -= 1
-
-    def __getitem__(self, case_id: str) -> CaseResult:
-        row = self.rows[case_id]
-        if not self._states[row]:
-            raise KeyError(case_id)
-        return self._at(case_id, row)
+        self._codes[row] = 0
 
     def _at(self, case_id: str, row: int) -> CaseResult:
         made = _Kept.__new__(_Kept)
-        made.case_id, made.state, made._table, made._row = case_id, _STATES[self._states[row]], self, row  # type: ignore[assignment]
+        made.case_id, made.state, made._table, made._row = case_id, _STATES[self._codes[row]], self, row  # type: ignore[assignment]
         return made
 
     def __delitem__(self, case_id: str) -> None:
-        row = self.rows[case_id]
-        if not self._states[row]:
-            raise KeyError(case_id)
-        self._forget(row)
-
-    def __contains__(self, case_id: object) -> bool:
-        row = self.rows.get(case_id)  # type: ignore[call-overload]
-        return row is not None and bool(self._states[row])
-
-    def __iter__(self) -> Iterator[str]:
-        return compress(self.ids, self._states)
-
-    def __len__(self) -> int:
-        return self._count
-
-    def values(self) -> ValuesView[CaseResult]:
-        """Return the results."""
-        return _Values(self)
-
-    def items(self) -> ItemsView[str, CaseResult]:
-        """Return the results with their ids."""
-        return _Items(self)
-
-    def all(self) -> Iterator[CaseResult]:
-        """Yield the results; reports go through them a dozen times, and what is made here is made for each."""
-        return map(self._at, self, compress(range(len(self.ids)), self._states))
+        self._forget(self._row(case_id))
 
     def having(self, key: str) -> Iterator[CaseResult]:
         """Yield the results that have *key* in their ``extra``."""
         for row in self._alike["extra"].rows(key):
-            if self._states[row] and key in self.part(row, "extra"):
+            if self._codes[row] and key in self.part(row, "extra"):
                 yield self._at(self.ids[row], row)
 
     @property
@@ -155,7 +117,7 @@ class ResultTable(MutableMapping[str, CaseResult]):
         codes = self._columns[metric].codes if metric in self._columns else b""
         skipped = _CODES["skipped"]
         rows = (
-            row for row, (code, state) in enumerate(zip(codes, self._states, strict=False))
+            row for row, (code, state) in enumerate(zip(codes, self._codes, strict=False))
             if code and state and state != skipped and (wanted is None or wanted(self._at(self.ids[row], row)))
         )  # fmt: skip
         return ScoreColumn(self, metric, array("q", rows))
@@ -213,20 +175,6 @@ class ResultTable(MutableMapping[str, CaseResult]):
     def detail_keys(self, metric: str) -> Collection[str]:
         """Return the keys that details of scores of *metric* have."""
         return self._columns[metric].details if metric in self._columns else ()
-
-
-class _Values(ValuesView[CaseResult]):
-    _mapping: ResultTable
-
-    def __iter__(self) -> Iterator[CaseResult]:
-        return self._mapping.all()
-
-
-class _Items(ItemsView[str, CaseResult]):
-    _mapping: ResultTable
-
-    def __iter__(self) -> Iterator[tuple[str, CaseResult]]:
-        return zip(self._mapping, self._mapping.all(), strict=True)
 
 
 class _Kept(CaseResult):

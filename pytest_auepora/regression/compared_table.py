@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from itertools import compress
 from typing import Any, TypeVar, get_args
 
 from ..core.result_table import ResultTable
+from ..core.row_mapping import RowMapping
 from .baseline import BaselineCase
 from .compare import CaseComparison, Flip, MetricChange, ScoreChange
 
@@ -20,7 +21,7 @@ _THERE, _ERRORED = 1, 2
 _FETCHED = ("changes", "lost", "apart", "before")
 
 
-class ComparedTable(Mapping[str, CaseComparison]):
+class ComparedTable(RowMapping[CaseComparison]):
     """Comparisons by case, in the order of the results.
 
     Args:
@@ -32,9 +33,8 @@ class ComparedTable(Mapping[str, CaseComparison]):
     """
 
     def __init__(self, results: ResultTable, before: Mapping[str, BaselineCase]) -> None:
+        super().__init__(results.ids, results.rows)
         self._before = before
-        self.ids, self.rows = results.ids, results.rows
-        self._flips = bytearray(len(self.ids))
         self._columns: dict[str, _Column] = {}
         self._lost: dict[int, dict[str, str]] = {}
         self._apart: dict[int, str] = {}
@@ -53,7 +53,7 @@ class ComparedTable(Mapping[str, CaseComparison]):
     def put(self, one: CaseComparison) -> None:
         """Take in a comparison."""
         row = self.rows[one.case_id]
-        self._flips[row] = _FLIPS.index(one.flip) + 1
+        self._codes[row] = _FLIPS.index(one.flip) + 1
         columns = self._columns
         for name, change in one.changes.items():
             (columns.get(name) or self._new_column(name)).put(row, change)
@@ -72,38 +72,10 @@ class ComparedTable(Mapping[str, CaseComparison]):
         made = self._columns[name] = _Column(len(self.ids))
         return made
 
-    def __getitem__(self, case_id: str) -> CaseComparison:
-        row = self.rows[case_id]
-        if not self._flips[row]:
-            raise KeyError(case_id)
-        return self._at(case_id, row)
-
     def _at(self, case_id: str, row: int) -> CaseComparison:
         made = _Kept.__new__(_Kept)
-        made.case_id, made.flip, made._table, made._row = case_id, _FLIPS[self._flips[row] - 1], self, row
+        made.case_id, made.flip, made._table, made._row = case_id, _FLIPS[self._codes[row] - 1], self, row
         return made
-
-    def values(self) -> ValuesView[CaseComparison]:
-        """Return the comparisons."""
-        return _Values(self)
-
-    def items(self) -> ItemsView[str, CaseComparison]:
-        """Return the comparisons with their cases."""
-        return _Items(self)
-
-    def all(self) -> Iterator[CaseComparison]:
-        """Yield the comparisons, without looking each up."""
-        return map(self._at, self, compress(range(len(self.ids)), self._flips))
-
-    def __contains__(self, case_id: object) -> bool:
-        row = self.rows.get(case_id)  # type: ignore[call-overload]
-        return row is not None and self._flips[row] > 0
-
-    def __iter__(self) -> Iterator[str]:
-        return compress(self.ids, self._flips)
-
-    def __len__(self) -> int:
-        return len(self._flips) - self._flips.count(0)
 
     def gains(self, row: int) -> list[float]:
         """Return the gains of the case in *row*."""
@@ -121,20 +93,6 @@ class ComparedTable(Mapping[str, CaseComparison]):
         """Return the changes of one metric, by case."""
         column = self._columns.get(name)
         return {} if column is None else ChangeColumn(self, column)
-
-
-class _Values(ValuesView[CaseComparison]):
-    _mapping: ComparedTable
-
-    def __iter__(self) -> Iterator[CaseComparison]:
-        return self._mapping.all()
-
-
-class _Items(ItemsView[str, CaseComparison]):
-    _mapping: ComparedTable
-
-    def __iter__(self) -> Iterator[tuple[str, CaseComparison]]:
-        return zip(self._mapping, self._mapping.all(), strict=True)
 
 
 class _Kept(CaseComparison):

@@ -105,8 +105,9 @@ def _take(file: TextIO, cases: SpooledBaseline) -> str:
         if (cut := text.rfind(_NEXT_CASE)) >= 0:
             _put(cases, f"{text[:cut]}{_END_OF_CASE}")
             text = text[cut + len(_NEXT_CASE) :]
-        if not (more := file.read(max(_PIECE, len(text)))):  # as much again: a long case is not searched for its end
-            raise ValueError("cut short")  # in every piece of it
+        # as much again as there is: else a long case would be searched for its end with every piece of it
+        if not (more := file.read(max(_PIECE, len(text)))):
+            raise ValueError("cut short")
         text += more
     _put(cases, text[:end])
     return text[end:]

@@ -167,9 +167,8 @@ def _moved(page: Page, verdict: Verdict) -> None:
     worst: list[tuple[float, str]] = []
     for case in verdict.comparison.cases.values():
         if case.flip == "unchanged":
-            gains = case.gains
-            drop = min(gains, default=0.0)
-            lower, higher = lower + (drop < 0), higher + (drop >= 0 and max(gains, default=0.0) > 0)
+            drop = case.worst
+            lower, higher = lower + (drop < 0), higher + (not drop and case.best > 0)
             if drop < 0:
                 worst = sorted([*worst, (drop, case.case_id)], key=itemgetter(0))[:3]
     if lower or higher:
