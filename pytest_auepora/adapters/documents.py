@@ -14,10 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from pytest_auepora.core.text_ids import id_of_text
-from pytest_auepora.core.types import Document, Response, RetrievedDocument
-from pytest_auepora.errors import OutputShapeError, did_you_mean
-
+from ..core.text_ids import id_of_text
+from ..core.types import Document, Response, RetrievedDocument
+from ..errors import OutputShapeError, did_you_mean
 from .shapes import describe, fields_of, first_of, short_repr
 
 __all__ = ["ACCEPTED_DOCUMENTS", "notes_on", "to_document", "to_retrieved", "with_ids"]

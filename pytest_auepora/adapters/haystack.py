@@ -24,9 +24,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_auepora.core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
-from pytest_auepora.errors import OutputShapeError, SystemShapeError
-
+from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
+from ..errors import OutputShapeError, SystemShapeError
 from .haystack_inputs import OPTIONAL_QUERY_INPUTS, QUERY_INPUTS, input_maker
 from .outputs import ANSWER_KEYS, to_response
 from .shapes import describe

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, get_args, get_origin
 
-from pytest_auepora.core.types import EvaluationSample
-from pytest_auepora.errors import SystemShapeError, did_you_mean
+from ..core.types import EvaluationSample
+from ..errors import SystemShapeError, did_you_mean
 
 __all__ = ["OPTIONAL_QUERY_INPUTS", "QUERY_INPUTS", "input_maker"]
 

@@ -24,9 +24,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from pytest_auepora.core.types import EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError
-
+from ..core.types import EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError
 from .documents import NESTED_KEYS, to_retrieved
 from .http_headers import expand, hide
 from .json_path import NOT_THERE, Path

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-from pytest_auepora.errors import SystemShapeError
+from ..errors import SystemShapeError
 
 __all__ = ["expand", "hide"]
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pytest_auepora.errors import SystemShapeError, did_you_mean
-
+from ..errors import SystemShapeError, did_you_mean
 from .shapes import describe
 
 __all__ = ["NOT_THERE", "Path"]

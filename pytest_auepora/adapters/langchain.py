@@ -24,9 +24,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pytest_auepora.core.types import EvaluationSample, SystemOutputs
-from pytest_auepora.errors import OutputShapeError, SystemShapeError
-
+from ..core.types import EvaluationSample, SystemOutputs
+from ..errors import OutputShapeError, SystemShapeError
 from .langchain_inputs import INPUT_KEYS, input_maker
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
 from .shapes import describe

@@ -6,9 +6,8 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_origin, get_type_hints
 
-from pytest_auepora.core.types import EvaluationSample
-from pytest_auepora.errors import SystemShapeError
-
+from ..core.types import EvaluationSample
+from ..errors import SystemShapeError
 from .systems import kind_of
 
 __all__ = ["INPUT_KEYS", "input_maker"]

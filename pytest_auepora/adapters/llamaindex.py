@@ -16,9 +16,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.errors import OutputShapeError, SystemShapeError
-
+from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from ..errors import OutputShapeError, SystemShapeError
 from .shapes import describe
 from .systems import System, kind_of, name_of, provenance_of
 

@@ -14,9 +14,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.errors import OutputShapeError, did_you_mean
-
+from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
+from ..errors import OutputShapeError, did_you_mean
 from .documents import notes_on, to_retrieved, with_ids
 from .shapes import describe, fields_of, first_of
 

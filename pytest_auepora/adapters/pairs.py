@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from pytest_auepora.core.types import EvaluationSample, RetrievedDocument, SystemOutputs
-from pytest_auepora.errors import OutputShapeError, SystemShapeError
-
+from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
+from ..errors import OutputShapeError, SystemShapeError
 from .documents import to_retrieved
 from .outputs import to_outputs
 from .shapes import describe
@@ -35,7 +34,7 @@ class Pair:
         generate = _method(generator, "generate", "generator")
         self._retrieve = binder(retrieve, ("sample", "query", "top_k"), ("query",))
         self._generate = binder(generate, ("sample", "query", "top_k", "documents"), ("query", "documents"))
-        from pytest_auepora.core.rag_interface import Generator as GeneratorBase
+        from ..core.rag_interface import Generator as GeneratorBase
 
         self._wants_documents = isinstance(generator, GeneratorBase)
         self.is_async = is_async(retrieve) or is_async(generate)

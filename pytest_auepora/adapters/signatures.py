@@ -20,9 +20,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pytest_auepora.core.types import EvaluationSample
-from pytest_auepora.errors import SystemShapeError
-
+from ..core.types import EvaluationSample
+from ..errors import SystemShapeError
 from .shapes import short_repr
 
 __all__ = ["binder", "is_async", "unwrap"]

@@ -14,9 +14,8 @@ from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import Any, Protocol
 
-from pytest_auepora.core.types import EvaluationSample, SystemOutputs
-from pytest_auepora.errors import OutputShapeError, SystemShapeError
-
+from ..core.types import EvaluationSample, SystemOutputs
+from ..errors import OutputShapeError, SystemShapeError
 from .outputs import to_outputs
 from .pairs import pair_of
 from .shapes import describe, type_name

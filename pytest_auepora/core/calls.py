@@ -13,26 +13,16 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from .booking import Booking, Fn, Upcoming
-from .call_output import OutputSplitter, keep_with_call, replay
 from .here import acall_here, call_here
 from .loops import LoopLane, LoopThread
-from .one_call import Call, CallResult, active_call
+from .one_call import Call, CallResult
 
 if TYPE_CHECKING:
     from .loop_workers import LoopWorkers
     from .retry import RetryPolicy
     from .threads import Workers
 
-__all__ = [
-    "CallResult",
-    "Caller",
-    "Fn",
-    "OutputSplitter",
-    "Upcoming",
-    "active_call",
-    "keep_with_call",
-    "replay",
-]
+__all__ = ["Caller"]
 
 _POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .one_call import Call, CallResult, attempt_here, enter, leave, without_this_frame
+from .one_call import Call, CallResult, attempt_here, without_this_frame
 
 __all__ = ["acall_here", "call_here"]
 
@@ -20,21 +20,17 @@ def call_here(call: Call, await_elsewhere: Callable[[Call, Any], None]) -> CallR
         KeyboardInterrupt: the user's.
     """
     call.claim()
-    token = enter(call)
-    try:
-        while True:
-            value, error, is_awaitable = attempt_here(call, carry_interrupts=False)
-            if is_awaitable:
-                call.detach()
-                call.enter_loop()
-                await_elsewhere(call, value)
-                return call.take()
-            pause = call.settle(value, error)
-            if pause is None:
-                return call.take()
-            time.sleep(pause)
-    finally:
-        leave(token)
+    while True:
+        value, error, is_awaitable = attempt_here(call, carry_interrupts=False)
+        if is_awaitable:
+            call.detach()
+            call.enter_loop()
+            await_elsewhere(call, value)
+            return call.take()
+        pause = call.settle(value, error)
+        if pause is None:
+            return call.take()
+        time.sleep(pause)
 
 
 async def acall_here(call: Call) -> CallResult:
@@ -44,22 +40,18 @@ async def acall_here(call: Call) -> CallResult:
         KeyboardInterrupt, CancelledError: they are the owner's.
     """
     call.claim()
-    token = enter(call)
-    try:
-        while True:
-            value, error, is_awaitable = attempt_here(call, carry_interrupts=False)
-            if is_awaitable:
-                try:
-                    value = await value
-                except BaseException as exc:
-                    if isinstance(exc, KeyboardInterrupt) or type(exc).__name__ in _CANCELLATIONS:
-                        raise
-                    value, error = None, without_this_frame(exc)
-            pause = call.settle(value, error)
-            if pause is None:
-                return call.take()
-            import asyncio
+    while True:
+        value, error, is_awaitable = attempt_here(call, carry_interrupts=False)
+        if is_awaitable:
+            try:
+                value = await value
+            except BaseException as exc:
+                if isinstance(exc, KeyboardInterrupt) or type(exc).__name__ in _CANCELLATIONS:
+                    raise
+                value, error = None, without_this_frame(exc)
+        pause = call.settle(value, error)
+        if pause is None:
+            return call.take()
+        import asyncio
 
-            await asyncio.sleep(pause)
-    finally:
-        leave(token)
+        await asyncio.sleep(pause)

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_auepora.errors import AueporaError, CallTimeoutError
-
+from ..errors import AueporaError, CallTimeoutError
 from .latch import Latch
 
 if TYPE_CHECKING:
@@ -25,12 +24,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Call",
     "CallResult",
-    "active_call",
     "attempt_here",
     "capturing_call",
     "close_unawaited",
-    "enter",
-    "leave",
     "without_this_frame",
 ]
 
@@ -62,13 +58,7 @@ class CallResult:
     timed_out: bool = False
 
 
-_RESULT: contextvars.ContextVar[CallResult | None] = contextvars.ContextVar("auepora_call", default=None)
 _CAPTURING: contextvars.ContextVar[Call | None] = contextvars.ContextVar("auepora_capturing_call", default=None)
-
-
-def active_call() -> CallResult | None:
-    """Return the result in the making of the call whose code is running, or None outside of any."""
-    return _RESULT.get()
 
 
 def capturing_call() -> Call | None:
@@ -124,7 +114,6 @@ class Call:
     def detach(self) -> None:
         """Make ready to run beside the owner: in a context of its own, which keeps what is printed and logged."""
         self.context = contextvars.copy_context()
-        self.context.run(_RESULT.set, self.result)
         self.context.run(_CAPTURING.set, self)
 
     @property
@@ -262,14 +251,6 @@ class Call:
         """Return the result to its owner; output made later is not the call's any more."""
         self.taken = True
         return self.result
-
-
-def enter(call: Call) -> contextvars.Token[CallResult | None]:
-    """Make *call* the active one in the owner's own context, until ``leave`` is given the token."""
-    return _RESULT.set(call.result)
-
-
-leave = _RESULT.reset
 
 
 def attempt_here(call: Call, *, carry_interrupts: bool) -> tuple[Any, BaseException | None, bool]:

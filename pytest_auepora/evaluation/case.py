@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..adapters.systems import System
-from ..core.calls import CallResult
 from ..core.case_scores import Score
 from ..core.metrics_base import Metric
+from ..core.one_call import CallResult
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores, score_case, score_cases
 from ..core.types import Document, EvaluationSample, SystemOutputs

@@ -15,9 +15,9 @@ from typing import Any
 from ..adapters.outputs import to_outputs
 from ..adapters.systems import System
 from ..core.batches import BATCH_SIZE, Lost, in_batches, run_batches
-from ..core.calls import CallResult
 from ..core.case_scores import Score
 from ..core.metrics_base import Metric
+from ..core.one_call import CallResult
 from ..core.progress import Progress
 from ..core.run import CaseResult, Run
 from ..core.types import EvaluationSample, SystemOutputs

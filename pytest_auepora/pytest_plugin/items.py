@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System
+from ..core.booking import Fn, Upcoming
 from ..core.call_output import OutputSplitter, replay
-from ..core.calls import CallResult, Fn, Upcoming
 from ..core.garbage import set_aside
+from ..core.one_call import CallResult
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
 from .compat import variant_of

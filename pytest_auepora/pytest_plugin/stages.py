@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from ..adapters.systems import System
-from ..core.calls import CallResult, Fn, Upcoming
+from ..core.booking import Fn, Upcoming
+from ..core.one_call import CallResult
 from ..io.golden import GoldenCase
 from .compat import variant_of
 from .keys import CASE, PARCELS, SUITE

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ..core.calls import Caller, CallResult
+from ..core.calls import Caller
+from ..core.one_call import CallResult
 from .compat import has_pytest_benchmark
 
 __all__ = ["timed_call"]

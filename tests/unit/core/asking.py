@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from pytest_auepora.core.calls import Caller, CallResult
+from pytest_auepora.core.booking import Fn
+from pytest_auepora.core.calls import Caller
+from pytest_auepora.core.one_call import CallResult
 
 LONG = 20.0
 """Seconds after which a test has hung."""
-
-Fn = Callable[[], Any]
 
 
 def ahead(fns: list[Fn], start: int = 0) -> Iterator[tuple[int, Fn]]:

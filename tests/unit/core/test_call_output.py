@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.calls import Caller, CallResult, OutputSplitter, keep_with_call, replay
+from pytest_auepora.core.call_output import OutputSplitter, keep_with_call, replay
+from pytest_auepora.core.calls import Caller
+from pytest_auepora.core.one_call import CallResult
 
 LONG = 20.0
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_auepora.core.calls import Caller, active_call
+from pytest_auepora.core.calls import Caller
 from pytest_auepora.errors import CallTimeoutError
 
 from .asking import LONG, Gauge, ahead, run_all
@@ -279,19 +279,6 @@ def test_an_early_answer_is_held_against_its_owners_limit() -> None:
         caller.call(0, lambda: time.sleep(0.1), [(1, lambda: time.sleep(0.1))])
         caller.call(2, lambda: None, [(3, lambda: None)])
         assert caller.call(1, lambda: None, timeout=0.01).timed_out
-
-
-# -- who am I
-
-
-@pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 2}])
-def test_the_active_call_is_known_inside_it_only(options: dict[str, Any]) -> None:
-    with Caller(**options) as caller:
-        result = caller.call(1, active_call, [(2, active_call)])
-        assert result.value is result
-        early = caller.call(2, active_call)
-        assert early.value is early
-        assert active_call() is None
 
 
 def test_the_time_of_waiting_is_used_once_and_by_the_owner(release: threading.Event) -> None:

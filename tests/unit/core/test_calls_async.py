@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.calls import Caller, CallResult, active_call
+from pytest_auepora.core.booking import Fn
+from pytest_auepora.core.calls import Caller
+from pytest_auepora.core.one_call import CallResult
 from pytest_auepora.core.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError
 
-from .asking import LONG, Fn, arun_all, run_all
+from .asking import LONG, arun_all, run_all
 
 pytestmark = pytest.mark.usefixtures("nothing_unawaited", "nothing_stays")
 
@@ -201,14 +203,3 @@ def test_context_variables_of_the_owner_are_seen(drive: Drive) -> None:
         assert [r.value for r in drive([ask] * 3, concurrency=2)] == ["me"] * 3
     finally:
         tenant.reset(token)
-
-
-@pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 2}])
-def test_the_active_call_is_known_inside_it_only(drive: Drive, options: dict[str, Any]) -> None:
-    async def ask() -> CallResult | None:
-        await asyncio.sleep(0)
-        return active_call()
-
-    results = drive([ask] * 3, **options)
-    assert all(r.value is r for r in results)
-    assert active_call() is None

@@ -10,12 +10,31 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.calls import Caller, CallResult
+from pytest_auepora.core.booking import Fn
+from pytest_auepora.core.calls import Caller
+from pytest_auepora.core.one_call import CallResult
 from pytest_auepora.core.retry import RetryPolicy
 
-from .asking import LONG, Fn
+from .asking import LONG
 
 pytestmark = pytest.mark.usefixtures("nothing_unawaited", "nothing_stays")
+
+
+def hanging(cleaned: list[int]) -> Fn:
+    """What ends when it is cancelled, and tells *cleaned* so."""
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(LONG)
+        finally:
+            cleaned.append(1)
+
+    return hang
+
+
+async def good() -> str:
+    await asyncio.sleep(0.01)
+    return "good"
 
 
 def test_what_was_started_in_another_loop_is_forgotten() -> None:
@@ -42,16 +61,7 @@ def test_what_was_started_in_another_loop_is_forgotten() -> None:
 
 def test_what_was_started_in_another_loop_is_cancelled_there() -> None:
     cleaned: list[int] = []
-
-    async def hang() -> None:
-        try:
-            await asyncio.sleep(LONG)
-        finally:
-            cleaned.append(1)
-
-    async def good() -> None:
-        await asyncio.sleep(0.01)
-
+    hang = hanging(cleaned)
     first, second = asyncio.new_event_loop(), asyncio.new_event_loop()
     try:
         with Caller(2) as caller:
@@ -178,17 +188,7 @@ def test_a_call_asked_for_again_does_not_wait_behind_early_ones() -> None:
 def test_the_loop_may_be_entered_later_to_drop_what_is_in_it() -> None:
     """A plugin drops from a synchronous hook, between two runs of a session's loop."""
     cleaned: list[int] = []
-
-    async def hang() -> None:
-        try:
-            await asyncio.sleep(LONG)
-        finally:
-            cleaned.append(1)
-
-    async def good() -> str:
-        await asyncio.sleep(0.01)
-        return "good"
-
+    hang = hanging(cleaned)
     loop = asyncio.new_event_loop()
     try:
         caller = Caller(2)
