@@ -6,6 +6,7 @@ AueporaError
 ├── MetricError            a metric got options it cannot work with
 ├── ThresholdError         a gate that cannot be read, or that matches nothing
 ├── BaselineError          a baseline that cannot be read or written
+├── NotWrittenError        a file that cannot be written, or not now
 ├── HistoryError           stored runs that cannot be read or written
 ├── UnknownRunError        no stored run is called that, or several are
 ├── NotComparableError     two runs that say nothing about each other
@@ -40,6 +41,7 @@ __all__ = [
     "NotComparableError",
     "NotMeasuredError",
     "NotRecordedError",
+    "NotWrittenError",
     "OutputShapeError",
     "Problem",
     "RecordedError",
@@ -116,6 +118,10 @@ class ThresholdError(AueporaError, ValueError):
 
 class BaselineError(AueporaError):
     """A baseline file that cannot be read or written."""
+
+
+class NotWrittenError(AueporaError):
+    """A file that cannot be written, or that another run has been writing for too long; the message names it."""
 
 
 class HistoryError(AueporaError):

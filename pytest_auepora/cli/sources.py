@@ -13,7 +13,7 @@ from ..history.baselines import as_run
 from ..history.places import FILE, VARIABLE, find_place, read_at
 from ..history.settings import project_place, project_root
 from ..history.store import HistoryStore
-from ..regression.baseline import baseline_path, parse_baseline
+from ..regression.baseline_file import baseline_path, parse_baseline
 from ..regression.verdict import Verdict
 from .exit_codes import UsageError
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ..errors import BaselineError
+from ..errors import NotWrittenError
 
 if TYPE_CHECKING:
     from portalocker import Lock
@@ -27,7 +27,7 @@ def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
     is in nobody's way.
 
     Raises:
-        BaselineError: another one has held it for *timeout* seconds, or it cannot be taken.
+        NotWrittenError: another one has held it for *timeout* seconds, or it cannot be taken.
     """
     name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:24]
     lock = Path(tempfile.gettempdir()) / f"auepora-{name}.lock"
@@ -54,9 +54,9 @@ def _taken(lock: Path, path: Path, timeout: float) -> Lock:
                 return held
             held.release()  # of a file that its last holder removed: what is there now may be held by another
     except portalocker.exceptions.LockException:
-        raise BaselineError(f"{path}: another run has been writing it for {timeout:g} s") from None
+        raise NotWrittenError(f"{path}: another run has been writing it for {timeout:g} s") from None
     except OSError as exc:
-        raise BaselineError(f"{path}: its lock {lock} cannot be taken: {exc.strerror or exc}") from exc
+        raise NotWrittenError(f"{path}: its lock {lock} cannot be taken: {exc.strerror or exc}") from exc
 
 
 def _is_at(path: Path, held: Lock) -> bool:
@@ -70,7 +70,7 @@ def write_atomically(path: Path, text: str) -> None:
     """Write *text* to *path* so that a reader, or a crash, sees the old file or the new one, never a part.
 
     Raises:
-        BaselineError: the directory cannot be made or written.
+        NotWrittenError: the directory cannot be made or written.
     """
     temp: str | None = None
     try:
@@ -83,7 +83,7 @@ def write_atomically(path: Path, text: str) -> None:
         Path(temp).chmod(path.stat().st_mode if path.exists() else 0o644)
         Path(temp).replace(path)
     except OSError as exc:
-        raise BaselineError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
+        raise NotWrittenError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
     finally:
         if temp is not None:
             Path(temp).unlink(missing_ok=True)

@@ -17,7 +17,8 @@ from ..io.golden import GoldenSuite, load_golden
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
 from ..regression.anchor import Anchor, load_anchor
-from ..regression.baseline import Baseline, baseline_path, load_baseline
+from ..regression.baseline import Baseline
+from ..regression.baseline_file import baseline_path, load_baseline
 from ..regression.calibration import FOLDER, standing_of
 from ..regression.gates import GateOutcome, judge_gate
 from ..regression.repeat_plan import ONCE, RepeatPlan

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..core.writing import locked, write_atomically
-from ..errors import BaselineError, GoldenFileError, Problem
+from ..errors import BaselineError, GoldenFileError, NotWrittenError, Problem
 from ..io.golden import GoldenSuite, load_golden
 from ..io.label_edits import LabelFile, Slot
 from ..metrics.registry import Registry
 from ..regression.anchor import anchor_path
-from ..regression.baseline import Baseline, BaselineCase, baseline_path, load_baseline
+from ..regression.baseline import Baseline, BaselineCase
+from ..regression.baseline_file import baseline_path, changing, load_baseline
 from .check import CheckedLabel, repairs
 
 __all__ = ["Repaired", "baselines_of", "plan", "repair"]
@@ -75,7 +76,7 @@ def repair(
     try:
         with locked(path):
             before, after = _rewrite(path, labels, out.new_ids, registry)
-    except (BaselineError, GoldenFileError, OSError) as exc:
+    except (NotWrittenError, GoldenFileError, OSError) as exc:
         out.problem, out.new_ids = f"nothing was rewritten: {exc}", {}
         return out
     carry = _same_question(out.new_ids, labels)
@@ -112,7 +113,7 @@ def _same_question(new_ids: Mapping[Slot, str], labels: Mapping[Slot, CheckedLab
 
 
 def _carry_over(path: Path, before: GoldenSuite, after: GoldenSuite, carry: Mapping[str, Mapping[str, str]]) -> int:
-    with locked(path):
+    with changing(path):
         found = _load(path, before)
         if found is None:
             return 0

@@ -163,7 +163,7 @@ class AueporaSession:
 
     def baseline_path(self, suite: GoldenSuite, variant: str) -> Path:
         """Return where the baseline of *suite* is written."""
-        from ..regression.baseline import baseline_path
+        from ..regression.baseline_file import baseline_path
 
         return baseline_path(suite.path, suite.name, variant, self.options.override)
 

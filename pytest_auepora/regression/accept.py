@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.run import CaseResult, Run
-from ..core.writing import locked, write_atomically
+from ..core.writing import write_atomically
 from ..errors import BaselineError
-from .baseline import Baseline, BaselineCase, load_baseline, metric_key
+from .baseline import Baseline, BaselineCase, metric_key
+from .baseline_file import changing, load_baseline
 from .comparability import provenance_changes
 from .compare import compare
 
@@ -42,7 +43,7 @@ def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = Fals
     Raises:
         BaselineError: the file is broken and this is not a full ``all`` update, or it cannot be written.
     """
-    with locked(path):
+    with changing(path):
         try:
             old = load_baseline(path, run.suite, run.variant)
         except BaselineError:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..errors import BaselineError
-from .baseline import Baseline, load_baseline
+from .baseline import Baseline
+from .baseline_file import load_baseline
 from .compare import compare
 from .gates import GateOutcome
 from .judging import judge_comparison

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from ..core.by_fields import Fixed
 from ..core.run import MetricInfo
-from ..errors import AueporaError, BaselineError
+from ..errors import AueporaError, NotWrittenError
 from .policy import RegressionPolicy
 
 __all__ = [
@@ -146,7 +146,7 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
 
     try:
         write_atomically(path, calibration.dumps())
-    except BaselineError as exc:
+    except NotWrittenError as exc:
         raise CalibrationError(str(exc)) from None
 
 

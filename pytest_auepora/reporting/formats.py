@@ -119,7 +119,8 @@ def write_report(path: Path, text: str) -> None:
     """Write *text* to *path*: whole or not at all, but for what is no plain file, such as ``/dev/stdout``.
 
     Raises:
-        AueporaError: it cannot be written.
+        NotWrittenError: it cannot be written.
+        OSError: what is no plain file cannot be.
     """
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_auepora.errors import BaselineError
+from pytest_auepora.errors import NotWrittenError
 from pytest_auepora.labels import repair
 
 from .conftest import Project, gates
@@ -316,7 +316,7 @@ def test_a_failing_case_says_what_its_moved_label_was_matched_by(shop: Project) 
 
 def test_a_golden_file_that_cannot_be_written_fails_and_stays(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: object, text: str) -> None:
-        raise BaselineError(f"{path}: cannot be written: Read-only file system")
+        raise NotWrittenError(f"{path}: cannot be written: Read-only file system")
 
     rechunk(shop, "merged")
     monkeypatch.setattr(repair, "write_atomically", refuse)

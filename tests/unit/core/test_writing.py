@@ -10,7 +10,7 @@ import portalocker
 import pytest
 
 from pytest_auepora.core.writing import locked, write_atomically
-from pytest_auepora.errors import BaselineError
+from pytest_auepora.errors import NotWrittenError
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(BaselineError, match="No space left"):
+    with pytest.raises(NotWrittenError, match="No space left"):
         write_atomically(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["suite.json"]
@@ -54,7 +54,7 @@ def test_who_waits_in_vain_leaves_the_lock_to_its_holder(tmp_path: Path, tempora
     path = tmp_path / "a.json"
     with locked(path):
         for _ in range(2):
-            with pytest.raises(BaselineError, match=r"a\.json: another run has been writing it for 0 s"):
+            with pytest.raises(NotWrittenError, match=r"a\.json: another run has been writing it for 0 s"):
                 locked(path, 0).__enter__()
     with locked(path, 0):
         pass
@@ -77,7 +77,7 @@ def test_a_lock_that_was_removed_while_one_waited_is_none(
     with locked(path):
         assert len(files) == 2
         assert files[0].closed
-        with pytest.raises(BaselineError, match="another run has been writing it"):
+        with pytest.raises(NotWrittenError, match="another run has been writing it"):
             locked(path, 0).__enter__()
     assert list(temporary.iterdir()) == []
 
@@ -86,5 +86,5 @@ def test_a_lock_that_cannot_be_made_is_said(tmp_path: Path, temporary: Path) -> 
     with locked(tmp_path / "a.json"):
         [lock] = temporary.iterdir()
     lock.mkdir()
-    with pytest.raises(BaselineError, match=r"a\.json: its lock .*\.lock cannot be taken: \w+"):
+    with pytest.raises(NotWrittenError, match=r"a\.json: its lock .*\.lock cannot be taken: \w+"):
         locked(tmp_path / "a.json").__enter__()

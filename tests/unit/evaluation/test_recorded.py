@@ -25,7 +25,7 @@ from pytest_auepora.io import golden_model
 from pytest_auepora.io.golden import GoldenSuite, load_golden
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import accept
-from pytest_auepora.regression.baseline import baseline_path
+from pytest_auepora.regression.baseline_file import baseline_path
 from pytest_auepora.reporting.csv_report import write_csv
 from pytest_auepora.reporting.formats import report_text
 

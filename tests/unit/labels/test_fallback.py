@@ -18,7 +18,8 @@ from pytest_auepora.labels.passages import Passage
 from pytest_auepora.labels.repair import plan
 from pytest_auepora.metrics.relevance import ranks_of_relevant
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
-from pytest_auepora.regression.baseline import Baseline, BaselineCase, match_of, parse_baseline
+from pytest_auepora.regression.baseline import Baseline, BaselineCase, match_of
+from pytest_auepora.regression.baseline_file import parse_baseline
 from pytest_auepora.regression.compare import compare_case
 from pytest_auepora.regression.moved_labels import label_notes, label_outcomes
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.core.writing import write_atomically
-from pytest_auepora.errors import BaselineError
+from pytest_auepora.errors import NotWrittenError
 from pytest_auepora.io.golden import load_golden
 from pytest_auepora.labels.check import CheckedLabel, check_case
 from pytest_auepora.labels.corpus import corpus_of
 from pytest_auepora.labels.passages import Passage
 from pytest_auepora.labels.repair import Repaired, baselines_of, repair
-from pytest_auepora.regression.baseline import Baseline, BaselineCase, load_baseline
+from pytest_auepora.regression.baseline import Baseline, BaselineCase
+from pytest_auepora.regression.baseline_file import load_baseline
 
 ONE = "A refund can be asked for within 30 days of purchase."
 TWO = "Gift cards are final and cannot be returned at all."
@@ -87,7 +88,7 @@ def test_what_was_written_is_not_denied_when_a_baseline_cannot_be(
 ) -> None:
     def only_golden(path: Path, text: str) -> None:
         if path.suffix == ".json":
-            raise BaselineError(f"{path}: cannot be written")
+            raise NotWrittenError(f"{path}: cannot be written")
         write_atomically(path, text)
 
     monkeypatch.setattr("pytest_auepora.labels.repair.write_atomically", only_golden)

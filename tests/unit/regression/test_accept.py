@@ -1,4 +1,4 @@
-"""Accepting: merging, the file's bytes, and two writers at once."""
+"""Accepting: merging, and two writers at once."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import multiprocessing
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_auepora.errors import BaselineError
 from pytest_auepora.regression.accept import accept, merge
-from pytest_auepora.regression.baseline import baseline_path, load_baseline, parse_baseline
+from pytest_auepora.regression.baseline_file import load_baseline
 
 from .runs import case, run
 
@@ -74,30 +72,6 @@ def test_pruning_needs_a_full_run() -> None:
     new, done = merge(old, run(case("a", mrr=0.5)), set(), prune=True)
     assert set(new.cases) == {"a"}
     assert done.removed == ["gone"]
-
-
-@given(st.dictionaries(st.text(max_size=6), st.one_of(st.none(), st.floats(0, 1)), max_size=6))
-def test_the_text_reads_back_the_same_and_is_stable(values: dict[str, float | None]) -> None:
-    found, _ = merge(None, run(*(case(name, mrr=v) for name, v in values.items())), {"all"})
-    again = parse_baseline(found.dumps(), "b.json")
-    assert again == found
-    assert again.dumps() == found.dumps()
-
-
-def test_where_it_lies() -> None:
-    golden = Path("golden/x.golden.yaml")
-    assert baseline_path(golden, "x", "") == Path("golden/__baselines__/x.json")
-    assert baseline_path(golden, "x", "bm25").name == "x@bm25.json"
-    assert "/" not in baseline_path(golden, "x", "a/b:c").name.replace("x@", "")
-    assert baseline_path(golden, "x", "", Path("d")) == Path("d/x.json")
-    assert baseline_path(golden, "x", "v", Path("f.json")) == Path("f.json")
-
-
-def test_another_suite_under_the_same_path_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "one.json"
-    accept(path, run(case("a", mrr=1.0)), {"all"})
-    with pytest.raises(BaselineError, match="wanted is 'other'"):
-        load_baseline(path, "other")
 
 
 def _writer(path: Path, prefix: str, n: int) -> None:

@@ -12,7 +12,7 @@ from pytest_auepora.errors import ThresholdError
 from pytest_auepora.regression.accept import accept, merge
 from pytest_auepora.regression.anchor import Anchor, anchor_path, load_anchor
 from pytest_auepora.regression.apart import limits
-from pytest_auepora.regression.baseline import baseline_path
+from pytest_auepora.regression.baseline_file import baseline_path
 from pytest_auepora.regression.policy import AnchorPolicy, RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 

@@ -13,7 +13,8 @@ from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline import MOST_DATA, Baseline, BaselineCase, parse_baseline
+from pytest_auepora.regression.baseline import MOST_DATA, Baseline, BaselineCase
+from pytest_auepora.regression.baseline_file import parse_baseline
 from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.gates import GateOutcome
 from pytest_auepora.regression.measurements import settle

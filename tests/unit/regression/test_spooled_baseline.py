@@ -9,7 +9,8 @@ import pytest
 
 from pytest_auepora.errors import BaselineError
 from pytest_auepora.regression import spooled_baseline
-from pytest_auepora.regression.baseline import Baseline, BaselineCase, load_baseline
+from pytest_auepora.regression.baseline import Baseline, BaselineCase
+from pytest_auepora.regression.baseline_file import load_baseline
 from pytest_auepora.regression.spooled_baseline import SpooledBaseline
 
 CASES = {

@@ -14,7 +14,8 @@ from pytest_auepora.core.run import CaseResult
 from pytest_auepora.evaluation.repeats import merge_repeats
 from pytest_auepora.history.baselines import as_baseline, as_run
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline import Baseline, parse_baseline
+from pytest_auepora.regression.baseline import Baseline
+from pytest_auepora.regression.baseline_file import parse_baseline
 from pytest_auepora.regression.case_guard import judge_case
 from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.policy import RegressionPolicy
