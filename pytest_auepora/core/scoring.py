@@ -68,13 +68,18 @@ def _inapplicable(metric: Metric, sample: EvaluationSample) -> Score | None:
     """Ask *metric* about an answer that gives every metric something to look at; costly ones are not asked."""
     if metric.judged or not metric.deterministic:
         return None
-    some = Document("-", "-")
-    outputs = SystemOutputs([RetrievedDocument(some, 0.0, 1)], Response("-"), {"end_to_end": 0.0})
     try:
-        seen = metric.measure(sample, outputs)
+        seen = metric.measure(sample, _some_outputs())
     except Exception:
         return None
     return Score.of(seen) if isinstance(seen, NotApplicable) else None
+
+
+def _some_outputs() -> SystemOutputs:
+    """Return an answer that lacks nothing a metric may look for: words, a number, several documents, embeddings."""
+    some: dict[str, Any] = {"embedding": [1.0]}
+    docs = [RetrievedDocument(Document(i, "1", dict(some)), 0.0, rank) for rank, i in enumerate(("-", "--"), 1)]
+    return SystemOutputs(docs, Response("1 " * 64, metadata=some), {"end_to_end": 0.0})
 
 
 @dataclass(eq=False, repr=False, slots=True)

@@ -100,9 +100,10 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Scores, 
         return _fail(out, f"nothing was measured: {_why_nothing(scores)}")
     out.value = aggregate(metric, scores).gated if gate.stat == "aggregate" else _statistic(gate, metric, scores, run)
     if out.value is None:
-        return _fail(out, f"{n_error} cases errored, and an error has no worst {gate.metric} to count with")
+        told = f"{n_error} case{'s' * (n_error != 1)} errored"
+        return _fail(out, f"{told}, and an error has no worst {gate.metric} to count with")
     sign = 1 if metric.direction == "higher" else -1
-    values = ((sign * _value(s, metric), i) for i, s in zip(scores.ids, scores, strict=True))
+    values = ((sign * _value(s, metric), i) for i, s in _counted(scores))
     short = ((value, i) for value, i in values if not gate.bound.holds(sign * value))
     out.culprits = tuple(i for _, i in nsmallest(5, short, key=itemgetter(0)))
     return _settle(out, gate.bound, n_error)
@@ -124,19 +125,21 @@ def errored_words(n_error: int) -> str:
     return f"{n_error} errored and {'counts' if n_error == 1 else 'count'} as the worst value"
 
 
+def _counted(scores: Scores) -> Iterator[tuple[str, Score]]:
+    """The scores that have something to count with, by case: numbers and errors."""
+    return ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error" or s.value is not None)
+
+
 def _value(score: Score, metric: Metric) -> float:
-    if score.state == "error":
-        return metric.worst
-    return score.value if score.value is not None else math.copysign(math.inf, 1)
+    return metric.worst if score.value is None else score.value
 
 
 def _statistic(gate: Gate, metric: Metric, scores: Scores, run: Run) -> float | None:
-    values = sorted(_value(s, metric) for s in scores if s.state == "error" or s.value is not None)
+    values = sorted(_value(s, metric) for _, s in _counted(scores))
     if not values or not all(map(math.isfinite, values)):
         return None
     if gate.stat == "pass_rate":
-        kept = ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error" or s.value is not None)
-        return sum(_keeps(_value(s, metric), run.cases[i], gate.metric) for i, s in kept) / len(values)
+        return sum(_keeps(_value(s, metric), run.cases[i], gate.metric) for i, s in _counted(scores)) / len(values)
     if gate.stat == "mean":
         return sum(values) / len(values)
     quantile = {"min": 0.0, "median": 0.5, "max": 1.0}.get(gate.stat)

@@ -31,7 +31,8 @@ def is_apart(info: MetricInfo) -> bool:
 def paired_measurements(run: Run, comparison: Comparison, name: str) -> Pairs:
     """Return the measurements of one metric in the cases that compare and were measured both times.
 
-    An errored case has the worst value where there is one, and is left out where there is none.
+    An errored case has the worst value where a value is all that is kept; else it is left out, as it gave no words to
+    count and no time.
     """
     out: Pairs = {}
     if name in comparison.incomparable:

@@ -17,8 +17,9 @@ from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scores import ComparableScore
 from pytest_auepora.core.scoring import FURTHER, aggregate, failed_scores, score_case
-from pytest_auepora.core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
+from pytest_auepora.core.types import Document, EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
 from pytest_auepora.errors import NotMeasuredError
+from pytest_auepora.metrics.registry import Registry
 
 
 class Const(Metric):
@@ -140,6 +141,20 @@ def test_a_failed_call_is_an_error_where_the_metric_applies_and_na_where_it_neve
     found = failed_scores(metrics, EvaluationSample("1", "q"), "timeout")
     assert found["m"] == found["raises"] == Score.failed("timeout")
     assert found["na"] == Score("n/a", reason="not a refusal case")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "distinct_2", "distinct_10", "evidence_overlap[n=4]", "unsupported_numbers", "intra_list_diversity@5",
+        "response_diversity", "response_diversity[of=embedding]", "judged@5", "citation_coverage", "over_refusal",
+        "mean_latency[retrieval]", "memory_mb",
+    ],
+)  # fmt: skip
+def test_what_only_an_answer_could_have_lacked_is_no_excuse_for_a_failed_call(name: str) -> None:
+    metric = Registry().get(name)
+    sample = EvaluationSample("1", "q", relevant_docs=[Document("d")])
+    assert failed_scores([metric], sample, "timeout")[name] == Score.failed("timeout")
 
 
 def test_comparable_scores() -> None:

@@ -59,6 +59,29 @@ def test_an_error_counts_as_the_worst_value_in_a_gate() -> None:
     assert gate.culprits == ("b",)
 
 
+@pytest.mark.parametrize("metric", ["empty_result_rate", "mrr"])
+def test_a_case_without_a_score_costs_nothing(metric: str) -> None:
+    values = {"na": None, "bad": 1.0, "good": 0.0}
+    measured = run(
+        *(case(i, empty_result_rate=v, mrr=v) for i, v in values.items()), names=("empty_result_rate", "mrr")
+    )
+    gate = judge_gate(measured, Gate(metric, Bound("max", 0.1)), metrics(metric))
+    assert (gate.state, gate.n, gate.culprits) == ("failed", 2, ("bad",))
+
+
+def test_an_error_without_a_worst_value_fails_its_gate() -> None:
+    cases = [case("a", p95_latency=1.0), *(case(i, state="error", p95_latency="boom") for i in "bc")]
+    told = {}
+    for n in (2, 3):
+        gate = judge_gate(
+            run(*cases[:n], names=("p95_latency",)), Gate("p95_latency", Bound("max", 2.0)), metrics("p95_latency")
+        )
+        assert (gate.state, gate.value) == ("failed", None)
+        told[n] = gate.message
+    assert told[2] == "p95_latency: 1 case errored, and an error has no worst p95_latency to count with"
+    assert told[3] == "p95_latency: 2 cases errored, and an error has no worst p95_latency to count with"
+
+
 def test_nothing_measured_and_empty_slices_fail() -> None:
     assert judge_gate(run(case("a", mrr=None)), Gate("mrr", Bound("min", 0.0)), M).state == "failed"
     gate = judge_gate(run(case("a", mrr=1.0)), Gate("mrr", Bound("min", 0.0), slice={"scenario": "typo"}), M)
