@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -17,7 +18,7 @@ from ..regression.baseline import metric_key
 from .codec import rounded
 from .restore import restored
 
-__all__ = ["CUTS", "MRR_CUT", "AggregateMetrics", "aggregate_of", "document_of", "first_rank"]
+__all__ = ["CUTS", "MRR_CUT", "AggregateMetrics", "Tally", "aggregate_of", "document_of", "first_rank"]
 
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
@@ -97,44 +98,74 @@ def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf |
     Ranks and ids are taken as stored.  What is read off texts takes the stored score where it was measured by the
     present version of its metric, and is measured anew on the stored texts where it was not.
     """
-    rank_of = rank_of or first_rank
-    total = failed = 0
-    ranks: list[int | None] = []
-    recalls: dict[int, list[float]] = {k: [] for k in CUTS}
-    held: dict[str, Any] = {}
-    read = {name: _Measured(name, run, held) for name in _READ}
-    anew = [one for one in read.values() if not one.stored]
+    tally = Tally(run.metrics, rank_of)
     for case in run.cases.values():  # once: those of a large run are fetched from a file each time
-        if case.state == "skipped" or (only is not None and case.case_id not in only):
-            continue
-        total += 1
+        if only is None or case.case_id in only:
+            tally.take(case)
+    return tally.aggregate(run, only)
+
+
+class Tally:
+    """What an aggregate needs of cases, taken in one by one: who sees results come need not read them all again.
+
+    Args:
+        metrics: those of the run.
+        rank_of: tells where a case had its first relevant chunk.
+    """
+
+    def __init__(self, metrics: Mapping[str, MetricInfo], rank_of: RankOf | None = None) -> None:
+        self._rank_of = rank_of or first_rank
+        self._total = self._failed = 0
+        self._ranks: list[int | None] = []
+        self._recalls = {k: array("d") for k in CUTS}
+        self._read = {name: _Measured(name, metrics.get(name)) for name in _READ}
+        self._anew = [one for one in self._read.values() if not one.stored]
+        self._ids: set[str] = set()
+        self._again = False
+
+    def take(self, case: CaseResult) -> None:
+        """Count a case; it is not to be changed from now on."""
+        self._again |= case.case_id in self._ids
+        self._ids.add(case.case_id)
+        if case.state == "skipped":
+            return
+        self._total += 1
         if case.state == "error":
-            failed += 1
-            continue
+            self._failed += 1
+            return
         if case.ranks:
-            ranks.append(rank_of(case))
+            self._ranks.append(self._rank_of(case))
         expected, outputs = case.expected, case.outputs  # looked up once: see above
         for k, recall in _document_recalls(case, expected, outputs).items():
             if recall is not None:
-                recalls[k].append(recall)
-        for one in anew:
+                self._recalls[k].append(recall)
+        for one in self._anew:
             one.note(case.case_id, expected, outputs)
 
-    def counts(case: CaseResult) -> bool:
-        return case.state != "error" and (only is None or case.case_id in only)
+    def is_of(self, run: Run) -> bool:
+        """Whether just the results of *run* were taken, all of which are in it: none of them twice, none missing."""
+        return not self._again and len(self._ids) == len(run.cases)
 
-    means = {name: one.mean(counts) for name, one in read.items()}
-    return AggregateMetrics(
-        hit_at_k={k: _mean([float(r is not None and r <= k) for r in ranks]) for k in CUTS},
-        mrr=_mean([1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks]),
-        recall_at_k_doc={k: _mean(recalls[k]) for k in CUTS},
-        citation_coverage=means["citation_coverage"],
-        groundedness=means["assertion_pass"],
-        empty_result_rate=means["empty_result_rate"],
-        refusal_correctness=means["refusal_correctness"],
-        total_queries=total,
-        failed_queries=failed,
-    )
+    def aggregate(self, run: Run, only: Container[str] | None = None) -> AggregateMetrics:
+        """Return what was taken amounts to; *run* has the scores and texts of these cases, *only* their ids if few."""
+
+        def counts(case: CaseResult) -> bool:
+            return case.state != "error" and (only is None or case.case_id in only)
+
+        held: dict[str, Any] = {}
+        means = {name: one.mean(run, counts, held) for name, one in self._read.items()}
+        ranks = self._ranks
+        return AggregateMetrics(
+            hit_at_k={k: _mean([float(r is not None and r <= k) for r in ranks]) for k in CUTS},
+            mrr=_mean([1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks]),
+            recall_at_k_doc={k: _mean(self._recalls[k]) for k in CUTS},
+            citation_coverage=means["citation_coverage"],
+            groundedness=means["assertion_pass"],
+            empty_result_rate=means["empty_result_rate"],
+            refusal_correctness=means["refusal_correctness"],
+            total_queries=self._total,
+            failed_queries=self._failed,
+        )
 
 
 def first_rank(result: CaseResult) -> int | None:
@@ -178,13 +209,11 @@ class _Measured:
 
     Args:
         name: of the metric.
-        run: the run.
-        held: cases that were restored already, by id, for all metrics.
+        info: what the run says of it, if it was measured there.
     """
 
-    def __init__(self, name: str, run: Run, held: dict[str, Any]) -> None:
-        self._name, self._run, self._held = name, run, held
-        info = run.metrics.get(name)
+    def __init__(self, name: str, info: MetricInfo | None) -> None:
+        self._name = name
         self.stored = info is not None and metric_key(info) == metric_key(MetricInfo.of(_registry().get(name)))
         self._concerns = _CONCERNS.get(name)
         self._ids: list[str] = []
@@ -197,22 +226,18 @@ class _Measured:
             # nothing cites anything: every answer that counts has the same 0
             self._all_the_same = self._all_the_same and not _may_cite(outputs)
 
-    def mean(self, counts: Callable[[CaseResult], bool]) -> float | None:
-        """Return the mean over the cases that were noted or, of stored scores, that were not skipped and count."""
+    def mean(self, run: Run, counts: Callable[[CaseResult], bool], held: dict[str, Any]) -> float | None:
+        """Return the mean over the cases that were noted or, of stored scores, that were not skipped and count.
+
+        In *held* are cases that were restored already, by id, for all metrics.
+        """
         if self.stored:
-            return _mean([s.value for s in self._run.scores_of(self._name, counts) if s.value is not None])
+            return _mean([s.value for s in run.scores_of(self._name, counts) if s.value is not None])
         if not self._ids:
             return None  # and nothing is imported for it
         metric = _registry().get(self._name)
-        values = (v for i in self._ids if (v := self._anew(metric, self._run.cases[i])) is not None)
+        values = (v for i in self._ids if (v := _anew(metric, run.cases[i], held)) is not None)
         return next(values, None) if self._all_the_same else _mean([*values])
-
-    def _anew(self, metric: Metric, case: CaseResult) -> float | None:
-        held = self._held.get(case.case_id) or restored(case)
-        if held is None:
-            return None
-        self._held[case.case_id] = held
-        return _anew(metric, held)
 
 
 _READ = ("citation_coverage", "assertion_pass", "empty_result_rate", "refusal_correctness")
@@ -229,9 +254,13 @@ def _may_cite(outputs: _Said) -> bool:
     return "citations" in outputs or "[" in str(outputs.get("answer", ""))
 
 
-def _anew(metric: Metric, held: Any) -> float | None:
+def _anew(metric: Metric, case: CaseResult, held: dict[str, Any]) -> float | None:
+    given = held.get(case.case_id) or restored(case)
+    if given is None:
+        return None
+    held[case.case_id] = given
     try:
-        seen = metric.measure(*held)
+        seen = metric.measure(*given)
     except Exception:  # a stored case that the formula cannot read says nothing; it must not hide the others
         return None
     return seen.value if isinstance(seen, Measurement) else None

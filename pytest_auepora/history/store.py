@@ -14,7 +14,7 @@ from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError, did_you_mean
 from ..regression.verdict import Verdict
 from . import KEEP, KEEP_RECORDED
-from .aggregates import AggregateMetrics, aggregate_of
+from .aggregates import AggregateMetrics, Tally, aggregate_of
 from .blocks import Packing, packed
 from .codec import result_data, run_of, run_text
 from .database import Statements, open_database
@@ -74,6 +74,7 @@ class HistoryStore:
         recordings: Recordings | Packing | None = None,
         keep_recorded: int = KEEP_RECORDED,
         text_of: Callable[[CaseResult], bytes] = result_data,
+        tally: Tally | None = None,
     ) -> str:
         """Store *run* with its *verdict* and aggregate, all of it or nothing.
 
@@ -87,6 +88,7 @@ class HistoryStore:
             recordings: the answers, each as `evaluation.recording.record` gives it, packed already or not.
             keep_recorded: of how many of these runs the recordings stay; 0 for all.
             text_of: how a result is written down; who has its `codec.result_data` already can hand it over.
+            tally: of the results, taken in when they came; who has none leaves it out.
 
         Returns:
             The new run's id.
@@ -95,7 +97,8 @@ class HistoryStore:
             HistoryError: it cannot be written.
         """
         ensure_tables(self._database)
-        row = self._row(run, verdict)
+        figures = aggregate_of(run) if tally is None or not tally.is_of(run) else tally.aggregate(run)
+        row = self._row(run, verdict, figures)
         began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc)
         row |= {"started": began.isoformat(timespec="seconds"), "seconds": float(seconds),
                 "git_commit": git_commit, "aggregated": began.isoformat(timespec="seconds")}  # fmt: skip
@@ -122,7 +125,7 @@ class HistoryStore:
         return run_id
 
     @staticmethod
-    def _row(run: Run, verdict: Verdict) -> dict[str, Any]:
+    def _row(run: Run, verdict: Verdict, figures: AggregateMetrics) -> dict[str, Any]:
         return {
             "suite": run.suite,
             "variant": run.variant,
@@ -131,7 +134,7 @@ class HistoryStore:
             "outcome": verdict.outcome,
             "cases": len(run.cases),
             "failed": sum(c.state in ("failed", "error") for c in run.cases.values()),
-            "aggregate_json": dumps(aggregate_of(run).to_dict()),
+            "aggregate_json": dumps(figures.to_dict()),
             "provenance": dumps(run.provenance),
             "metrics": dumps(run.metrics),
             "run_json": run_text(run),

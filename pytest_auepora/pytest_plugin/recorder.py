@@ -20,8 +20,9 @@ from .only_hooks import OnlyHooks
 from .wire import Parcel, unpack
 
 if TYPE_CHECKING:
-    from ..core.run import Run
+    from ..core.run import CaseResult, Run
     from ..evaluation.document_texts import Recording
+    from ..history.aggregates import Tally
     from ..history.blocks import Lines, Packing
     from ..history.journal import Journal
     from ..regression.verdict import Verdict
@@ -80,6 +81,7 @@ class Recorder(OnlyHooks):
         self._ids: dict[str, str] = {}
         self._recordings: dict[tuple[str, str], Packing] = {}
         self._cut: dict[tuple[str, str], dict[str, None]] = {}
+        self._tallies: dict[tuple[str, str], Tally] = {}
         self._unjudged: set[tuple[str, str]] = set()
         self._folder = folder_of(place, config.rootpath)
 
@@ -116,13 +118,26 @@ class Recorder(OnlyHooks):
             session = self.config.stash[SESSION]
             suite = session.suite(self.config.rootpath / path)
             run = session.run(suite, variant, parcel.provenance)
-            self._journal.begin(run, session.commit, copied=keeps_columns(self.config, suite))
+            self._journal.begin(run, session.commit, copied=(copied := keeps_columns(self.config, suite)))
+            if copied:
+                from ..history.aggregates import Tally
+
+                self._tallies[path, variant] = Tally(run.metrics)
             self._unjudged.add((path, variant))
+        self._count((path, variant), result)
         answers = None
         if parcel.recordings:
             answers = self._keep((path, variant), result.case_id, parcel.recordings)
             parcel.recordings = []  # pytest holds reports to the end, and answers are large
         self._journal.add(path, variant, result, answers, parcel.provenance)
+
+    def _count(self, key: tuple[str, str], result: CaseResult) -> None:
+        """Take in what the figures of a large run need, while its result is at hand."""
+        if (tally := self._tallies.get(key)) is not None:
+            try:
+                tally.take(result)
+            except Exception:  # the figures cannot be had: who computes them at the end says why
+                del self._tallies[key]
 
     def _keep(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> Lines:
         from ..evaluation.recording import CUT
@@ -157,6 +172,7 @@ class Recorder(OnlyHooks):
                 git_commit=session.commit, keep=self.keep,
                 recordings=self._recordings.pop(key, None), keep_recorded=self.recorded,
                 text_of=partial(self._journal.text_of, *key) if only_ours_judge(self.config) else result_data,
+                tally=self._tallies.pop(key, None),
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")

@@ -105,6 +105,15 @@ def test_a_case_that_is_run_again_counts_once_and_the_last_time(project: Project
     assert [case.state for case in run.cases.values()] == ["passed"] * 5
 
 
+def test_results_that_no_figures_can_be_made_of_are_a_note(project: Project, size: str) -> None:
+    conftest = project.path / "conftest.py"
+    redact = "\n\ndef pytest_auepora_redact(result):\n    result.outputs['retrieved'] = [{}]\n"
+    conftest.write_text(conftest.read_text(encoding="utf-8") + redact, encoding="utf-8")
+    result = project.run()
+    assert result.parseoutcomes() == {"passed": 7}
+    result.stdout.fnmatch_lines(["*not kept in the history: 'id'*"])
+
+
 @pytest.mark.parametrize(
     ("args", "ini", "in_columns"),
     [
