@@ -31,9 +31,11 @@ _BLIND = frozenset({
         "assertion", "cacheprovider", "capture", "faulthandler", "logging", "main", "runner", "skipping", "stepwise",
         "terminal", "threadexception", "tmpdir", "unittest", "unraisableexception", "warnings",
     )),
-    "xdist.remote", "pytest_timeout", "pytest_benchmark.plugin", "_hypothesis_pytestplugin",
+    "__channelexec__", "pytest_timeout", "pytest_benchmark.plugin", "_hypothesis_pytestplugin",
 })  # fmt: skip
-"""Modules whose hooks do nothing, of a case that sets up nothing and skips nothing, in phases other than the call."""
+"""Modules whose hooks do nothing, of a case that sets up nothing and skips nothing, in phases other than the call.
+
+What runs in a worker of pytest-xdist, and sends the reports, execnet names as it likes."""
 
 _OPTIONS = ("usepdb", "trace", "setuponly", "setupshow", "setupplan", "xmlpath")
 _SHORT = ("function", "class")

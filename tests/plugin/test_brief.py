@@ -171,6 +171,15 @@ def test_workers_know_whether_somebody_reads_reports_in_the_controller(project: 
     assert result.stdout.str().count("read setup") == (5 if reads else 0)
 
 
+def test_workers_leave_them_out_as_well(project: Project) -> None:
+    pytest.importorskip("xdist")
+    more(project, WATCH)
+    project.run_apart("-n", "1", "-p", "no:rerunfailures").assert_outcomes(passed=7)
+    lines = (project.path / "phases.txt").read_text(encoding="utf-8").splitlines()
+    assert {line.split()[0] for line in lines if line.endswith("setup")} == ENDS
+    assert {line.split()[0] for line in lines if line.endswith("call")} == ALL
+
+
 def test_a_junit_file_under_xdist_has_every_case(project: Project) -> None:
     pytest.importorskip("xdist")
     project.run_apart("-n", "2", "--junitxml=junit.xml").assert_outcomes(passed=7)
