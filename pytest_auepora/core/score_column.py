@@ -5,9 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .case_scores import Score
+from .made_sequence import MadeSequence
 from .metrics_base import Measurement
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ __all__ = ["ScoreColumn"]
 T = TypeVar("T")
 
 
-class _Read(Sequence[T], Generic[T]):
+class _Read(MadeSequence[T], Generic[T]):
     """What is *made* of some *rows*, in order, whenever it is read."""
 
     def __init__(self, rows: array[int], made: Callable[[int], T]) -> None:
@@ -27,15 +28,11 @@ class _Read(Sequence[T], Generic[T]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, at: int) -> T: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[T]: ...
-    def __getitem__(self, at: int | slice) -> T | list[T]:
-        return [self._made(row) for row in self._rows[at]] if isinstance(at, slice) else self._made(self._rows[at])
+    def _at(self, place: int) -> T:
+        return self._made(self._rows[place])
 
     def __iter__(self) -> Iterator[T]:
-        return map(self._made, self._rows)
+        return map(self._made, self._rows)  # as it would be, in fewer steps: reports go through all
 
 
 class ScoreColumn(_Read[Score]):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, overload
+from collections.abc import Iterable
+from typing import Any
 
 from ..core.spool import Spool
 from ..core.types import Document, EvaluationSample, Response
@@ -15,7 +15,7 @@ __all__ = ["SpooledCases"]
 _MOST_BOUNDS = 10_000
 
 
-class SpooledCases(Sequence[GoldenCase]):
+class SpooledCases(Spool[GoldenCase]):
     """Cases in order; each is read when it is asked for, and is another object every time.
 
     Attributes:
@@ -25,10 +25,10 @@ class SpooledCases(Sequence[GoldenCase]):
     """
 
     def __init__(self, cases: Iterable[GoldenCase] = ()) -> None:
+        super().__init__()
         self.ids: list[str] = []
         self.rows: dict[str, int] = {}
         self.skipped: list[int] = []
-        self._spool: Spool[tuple[Any, ...]] = Spool()
         self._bounds: dict[tuple[Any, ...], Bound] = {}
         for case in cases:
             self.append(case)
@@ -39,27 +39,17 @@ class SpooledCases(Sequence[GoldenCase]):
             self.skipped.append(len(self.ids))
         self.rows[case.id] = len(self.ids)
         self.ids.append(case.id)
-        self._spool.append(_flat(case))
+        super().append(case)
 
     def replace(self, case: GoldenCase) -> None:
         """Put *case* in the place of the one with its id."""
-        self._spool[self.rows[case.id]] = _flat(case)
+        self[self.rows[case.id]] = case
 
-    def __len__(self) -> int:
-        return len(self.ids)
+    def _taken_apart(self, value: GoldenCase) -> tuple[Any, ...]:
+        return _flat(value)
 
-    @overload
-    def __getitem__(self, at: int) -> GoldenCase: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[GoldenCase]: ...
-    def __getitem__(self, at: int | slice) -> GoldenCase | Sequence[GoldenCase]:
-        return [self._made(flat) for flat in self._spool[at]] if isinstance(at, slice) else self._made(self._spool[at])
-
-    def __iter__(self) -> Iterator[GoldenCase]:
-        return map(self._made, self._spool)
-
-    def _made(self, flat: tuple[Any, ...]) -> GoldenCase:
-        (sample_id, query, relevant, candidates, reference, labels, metadata), (*before, thresholds), after = flat
+    def _made(self, kept: tuple[Any, ...]) -> GoldenCase:
+        (sample_id, query, relevant, candidates, reference, labels, metadata), (*before, thresholds), after = kept
         sample = EvaluationSample(
             sample_id, query, _documents(relevant), _documents(candidates),
             None if reference is None else Response(*reference), labels, metadata,

@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..core.spool import Spool
+from ..core.spool import Held
 from .baseline import BaselineCase, case_of
 
 __all__ = ["SpooledBaseline", "read_by_case"]
@@ -20,6 +20,14 @@ _CASES, _END_OF_CASES = ' "cases": {\n', "\n }"
 _END_OF_CASE = "\n  }"
 _NEXT_CASE = f"{_END_OF_CASE},\n"
 _PIECE = 64 * 1024  # characters
+
+
+class _Blocks(Held[BaselineCase]):
+    def _taken_apart(self, value: BaselineCase) -> tuple[Any, ...]:
+        return _fields_of(value)
+
+    def _made(self, kept: tuple[Any, ...]) -> BaselineCase:
+        return BaselineCase(*kept)
 
 
 class SpooledBaseline(MutableMapping[str, BaselineCase]):
@@ -33,15 +41,14 @@ class SpooledBaseline(MutableMapping[str, BaselineCase]):
         self._rows = rows
         self._places = array("q", [-1]) * len(rows)
         self._others: dict[str, int] = {}
-        self._spool: Spool[tuple[Any, ...]] = Spool()
-        self._last: tuple[int, BaselineCase] | None = None
+        self._blocks = _Blocks()
 
     def __setitem__(self, case_id: str, case: BaselineCase) -> None:
         if (row := self._rows.get(case_id)) is not None:
-            self._places[row] = len(self._spool)
+            self._places[row] = len(self._blocks)
         else:
-            self._others[case_id] = len(self._spool)
-        self._spool.append(_fields_of(case))
+            self._others[case_id] = len(self._blocks)
+        self._blocks.append(case)
 
     def _place(self, case_id: object) -> int:
         row = self._rows.get(case_id)  # type: ignore[call-overload]
@@ -50,9 +57,7 @@ class SpooledBaseline(MutableMapping[str, BaselineCase]):
     def __getitem__(self, case_id: str) -> BaselineCase:
         if (place := self._place(case_id)) < 0:
             raise KeyError(case_id)
-        if self._last is None or self._last[0] != place:  # a case is mostly asked for several times in a row
-            self._last = place, BaselineCase(*self._spool[place])
-        return self._last[1]
+        return self._blocks.at(place)
 
     def __delitem__(self, case_id: str) -> None:
         if self._place(case_id) < 0:

@@ -12,7 +12,6 @@ from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.result_table import ResultTable
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.core.spool import Spool
 
 DETAILS = {"precision": 0.5}
 IDS = ("a", "b", "c", "d", "e")
@@ -94,17 +93,3 @@ def test_a_later_result_replaces_the_earlier_and_one_can_be_taken_out() -> None:
     for lost in ("d", "x"):
         with pytest.raises(KeyError):
             table[lost]
-
-
-def test_a_spool_is_read_and_written_in_any_order() -> None:
-    spool: Spool[str] = Spool()
-    for word in ("one", "two"):
-        spool.append(word)
-    assert spool[0] == "one"
-    spool.append("three" * 10_000)
-    spool[0] = "anew"
-    assert (list(spool), spool[1:2], spool[-1], len(spool)) == (
-        ["anew", "two", "three" * 10_000], ["two"], "three" * 10_000, 3,
-    )  # fmt: skip
-    with pytest.raises(IndexError):
-        spool[3]
