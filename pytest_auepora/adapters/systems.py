@@ -187,7 +187,11 @@ def _name_of(obj: Any) -> str:
 
 
 def provenance_of(*objs: Any) -> dict[str, Any]:
-    """Collect ``auepora_provenance`` (a mapping, or a method that returns one) of the objects."""
+    """Collect ``auepora_provenance`` (a mapping, or a method that returns one) of the objects.
+
+    Raises:
+        SystemShapeError: it is something else.
+    """
     found: dict[str, Any] = {}
     for obj in objs:
         while isinstance(obj, partial):

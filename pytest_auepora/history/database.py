@@ -173,7 +173,12 @@ class _Sqlite:
 
 
 class ServerDatabase:
-    """A database that SQLAlchemy reaches by URL."""
+    """A database that SQLAlchemy reaches by URL.
+
+    Raises:
+        MissingExtraError: SQLAlchemy is not installed.
+        HistoryError: the driver is not, or the URL is none.
+    """
 
     def __init__(self, url: str) -> None:
         self.name = without_password(url)

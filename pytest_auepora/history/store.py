@@ -282,7 +282,12 @@ class HistoryStore:
         return run_id
 
     def prune(self, keep: int = KEEP, suite: str | None = None) -> int:
-        """Keep the latest *keep* runs of every suite and configuration, or of *suite* alone; return how many went."""
+        """Keep the latest *keep* runs of every suite and configuration, or of *suite* alone; return how many went.
+
+        Raises:
+            ValueError: *keep* is below 1.
+            HistoryError: the history cannot be written.
+        """
         if keep < 1:
             raise ValueError(f"keep must be at least 1, not {keep}")
         if not self.exists():

@@ -160,7 +160,11 @@ def load_jsonl_dataset(path: str | Path, name: str | None = None) -> InMemoryDat
 
 
 def read_samples(source: Source) -> list[EvaluationSample]:
-    """Read the lines of *source* as samples; see `load_jsonl_dataset`."""
+    """Read the lines of *source* as samples.
+
+    Raises:
+        GoldenFileError: as `load_jsonl_dataset`.
+    """
     samples = []
     for value in list(load_lines(source)):
         before = len(source.problems)

@@ -46,7 +46,11 @@ class ErrorRatePer1k(Operational):
     oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
-        """N/a for a client abort: ``extra["aborted"]``, or status 499.  Details: ``status``."""
+        """N/a for a client abort: ``extra["aborted"]``, or status 499.  Details: ``status``.
+
+        Raises:
+            MetricError: the status is none of HTTP.
+        """
         status = outputs.extra.get("status")
         if outputs.extra.get("aborted") or status == CLIENT_ABORT:
             return NotApplicable("aborted by the client")

@@ -11,7 +11,7 @@ import pytest
 from ..adapters.systems import System
 from ..core.run import CaseResult, MetricInfo
 from ..core.scores import ComparableScore
-from ..errors import GoldenFileError, UnknownNameError
+from ..errors import GoldenFileError, UnknownNameError, did_you_mean
 from ..evaluation.suite import Evaluation, evaluate
 from ..io.golden import GoldenCase, GoldenSuite
 from .keys import PARCELS
@@ -40,8 +40,10 @@ class Auepora:
             results also count in the closing summary and are accepted by ``--auepora-update``.
 
         Raises:
-            GoldenFileError: the file is wrong.
+            FileNotFoundError: there is no such file.
+            GoldenFileError: it is wrong.
         """
+        __tracebackhide__ = True
         request = self._request
         session = session_of(request.config)
         suite = session.suite(find_golden(request, golden))
@@ -106,31 +108,42 @@ class ScoredCase:
 
 
 def find_golden(request: pytest.FixtureRequest, golden: str | os.PathLike[str]) -> Path:
-    """Return the path of *golden*, looked up beside the test file, then in the rootdir."""
+    """Return the path of *golden*, looked up beside the test file, then in the rootdir.
+
+    Raises:
+        FileNotFoundError: it is in neither.
+    """
+    __tracebackhide__ = True
     return _find(Path(golden), request.path.parent, request.config.rootpath)
 
 
 def _find(golden: Path, *folders: Path) -> Path:
-    tried = [golden] if golden.is_absolute() else [folder / golden for folder in folders]
+    __tracebackhide__ = True
+    tried = [golden] if golden.is_absolute() else list(dict.fromkeys(folder / golden for folder in folders))
     for path in tried:
         if path.exists():
             return path
-    raise FileNotFoundError(f"no golden file {golden}; looked at {', '.join(map(str, tried))}")
+    beside = [one.name for path in tried if path.parent.is_dir() for one in path.parent.iterdir()]
+    near = did_you_mean(golden.name, beside)
+    raise FileNotFoundError(f"no golden file {golden}{near}; looked at {', '.join(map(str, tried))}")
 
 
 def parametrize_cases(metafunc: pytest.Metafunc) -> None:
-    """Parametrize ``auepora_case`` with the cases of the marker's golden file."""
-    mark = metafunc.definition.get_closest_marker("auepora")
+    """Parametrize ``auepora_case`` with the cases of the marker's golden file.
+
+    Fails the collection of the test file where the marker names no golden file, or a wrong one.
+    """
+    nodeid, mark = metafunc.definition.nodeid, metafunc.definition.get_closest_marker("auepora")
     if mark is None or len(mark.args) != 1:
-        raise pytest.UsageError(
-            f"{metafunc.definition.nodeid}: auepora_case needs @pytest.mark.auepora('path/of/golden.yaml')"
-        )
+        told = f"{nodeid}: auepora_case needs @pytest.mark.auepora('path/of/golden.yaml')"
+        raise pytest.fail.Exception(told, pytrace=False)
     session = session_of(metafunc.config)
-    path = _find(Path(mark.args[0]), metafunc.definition.path.parent, metafunc.config.rootpath)
     try:
-        suite = session.suite(path)
+        suite = session.suite(_find(Path(mark.args[0]), metafunc.definition.path.parent, metafunc.config.rootpath))
+    except FileNotFoundError as exc:
+        raise pytest.fail.Exception(f"{nodeid}: {exc}", pytrace=False) from None
     except GoldenFileError as exc:
-        raise pytest.UsageError(str(exc)) from None
+        raise pytest.fail.Exception(str(exc), pytrace=False) from None
     params = [
         pytest.param((suite, case), id=case.id, marks=[getattr(pytest.mark, tag) for tag in case.tags])
         for case in suite.cases

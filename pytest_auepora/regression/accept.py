@@ -40,6 +40,12 @@ class Accepted:
 def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = False) -> Accepted:
     """Merge *run* into the baseline at *path*, under a lock, and write it if that changes a byte.
 
+    Args:
+        path: the file of the baseline.
+        run: what was measured.
+        intents: what of it to accept; some of `INTENTS`.
+        prune: whether cases of the baseline go that the suite does not have any more; takes a full run.
+
     Raises:
         BaselineError: the file is broken and this is not a full ``all`` update, or it cannot be written.
     """
@@ -68,6 +74,9 @@ def merge(
 
     An errored case is never accepted.  A metric whose definition changed needs a full run: mixing old and
     new numbers under one name would compare them.
+
+    Raises:
+        BaselineError: the run is not full, or not all of it is accepted, and such a metric is in it.
     """
     done = Accepted(Path())
     new = Baseline(run.suite, run.variant)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .conftest import Project
 
 
@@ -83,11 +85,42 @@ def test_each(auepora_case):
     assert "token_f1" in str(result.stdout)
 
 
-def test_the_marker_is_needed(project: Project) -> None:
-    project.write("test_quality.py", "def test_each(auepora_case): pass")
+@pytest.mark.parametrize(
+    ("mark", "told"),
+    [
+        ("", "auepora_case needs @pytest.mark.auepora('path/of/golden.yaml')"),
+        ("@pytest.mark.auepora", "auepora_case needs @pytest.mark.auepora('path/of/golden.yaml')"),
+        (
+            "@pytest.mark.auepora('shpo.golden.yaml')",
+            "no golden file shpo.golden.yaml (did you mean 'shop.golden.yaml'?)",
+        ),
+        (
+            "@pytest.mark.auepora('wrong.golden.yaml')",
+            "wrong.golden.yaml:1:9: unknown key 'qury' (did you mean 'query'?)",
+        ),
+    ],
+)
+def test_a_wrong_marker_is_told_without_a_traceback(project: Project, mark: str, told: str) -> None:
+    project.write("wrong.golden.yaml", "cases: [{qury: q}]")
+    project.write("test_quality.py", f"import pytest\n\n{mark}\ndef test_each(auepora_case): pass")
     result = project.run("test_quality.py", auepora=False)
-    assert result.ret != 0
-    assert "@pytest.mark.auepora" in str(result.stdout) + str(result.stderr)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert told in str(result.stdout)
+    for noise in ("Traceback", "pluggy/", "During handling"):
+        assert noise not in str(result.stdout)
+
+
+def test_a_mistyped_golden_file_is_told_at_the_line_that_names_it(project: Project) -> None:
+    project.write("test_quality.py", "def test_it(auepora):\n    auepora.evaluate('shpo.golden.yaml')\n")
+    result = project.run("test_quality.py", auepora=False)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            ">   *auepora.evaluate('shpo.golden.yaml')",
+            "E   *no golden file shpo.golden.yaml (did you mean 'shop.golden.yaml'?); looked at */shpo.golden.yaml",
+            "*test_quality.py:2: FileNotFoundError",
+        ]
+    )
 
 
 def test_results_of_the_fixture_are_accepted_by_an_update(project: Project) -> None:

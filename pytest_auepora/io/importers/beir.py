@@ -94,7 +94,11 @@ def _document(name: str, grade: int, corpus: Mapping[str, Mapping[str, Any]]) ->
 
 
 def save(suite: Any, path: Path, *, split: str = "test") -> list[str]:
-    """Write a BEIR directory, its corpus made of the documents that the cases name; return what was dropped."""
+    """Write a BEIR directory, its corpus made of the documents that the cases name; return what was dropped.
+
+    Raises:
+        ImportProblem: the id of a document has what the format separates by.
+    """
     path = Path(path)
     dropped = Dropped()
     queries, qrels = [], ["\t".join(_HEADER)]

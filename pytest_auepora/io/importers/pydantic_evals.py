@@ -23,7 +23,11 @@ _NOTES = "pydantic_evals"
 
 
 def load(path: Path) -> ImportedSuite:
-    """Read a data set of pydantic-evals; see the module."""
+    """Read a data set of pydantic-evals; see the module.
+
+    Raises:
+        ImportProblem: it is none.
+    """
     data = read_data(Path(path))
     if not isinstance(data, Mapping) or not isinstance(data.get("cases"), list):
         raise ImportProblem(f"{path}: expected a mapping with a list of cases")

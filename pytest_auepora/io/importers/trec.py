@@ -62,7 +62,11 @@ def _paths(path: Path, topics: str | Path | None) -> tuple[Path, Path]:
 
 
 def read_qrels(path: Path, dropped: Dropped | None = None) -> dict[str, dict[str, int]]:
-    """Return topic → document → grade; of a pair judged twice the last counts, as in ``trec_eval``."""
+    """Return topic → document → grade; of a pair judged twice the last counts, as in ``trec_eval``.
+
+    Raises:
+        ImportProblem: a line has other than four columns, or a grade that is no whole number.
+    """
     dropped = dropped or Dropped()
     judged: dict[str, dict[str, int]] = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
@@ -82,7 +86,11 @@ def read_qrels(path: Path, dropped: Dropped | None = None) -> dict[str, dict[str
 
 
 def read_topics(path: Path) -> dict[str, str]:
-    """Return topic → query."""
+    """Return topic → query, of lines separated by tabs or of TREC's tags.
+
+    Raises:
+        ImportProblem: a line or a topic lacks one of them, or a topic is there twice.
+    """
     text = read_text(path)
     if "<top>" in text.lower():
         return _tagged(text, path)
@@ -110,7 +118,11 @@ def _tagged(text: str, path: Path) -> dict[str, str]:
 
 
 def save(suite: Any, path: Path, *, topics: str | Path | None = None) -> list[str]:
-    """Write qrels to *path* and queries to *topics*, by default ``topics.tsv`` beside it; return what was dropped."""
+    """Write qrels to *path* and queries to *topics*, by default ``topics.tsv`` beside it; return what was dropped.
+
+    Raises:
+        ImportProblem: the id of a case or document has blanks, which the format separates by.
+    """
     path = Path(path)
     dropped = Dropped()
     qrels, queries = [], []

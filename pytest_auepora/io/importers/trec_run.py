@@ -18,6 +18,9 @@ def read_run(path: str | Path) -> dict[str, list[RetrievedDocument]]:
     """Return topic → documents, ranked by score as ``trec_eval`` does: the rank written is not looked at.
 
     Equal scores are ordered by document id, the later one first.
+
+    Raises:
+        ImportProblem: a line has other than six columns, or a score that is no number.
     """
     path = Path(path)
     found: dict[str, list[tuple[float, str]]] = {}
