@@ -207,11 +207,14 @@ def compare_case(
     if result.state != "error" and before.match != (match := match_of(result)):
         out.apart = f"chunker_version_match {before.match} → {match}"
     score_of, changes, apart = result.score_of, out.changes, out.apart
+    otherwise_timed = before.concurrency != result.concurrency
     for name, old in before.scores.items():
         score, info = score_of(name), metrics.get(name)
         if old is None or score is None or info is None or name in incomparable:
             continue
         if not info.baselined or (apart and info.target.startswith("RETRIEVAL")):
+            continue
+        if otherwise_timed and info.target == "LATENCY":
             continue
         state, new = score.state, score.value
         if state != "number":

@@ -32,14 +32,17 @@ def paired_measurements(run: Run, comparison: Comparison, name: str) -> Pairs:
     """Return the measurements of one metric in the cases that compare and were measured both times.
 
     An errored case has the worst value where a value is all that is kept; else it is left out, as it gave no words to
-    count and no time.
+    count and no time.  Times are those of cases that were asked with as many calls in flight.
     """
     out: Pairs = {}
+    is_time = name in run.metrics and run.metrics[name].target == "LATENCY"
     if name in comparison.incomparable:
         return out
     for case_id, case in comparison.cases.items():
         score = run.cases[case_id].scores.get(name)
         if not case.paired or case.before is None or score is None:
+            continue
+        if is_time and case.before.concurrency != run.cases[case_id].concurrency:
             continue
         before = _kept(case.before, name)
         now = score.measurement

@@ -39,6 +39,7 @@ def test_latency_is_compared_where_the_golden_file_asks_and_at_the_same_concurre
     assert "owner: tools" in said
     other = project.run("--auepora-concurrency", "4")
     assert "(concurrency 1 → 4)" in str(other.stdout)
+    assert "scored lower" not in str(other.stdout)
     assert gates(other) == []
 
 

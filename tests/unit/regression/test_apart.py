@@ -120,9 +120,23 @@ def test_times_at_another_concurrency_are_times_of_another_thing() -> None:
     assert found.comparison is not None
     assert found.comparison.incomparable == {"p95_latency": "concurrency 1 \u2192 8"}
     assert not [g for g in found.gates if g.kind == "regression"]
+    assert found.comparison.metric("p95_latency") is None, "no change of single cases in its place"
+    assert all(not case.gains for case in found.comparison.cases.values())
     same = timed(0.1, 0.9, concurrency=8)
     assert '"concurrency": 8' in merge(None, same, {"all"})[0].dumps()
     assert gate(same, timed(0.1, 0.1, concurrency=8), metrics=LATENCY).state == "failed"
+
+
+def test_a_case_timed_at_another_concurrency_than_the_others_is_left_out() -> None:
+    before, now = timed(0.1, 0.1, 0.1), timed(0.1, 0.1, 0.9)
+    for case in (*before.cases.values(), *list(now.cases.values())[:2]):
+        case.concurrency = 8
+    found = verdict(now, before, metrics=LATENCY)
+    assert found.comparison is not None
+    change = found.comparison.metric("p95_latency")
+    assert change is not None
+    assert (change.n, change.after) == (2, 0.1)
+    assert "p95_latency" not in found.comparison.cases["c2"].changes
 
 
 # -- ratios and unions
