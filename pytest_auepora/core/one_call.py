@@ -40,6 +40,7 @@ class CallResult:
         error: what was raised, also ``SystemExit`` and the like, or a `CallTimeoutError`.
         seconds: duration of the last attempt alone, inside the call: no queueing, no waiting between attempts.
         attempts: how often the function was called.
+        counted: whether there was anybody to repeat it, so that one attempt means that no other was needed.
         retry_reasons: one line for every attempt that was repeated.
         concurrency: how many calls could be running at the time; 1 if nothing ran beside it.
         output: ``("stdout" | "stderr", text)`` in order, printed by a call that ran beside its owner.
@@ -51,6 +52,7 @@ class CallResult:
     error: BaseException | None = None
     seconds: float = 0.0
     attempts: int = 0
+    counted: bool = False
     retry_reasons: list[str] = field(default_factory=list)
     concurrency: int = 1
     output: list[tuple[str, str]] = field(default_factory=list)
@@ -100,7 +102,7 @@ class Call:
         self.fn = fn
         self.timeout = timeout
         self.retry = retry
-        self.result = CallResult(concurrency=concurrency)
+        self.result = CallResult(concurrency=concurrency, counted=retry is not None)
         self.state: State = "queued"
         self.began: float | None = None  # when the running attempt began; None between attempts
         self.in_loop = False

@@ -131,7 +131,7 @@ def _answered(
             outputs.timings.setdefault("end_to_end", call.seconds)
     except Exception as exc:
         return exc
-    if call.attempts > 1:
+    if call.counted:
         outputs.extra.setdefault("retry", {"attempts": call.attempts, "reasons": list(call.retry_reasons)})
     return outputs
 
@@ -193,6 +193,9 @@ def errored_result(
     result = blank_result(case, where=where)
     result.state = "error"
     result.error = describe_error(error)
+    if call is not None and call.attempts > 1 and error is call.error:
+        head, rest, frames = result.error.partition("\n")
+        result.error = f"{head} ({call.attempts} attempts){rest}{frames}"
     result.scores = failed_scores(metrics.values(), case.sample, result.error.splitlines()[0])
     if call is not None:
         result.seconds, result.concurrency = call.seconds, call.concurrency

@@ -103,7 +103,8 @@ class TimeoutRate(Operational):
 class Retries(Operational):
     """How often calls were repeated, on average, and why.
 
-    ``extra["retry"]`` has ``attempts``, counting the first, and ``reasons`` (a list) or ``last_reason``.
+    ``extra["retry"]`` has ``attempts``, counting the first, and ``reasons`` (a list) or ``last_reason``.  Where the
+    setting ``auepora_retry`` names exceptions, it is filled in.
     """
 
     stem = "retries"

@@ -20,7 +20,7 @@ import pytest
 
 from ..errors import GoldenFileError
 from ..io.golden import GoldenCase, GoldenSuite
-from .compat import fixture_definitions, has_pytest_asyncio, may_have_siblings, sibling
+from .compat import fixture_definitions, has_pytest_asyncio, loop_scope, may_have_siblings, sibling
 from .items import run_case, run_case_async
 from .keys import CASE, CORPUS, SESSION, SUITE
 from .session import AueporaSession
@@ -98,8 +98,7 @@ class GoldenFile(pytest.Module):
         if "anyio_backend" in getattr(probe, "fixturenames", ()):
             return pytest.mark.anyio
         if has_pytest_asyncio(self.config):
-            scope = self.config.getini("asyncio_default_fixture_loop_scope") or definition.scope
-            return pytest.mark.asyncio(loop_scope=scope)
+            return pytest.mark.asyncio(loop_scope=loop_scope(self.config, definition))
         return None
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "has_pytest_asyncio",
     "has_pytest_benchmark",
     "lets_phases_be_left_out",
+    "loop_scope",
     "may_have_siblings",
     "plain_failure",
     "quick_widths",
@@ -25,6 +26,7 @@ __all__ = [
     "variant_of",
 ]
 
+_SCOPES = ("session", "package", "module", "class", "function")
 _SAME_FOR_ALL = frozenset({"_pytest.python", "_pytest.fixtures", "_pytest.unittest", "pytest_asyncio.plugin",
                            "anyio.pytest_plugin", "pytest_auepora.pytest_plugin.entry"})  # fmt: skip
 """Modules whose hooks treat functions with the same fixtures alike, as long as they are not coroutines."""
@@ -76,6 +78,16 @@ def variant_of(item: pytest.Item) -> str:
 def has_pytest_asyncio(config: pytest.Config) -> bool:
     """Whether pytest-asyncio is active, under whichever name it was loaded."""
     return any(map(config.pluginmanager.hasplugin, ("asyncio", "pytest_asyncio", "pytest_asyncio.plugin")))
+
+
+def loop_scope(config: pytest.Config, definition: pytest.FixtureDef[Any]) -> str:
+    """Return the scope of the event loop in which pytest-asyncio sets up an async fixture.
+
+    What the fixture says itself, which is not public, else the setting, else the scope of the fixture.
+    """
+    own = getattr(definition.func, "_loop_scope", None)
+    default = config.getini("asyncio_default_fixture_loop_scope")
+    return str(own or (default if default in _SCOPES else definition.scope))
 
 
 def has_pytest_benchmark(config: pytest.Config) -> bool:

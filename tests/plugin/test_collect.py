@@ -134,7 +134,8 @@ def test_an_async_function_is_a_system(project: Project) -> None:
     assert project.run().ret == 0
 
 
-def test_an_async_fixture_under_pytest_asyncio(project: Project) -> None:
+@pytest.mark.parametrize("default", ["session", "function", "fixture-scope"])
+def test_an_async_fixture_under_pytest_asyncio(project: Project, default: str) -> None:
     project.write(
         "conftest.py",
         "import asyncio\nimport pytest_asyncio\nfrom shop import answer\n\n"
@@ -142,13 +143,16 @@ def test_an_async_fixture_under_pytest_asyncio(project: Project) -> None:
         "async def rag():\n"
         "    lock = asyncio.Lock()\n"
         "    loop = asyncio.get_running_loop()\n"
+        "    asked = set()\n"
         "    async def ask(query):\n"
         "        assert asyncio.get_running_loop() is loop\n"
+        "        assert query not in asked, 'once is enough'\n"
+        "        asked.add(query)\n"
         "        async with lock:\n"
         "            return answer(query)\n"
         "    yield ask\n",
     )
-    project.pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = session")
+    project.pytester.makeini(f"[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = {default}")
     result = project.run(plugins=("pytest_asyncio.plugin",))
     assert result.ret == 0, str(result.stdout)
 

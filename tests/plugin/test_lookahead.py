@@ -161,6 +161,20 @@ def test_named_exceptions_are_retried_and_counted(project: Project) -> None:
         "        seen.append(query)\n        if 'warranty' in query and seen.count(query) < 3: raise Busy('429')\n"
         "        return answer(query)\n    return ask"
     )
-    assert project.run().ret == 1
+    project.edit("metrics: [", "metrics: [retries, ")
+    refused = project.run()
+    assert refused.ret == 1
+    refused.stdout.fnmatch_lines(["n/a: *4 in retries (attempts were not counted)*"])
     project.pytester.makeini("[pytest]\nauepora_retry = Busy")
-    assert project.run().ret == 0
+    result = project.run()
+    assert result.ret == 0
+    result.stdout.re_match_lines([r"retries +0\.400 +5/5"])
+
+
+def test_a_case_that_was_retried_in_vain_says_how_often(project: Project) -> None:
+    project.rag(
+        "def rag():\n    class Busy(Exception):\n        retry_after = 0.01\n    def ask(query):\n"
+        "        if 'warranty' in query: raise Busy('429')\n        return answer(query)\n    return ask"
+    )
+    project.pytester.makeini("[pytest]\nauepora_retry = Busy")
+    project.run().stdout.re_match_lines(["error: .*Busy: 429 \\(3 attempts\\)"])
