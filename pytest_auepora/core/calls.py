@@ -86,6 +86,7 @@ class Caller:
         self._workers: Workers | LoopWorkers | None = None
         self._lane: LoopLane | None = None
         self._started = 0
+        self._loops_change = False
 
     @property
     def started(self) -> int:
@@ -120,14 +121,15 @@ class Caller:
     ) -> CallResult:
         """Do the same in the running asyncio loop, which is somebody else's.
 
-        What was started early in another loop is forgotten.  A *fn* that blocks instead of awaiting blocks the loop.
+        What was started early in another loop is forgotten; once that has happened nothing is started early here.  A
+        *fn* that blocks instead of awaiting blocks the loop.
         """
         limit = self.timeout if timeout is None else _checked(timeout)
         if self.concurrency == 1 and limit is None:
             return await acall_here(self._own_call(fn))
         self._use_time()
         lane = self._lane_here()
-        upcoming, alone = self._alone(key, lane.ahead, upcoming, limit)
+        upcoming, alone = self._alone(key, lane.ahead, () if self._loops_change else upcoming, limit)
         if alone:
             return await acall_here(self._own_call(fn))
         call = self._booking.book(lane, lane.ahead, (key, fn, limit), upcoming)
@@ -202,6 +204,7 @@ class Caller:
         if self._lane is None or self._lane.loop is not asyncio.get_running_loop():
             if self._lane is not None:
                 self._started += self._lane.started
+                self._loops_change |= bool(self._lane.ahead)
                 self._lane.drop()
             self._lane = LoopLane(self.concurrency, self.grace)
         return self._lane

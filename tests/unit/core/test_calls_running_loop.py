@@ -59,6 +59,23 @@ def test_what_was_started_in_another_loop_is_forgotten() -> None:
     caller.close()
 
 
+def test_where_every_owner_has_a_loop_of_its_own_nothing_more_is_started_for_nothing() -> None:
+    seen: list[int] = []
+
+    async def ask(key: int) -> None:
+        seen.append(key)
+        await asyncio.sleep(0)
+
+    async def one(key: int) -> CallResult:
+        return await caller.acall(key, partial(ask, key), [(k, partial(ask, k)) for k in range(key + 1, 9)])
+
+    with Caller(2) as caller:
+        for key in range(9):
+            asyncio.run(one(key))
+    assert seen[0] == 0
+    assert seen[-8:] == list(range(1, 9)), "each once, after what the first had started"
+
+
 def test_what_was_started_in_another_loop_is_cancelled_there() -> None:
     cleaned: list[int] = []
     hang = hanging(cleaned)
