@@ -62,6 +62,13 @@ def several() -> Made:
     return runs, [verdict_of(run) for run in runs], {}
 
 
+def long() -> Made:
+    runs, verdicts, past = small()
+    (title, one), *_ = past.items()
+    many = tuple(PastRun(f"r{i}", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25}) for i in range(18))
+    return runs, verdicts, {title: Past(many, one.previous)}
+
+
 def ids(page: Page, suite: int = 0) -> list[str]:
     found: list[str] = page.locator(f"#cases-{suite} tr.case .opener").all_text_contents()
     return found
@@ -223,6 +230,23 @@ def test_tabs_choose_the_picture(page: Page) -> None:
     assert not panels.first.is_visible()
     page.keyboard.press("End")
     assert tabs.last.get_attribute("aria-selected") == "true"
+
+
+def test_no_text_of_a_picture_is_cut_off(show: Show, written: Write) -> None:
+    page = show(written("long", long))
+    assert page.locator(".trend svg.plot").count() > 0
+    cut: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll('svg.plot')].filter(plot => plot.checkVisibility()).flatMap(plot => {
+            const {x, y, width, height} = plot.viewBox.baseVal, to_screen = plot.getScreenCTM();
+            const from = new DOMPoint(x, y).matrixTransform(to_screen);
+            const to = new DOMPoint(x + width, y + height).matrixTransform(to_screen);
+            return [...plot.querySelectorAll('text')].filter(text => {
+                const box = text.getBoundingClientRect();
+                return box.left < from.x || box.right > to.x || box.top < from.y || box.bottom > to.y;
+            }).map(text => text.textContent);
+        })"""
+    )
+    assert cut == []
 
 
 def test_a_dot_opens_its_case(page: Page) -> None:

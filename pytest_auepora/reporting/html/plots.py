@@ -199,5 +199,6 @@ def trend_plot(values: Sequence[float | None], prefix: str, label: str) -> str:
         axes.set_yticks([0, 0.5, 1])
         axes.set_xlim(-0.5, max(len(ys) - 0.5, 1))
         axes.set_xticks([0, len(ys) - 1], labels=["oldest", "this run"] if len(ys) > 1 else ["", "this run"])
+        axes.get_xticklabels()[-1].set_horizontalalignment("right")  # it stands at the edge of the picture
         axes.tick_params(axis="x", length=0)
         return svg_text(figure, prefix, label)
