@@ -164,17 +164,18 @@ def call_phase(item: pytest.Function, funcargs: dict[str, Any]) -> None:
                 del item.stash[key]
 
 
-def plain_failure(message: str, path: str, line: int) -> object | None:
+def plain_failure(message: str, headline: str, path: str, line: int) -> object | None:
     """Return how pytest shows ``pytest.fail(message, pytrace=False)`` at *line* of *path*; None if that cannot be made.
 
     The same parts that pytest puts together from a traceback, of which it then shows nothing: reports, xdist and
-    plugins that read ``longrepr.reprcrash`` find what they are used to.
+    plugins that read ``longrepr.reprcrash`` find what they are used to.  There stands the *headline* alone: in CI
+    pytest writes it whole into its short summary, and a screen for each failed case would be there twice.
     """
     try:
         code = _parts_of_failures()
         # the whole text as one line: it is written as it stands, and a write for each line takes longer than the text
         shown = code.ReprTraceback([code.ReprEntry([message], None, None, None, "value")], None, "value")
-        place = code.ReprFileLocation(path, line, f"Failed: {message}".rstrip())
+        place = code.ReprFileLocation(path, line, f"Failed: {headline}".rstrip())
         return code.ExceptionChainRepr([(shown, place, None)])  # type: ignore[no-any-return]
     except (ImportError, AttributeError, TypeError):
         return None

@@ -7,6 +7,7 @@ than the case.
 from __future__ import annotations
 
 from copy import copy
+from itertools import takewhile
 from traceback import walk_tb
 from types import FrameType, MethodType
 from typing import Any
@@ -41,10 +42,17 @@ def show_quickly(item: pytest.Item, when: str) -> None:
 def _repr_failure(item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
     error = excinfo.value
     if isinstance(error, pytest.fail.Exception) and not error.pytrace and not (error.__cause__ or error.__context__):
-        shown = plain_failure(str(error), str(item.path), item.stash[CASE].line)
+        text = str(error)
+        shown = plain_failure(text, _headline(text), str(item.path), item.stash[CASE].line)
         if shown is not None:
             return shown
     return type(item).repr_failure(item, excinfo)
+
+
+def _headline(text: str) -> str:
+    """Return the first line of *text*, with the indented ones that go on with it."""
+    first, *others = text.split("\n")
+    return " ".join([first, *(line.strip() for line in takewhile(lambda line: line.startswith("  "), others))])
 
 
 def _repr_shared(item: Any, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

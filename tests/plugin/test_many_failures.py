@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
+from html import escape
 
 import pytest
 
@@ -51,6 +52,7 @@ def sent(report, longrepr):
     report.longrepr = longrepr
     sent = dict(report._to_json()["longrepr"])
     assert len(sent.pop("chain")) == 1
+    del sent["reprcrash"]["message"]  # of ours it is the headline alone
     (entry,) = sent.pop("reprtraceback")["reprentries"]
     return sent, chr(10).join(entry["data"].pop("lines")), entry
 
@@ -62,7 +64,7 @@ def pytest_runtest_makereport(item, call):
         own, theirs = report.longrepr, type(item).repr_failure(item, call.excinfo)
         assert type(own) is type(theirs)
         assert str(own) == str(theirs)
-        assert str(own.reprcrash) == str(theirs.reprcrash)
+        assert str(own.reprcrash).startswith(str(theirs.reprcrash))
         assert sent(report, theirs) == sent(report, own)
         assert report.longrepr is own
         print("the same as pytest's:", item.name)
@@ -75,6 +77,21 @@ def test_a_failure_is_what_pytest_would_have_made_of_it(project: Project) -> Non
     project.write("conftest.py", (project.path / "conftest.py").read_text() + HELD_AGAINST_PYTEST)
     text = str(project.run("-s").stdout)
     assert "the same as pytest's: refund-window" in text
+
+
+def test_ci_lists_each_failed_case_in_one_line(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There pytest writes the whole message of each failure into its short summary, which is above it already."""
+    project.break_retriever()
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("COLUMNS", "60")
+    result = project.run("-rf", "--junitxml=junit.xml", ci=True)
+    short = result.outlines[next(i for i, line in enumerate(result.outlines) if "short test summary" in line) + 1 :]
+    cases = [line for line in short if "shop.golden.yaml::refund-window" in line]
+    headline = "retrieval: refunds was not found, and the answer falls short (token_f1 0.24, wanted >= 0.5)"
+    assert cases == [f"FAILED shop.golden.yaml::refund-window - Failed: {headline}"]
+    assert not any(line.startswith(("query", "expected", "  ")) for line in short)
+    assert f'<failure message="Failed: {escape(headline)}">' in project.read("junit.xml")
+    assert "expected   " in project.read("junit.xml")
 
 
 def test_a_failure_within_another_shows_both(project: Project) -> None:

@@ -199,8 +199,11 @@ def test_answers_that_stay_the_same() -> None:
 
 
 def test_answers_that_should_change() -> None:
-    given = [("a", None, "Paris"), ("b", "a", "Paris"), ("c", "a", "Rome")]
-    assert CounterfactualConsistency().compute(*answers(*given, change=True)).value == 0.5
+    given = [("a", None, "Paris"), ("b", "a", "Paris"), ("c", "a", "Rome"), ("d", "a", "Oslo")]
+    assert CounterfactualConsistency().compute(*answers(*given, change=True)).value == pytest.approx(2 / 3)
+    samples, outputs = answers(*given, change=True)
+    samples[3].labels["expect_change"] = False
+    assert CounterfactualConsistency().compute(samples, outputs).value == pytest.approx(1 / 3)
 
 
 def test_similarity_by_a_function() -> None:

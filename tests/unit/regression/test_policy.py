@@ -24,6 +24,12 @@ def test_one_metric_may_differ() -> None:
     assert policy.for_metric("mrr@10") is policy
 
 
+def test_statistics_begin_at_ten_clusters() -> None:
+    policy = RegressionPolicy(metrics={"mrr": {"policy": "tolerance"}})
+    assert [policy.over("recall@5", n) for n in (1, 9, 10, 11)] == ["tolerance"] * 2 + ["statistical"] * 2
+    assert policy.over("mrr", 100) == "tolerance"
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
