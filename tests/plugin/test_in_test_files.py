@@ -95,13 +95,13 @@ def test_each(auepora_case):
             "no golden file shpo.golden.yaml (did you mean 'shop.golden.yaml'?)",
         ),
         (
-            "@pytest.mark.auepora('wrong.golden.yaml')",
-            "wrong.golden.yaml:1:9: unknown key 'qury' (did you mean 'query'?)",
+            "@pytest.mark.auepora('odd.yaml')",
+            "odd.yaml:1:10: unknown key 'qury' (did you mean 'query'?)",
         ),
     ],
 )
 def test_a_wrong_marker_is_told_without_a_traceback(project: Project, mark: str, told: str) -> None:
-    project.write("wrong.golden.yaml", "cases: [{qury: q}]")
+    project.write("odd.yaml", "cases: [{qury: q}]")
     project.write("test_quality.py", f"import pytest\n\n{mark}\ndef test_each(auepora_case): pass")
     result = project.run("test_quality.py", auepora=False)
     assert result.ret == pytest.ExitCode.INTERRUPTED
