@@ -61,6 +61,32 @@ def test_what_keeps_a_judge_from_gating_is_said(made: LabelSet, said: str) -> No
     assert said in found.reason
 
 
+def test_a_judge_that_overlooks_half_of_what_is_rare_may_not_gate() -> None:
+    """Its κ is high enough, because nearly all is no and it says so."""
+    made = labels(500, right=1.0, yes=0.0)
+    for number, item in enumerate(made.items[:25]):
+        item.people, item.scores = [True], [0.9 if number < 12 else 0.1]
+    found = study("m", made)
+    assert found.figures["kappa"].value == pytest.approx(0.637, abs=0.01)
+    assert found.reason.endswith("sensitivity + specificity - 1 is 0.48, at least 0.5 is wanted")
+
+
+def test_a_kappa_that_may_be_much_lower_does_not_gate() -> None:
+    """All errors are in three of eight groups, of which chance could have given more."""
+    made = labels(160, right=1.0)
+    for number, item in enumerate(made.items):
+        item.group = f"g{number // 20}"
+        if number < 60 and number % 20 < 10:
+            item.scores = [1 - item.scores[0]]
+    found = study("m", made)
+    kappa = found.figures["kappa"]
+    assert kappa.value is not None
+    assert kappa.low is not None
+    assert kappa.value > 0.6
+    assert 0.2 < kappa.low < 0.4
+    assert found.shortfalls == [f"κ may be as low as {kappa.low:.2f}, at least 0.4 is wanted"]
+
+
 def test_items_of_one_group_are_not_as_good_as_independent_ones() -> None:
     def alike(item: Item, _: bool) -> None:
         item.group = f"g{int(item.id[1:]) // 25}"

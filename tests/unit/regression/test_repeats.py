@@ -121,6 +121,12 @@ def test_flaky_is_a_score_that_varies() -> None:
     assert " and " in both.reason
 
 
+@pytest.mark.parametrize(("apart", "flaky"), [(0.21, False), (0.22, True)])
+def test_flaky_is_a_standard_deviation_above_0_15(apart: float, flaky: bool) -> None:
+    """Of two scores it is their distance over the root of 2: 0.148 and 0.156."""
+    assert classify_flaky([True, True], {"f1": [0.5, 0.5 + apart]}).flaky is flaky
+
+
 def test_one_repeat_is_never_flaky() -> None:
     found = classify_flaky([False], {"f1": [0.3]})
     assert (found.flaky, found.pass_rate, found.sd) == (False, None, None)

@@ -128,6 +128,8 @@ def test_repeats_survive_the_way_between_runs_and_baselines() -> None:
         ([1, 1, 1, 0, 0], [0, 0, 0], False),  # 60 %: never was steady
         ([1, 1, 1], [0, 0, 0], True),  # too few repeats to tell: 1.00 → 0.00
         ([1, 1, 1], [0, 1, 1], False),
+        ([1, 1, 1, 1], [0, 1], False),  # with a fifth it would fail: half of the repeats
+        ([1, 1, 1, 1, 1], [0, 1], True),
         ([1, 1, 1, 1, 1], [0], True),
         ([0, 0, 0, 0, 0], [0, 0, 0], False),
     ],

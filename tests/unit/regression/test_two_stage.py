@@ -57,6 +57,20 @@ def test_a_plan_is_read_from_a_word() -> None:
     assert (ONCE.two_stage, RepeatPlan.read("3-7").two_stage) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("gate", "bad"),
+    [
+        (GateOutcome("regression: mrr", "regression", "passed", "", p=0.199), True),
+        (GateOutcome("regression: mrr", "regression", "failed", "", p=0.2), False),
+        (GateOutcome("regression: mrr", "regression", "failed", ""), True),
+        (GateOutcome("regression: mrr", "regression", "passed", ""), False),
+        (GateOutcome("mrr", "threshold", "failed", ""), False),
+    ],
+)
+def test_what_chance_gives_in_a_fifth_of_runs_looks_bad(gate: GateOutcome, bad: bool) -> None:
+    assert RepeatPlan().looks_bad(gate) is bad
+
+
 @pytest.mark.parametrize("text", ["", "x", "3-", "-3", "5-3", "0", "1.5", "3-5-7"])
 def test_a_word_that_is_no_plan_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):

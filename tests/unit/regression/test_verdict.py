@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import Baseline
-from pytest_auepora.regression.case_guard import judge_case
+from pytest_auepora.regression.case_guard import guard_case, judge_case
 from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.gates import judge_gate, nearest_rank
 from pytest_auepora.regression.policy import RegressionPolicy
@@ -121,6 +122,12 @@ def test_tolerance_below_ten_clusters() -> None:
     assert "fell by 0.0200" in next(g.message for g in worse.gates if g.state == "failed")
 
 
+@pytest.mark.parametrize(("now", "fails"), [(0.99, []), (0.9895, ["regression: mrr"])])
+def test_a_drop_of_min_effect_is_tolerated_and_no_more(now: float, fails: list[str]) -> None:
+    before = baseline_of(run(*(case(str(i), mrr=1.0) for i in range(4))))
+    assert failed(verdict(run(*(case(str(i), mrr=now) for i in range(4))), baseline=before)) == fails
+
+
 def test_statistics_from_ten_clusters_up() -> None:
     before = baseline_of(run(*(case(str(i), mrr=1.0) for i in range(40))))
     noise = verdict(run(*(case(str(i), mrr=0.4 if i == 0 else 1.0) for i in range(40))), baseline=before)
@@ -177,6 +184,15 @@ def test_the_case_guard(before: float, after: float, drop: float, state: str) ->
     policy = RegressionPolicy(case_max_drop=drop)
     judge_case(now.cases["a"], {}, now.metrics, compare(now, old).cases["a"], policy)
     assert now.cases["a"].state == state
+
+
+def test_the_case_guard_holds_deterministic_metrics_only() -> None:
+    before = baseline_of(run(case("a", mrr=1.0)))
+    now = run(case("a", mrr=0.0))
+    found = compare(now, before).cases["a"]
+    shaky = {"mrr": replace(now.metrics["mrr"], deterministic=False)}
+    assert len(guard_case(found, now.metrics, RegressionPolicy())) == 1
+    assert guard_case(found, shaky, RegressionPolicy()) == []
 
 
 def test_per_metric_policies() -> None:
