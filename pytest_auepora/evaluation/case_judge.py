@@ -9,7 +9,7 @@ from ..io.golden import GoldenCase
 from ..regression.baseline import Baseline
 from ..regression.case_guard import judge_case
 from ..regression.comparability import incomparable_metrics
-from ..regression.compare import CaseComparison, compare_case
+from ..regression.compare import CaseComparison, compare_case, flip_of
 from ..regression.policy import RegressionPolicy
 from ..regression.worst_repeat import note_worst
 from .repeats import merge_repeats
@@ -35,7 +35,7 @@ class CaseJudge:
     ) -> None:
         self.run, self.policy, self.baseline = run, policy, baseline
         self.advisory, self.accepting = advisory, accepting
-        self._incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
+        self.incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
 
     def judge(self, case: GoldenCase, singles: Sequence[CaseResult]) -> tuple[CaseResult, CaseComparison | None]:
         """Merge the repeats of *case* and judge what comes of them; with it how it compares with its baseline."""
@@ -43,8 +43,10 @@ class CaseJudge:
         result = merge_repeats(singles, infos)
         comparison: CaseComparison | None = None
         if baseline is not None:
-            comparison = compare_case(result, baseline.cases.get(case.id), infos, self._incomparable)
+            comparison = compare_case(result, baseline.cases.get(case.id), infos, self.incomparable)
         held_to = None if self.accepting else comparison
         judge_case(result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory)
+        if comparison is not None and comparison.before is not None and comparison.paired:
+            comparison.flip = flip_of(comparison.before, result)
         note_worst(result, singles, held_to, infos, policy=self.policy, advisory=self.advisory)
         return result, comparison

@@ -14,6 +14,7 @@ import pytest
 
 from ..errors import BaselineError
 from .collect import SUFFIXES
+from .compared import Compared
 from .conditions import Conditions
 from .entry import SWITCHES
 from .keys import SESSION
@@ -56,6 +57,7 @@ class Judge(OnlyHooks):
         self.config = config
         self.runs: dict[tuple[str, str], Run] = {}
         self.conditions: dict[tuple[str, str], Conditions] = {}
+        self.compared = Compared(config.stash[SESSION])
         self.judged: list[Judged] = []
         self.crashed: list[str] = []
         self.unmeasured = False
@@ -85,6 +87,7 @@ class Judge(OnlyHooks):
         run = self._run(parcel.path, parcel.variant)
         self.conditions[run.path, run.variant].take(parcel.result.case_id, parcel.provenance)
         run.add([parcel.result])
+        self.compared.take(run, parcel.result)
         return in_columns(run.cases)
 
     def _run(self, path: str, variant: str) -> Run:
@@ -149,6 +152,7 @@ class Judge(OnlyHooks):
             baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.options.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
             calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant), plan=plan,
+            known=self.compared.of(run),
         )  # fmt: skip
         verdict.notes += [differing] if differing else []
         judged = Judged(run, suite, verdict)

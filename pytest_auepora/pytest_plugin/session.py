@@ -53,6 +53,7 @@ class AueporaSession:
     Attributes:
         running: the golden item whose function is being called.
         queue: those that will be run, where calls may be made ahead of time.
+        last_judged: a result, how it compares with its baseline, and what found that out.
         staged: golden files whose cases may be asked again by the last of them.
     """
 
@@ -74,6 +75,7 @@ class AueporaSession:
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
         self._advisory: dict[Path, Mapping[str, str]] = {}
         self._judges: dict[tuple[Path, str], CaseJudge] = {}
+        self.last_judged: tuple[CaseResult, CaseComparison | None, CaseJudge] | None = None
         self._systems: dict[int, tuple[Any, System]] = {}
         self._provenance: dict[tuple[Path, int], tuple[System, dict[str, Any]]] = {}
         self.answers = Answers(self)
@@ -235,6 +237,7 @@ class AueporaSession:
     def let_go(self) -> None:
         """Forget what was read for the run that is over."""
         self.queue = Queue(())
+        self.last_judged = None
         for read in (self._suites, self._baselines, self._judges):
             read.clear()
 
@@ -285,4 +288,5 @@ class AueporaSession:
             judge = self._judges[key] = CaseJudge(run, suite.policy, baseline, advisory, accepting=accepting)
         result, comparison = judge.judge(case, singles)
         self.project.redact(result)
+        self.last_judged = result, comparison, judge
         return result, comparison

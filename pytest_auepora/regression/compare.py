@@ -24,6 +24,7 @@ __all__ = [
     "change_over",
     "compare",
     "compare_case",
+    "flip_of",
     "is_column",
 ]
 
@@ -166,22 +167,24 @@ def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
     )
 
 
-def compare(run: Run, baseline: Baseline) -> Comparison:
-    """Pair *run* with *baseline*."""
+def compare(run: Run, baseline: Baseline, known: ComparedTable | None = None) -> Comparison:
+    """Pair *run* with *baseline*; of a large run some cases may be *known* already, as they were judged beside it."""
     out = Comparison(
         incomparable=incomparable_metrics(run, baseline),
         provenance=changed_since(baseline, run),
     )
-    paired = (
-        compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
-        for case_id, result in run.cases.items()
-    )
+
+    def paired(case_id: str, result: CaseResult) -> CaseComparison:
+        return compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
+
     if in_columns(run.cases):
         from .compared_table import ComparedTable
 
-        out.cases = ComparedTable.of(paired, run.cases, baseline.cases)
+        if known is None or not known.is_of(run.cases, baseline.cases, out.incomparable):
+            known = ComparedTable(run.cases, baseline.cases, out.incomparable)
+        out.cases = known.completed(paired)
     else:
-        out.cases = {one.case_id: one for one in paired}
+        out.cases = {case_id: paired(case_id, result) for case_id, result in run.cases.items()}
     known = run.cases if run.is_full else set(run.expected_ids or run.cases)
     if vanished := [case_id for case_id in baseline.cases if case_id not in known]:
         by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
@@ -203,7 +206,7 @@ def compare_case(
         return CaseComparison(result.case_id, "new")
     if before.hash != result.content_hash:
         return CaseComparison(result.case_id, "changed", before=before)
-    out = CaseComparison(result.case_id, _flip(before.state, result.state), before=before)
+    out = CaseComparison(result.case_id, flip_of(before, result), before=before)
     if result.state != "error" and before.match != (match := match_of(result)):
         out.apart = f"chunker_version_match {before.match} → {match}"
     score_of, changes, apart = result.score_of, out.changes, out.apart
@@ -232,12 +235,13 @@ def compare_case(
     return out
 
 
-def _flip(before: str, after: str) -> Flip:
-    if after == "error":
+def flip_of(before: BaselineCase, result: CaseResult) -> Flip:
+    """Return what happened to the state of a case that compares with what it was *before*."""
+    if result.state == "error":
         return "errored"
-    if before == "passed":
-        return "unchanged" if after == "passed" else "newly failing"
-    return "fixed" if after == "passed" else "still failing"
+    if before.state == "passed":
+        return "unchanged" if result.state == "passed" else "newly failing"
+    return "fixed" if result.state == "passed" else "still failing"
 
 
 def _worst(info: MetricInfo) -> float | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
-from itertools import compress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
+from itertools import compress, count
 from typing import Any, TypeVar, get_args
 
 from ..core.result_table import ResultTable
 from ..core.row_mapping import RowMapping
+from ..core.run import CaseResult
 from .baseline import BaselineCase
 from .compare import CaseComparison, Flip, MetricChange, ScoreChange
 
@@ -27,31 +28,50 @@ class ComparedTable(RowMapping[CaseComparison]):
     Args:
         results: the run's.
         before: the blocks of the baseline, by case.
+        incomparable: the metrics that do not compare, as they are known now; see `Comparison`.
 
     Attributes:
         repeated: see `Comparison.repeated`.
     """
 
-    def __init__(self, results: ResultTable, before: Mapping[str, BaselineCase]) -> None:
+    def __init__(
+        self, results: ResultTable, before: Mapping[str, BaselineCase], incomparable: Mapping[str, str]
+    ) -> None:
         super().__init__(results.ids, results.rows)
-        self._before = before
+        self._results, self._before, self._incomparable = results, before, dict(incomparable)
         self._columns: dict[str, _Column] = {}
         self._lost: dict[int, dict[str, str]] = {}
         self._apart: dict[int, str] = {}
         self.repeated = False
 
-    @classmethod
-    def of(
-        cls, compared: Iterable[CaseComparison], results: ResultTable, before: Mapping[str, BaselineCase]
-    ) -> ComparedTable:
-        """Take in all comparisons."""
-        table = cls(results, before)
-        for one in compared:
-            table.put(one)
-        return table
+    def is_of(
+        self, results: Mapping[str, CaseResult], before: Mapping[str, BaselineCase], incomparable: Mapping[str, str]
+    ) -> bool:
+        """Whether comparing just these would say the same again."""
+        return self._results is results and self._before is before and self._incomparable == incomparable
+
+    def completed(self, compared: Callable[[str, CaseResult], CaseComparison]) -> ComparedTable:
+        """Take in how the results compare that were not put in, and return the table."""
+        if len(self) < len(self._results):
+            for case_id, result in self._results.items():
+                if case_id not in self:
+                    self.put(compared(case_id, result))
+        # as if the cases had come in their order
+        self._columns = dict(sorted(self._columns.items(), key=lambda column: column[1].first_row()))
+        return self
+
+    def forget(self, case_id: str) -> None:
+        """Forget how a case compares that was run again."""
+        if case_id in self:
+            row = self.rows[case_id]
+            self._codes[row] = 0
+            for column in self._columns.values():
+                column.flags[row] = 0
+            self._lost.pop(row, None)
+            self._apart.pop(row, None)
 
     def put(self, one: CaseComparison) -> None:
-        """Take in a comparison."""
+        """Take in a comparison, of a case that has none here."""
         row = self.rows[one.case_id]
         self._codes[row] = _FLIPS.index(one.flip) + 1
         columns = self._columns
@@ -128,6 +148,10 @@ class _Column:
     def put(self, row: int, change: ScoreChange) -> None:
         self.flags[row] = _THERE | (_ERRORED if change.errored else 0)
         self.before[row], self.after[row], self.gain[row] = change.before, change.after, change.gain
+
+    def first_row(self) -> int:
+        """Return where the first change is."""
+        return next(compress(count(), self.flags), len(self.flags))
 
     def get(self, row: int) -> ScoreChange:
         return ScoreChange(self.before[row], self.after[row], self.gain[row], bool(self.flags[row] & _ERRORED))

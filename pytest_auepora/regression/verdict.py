@@ -34,6 +34,7 @@ from .thresholds import Bound, Gate
 from .two_stage import judge_in_stages
 
 if TYPE_CHECKING:
+    from .compared_table import ComparedTable
     from .repeats import VarianceSplit
 
 __all__ = ["GateOutcome", "Verdict", "judge"]
@@ -87,6 +88,7 @@ def judge(
     calibrations: Path | None = None,
     anchor: Anchor | None = None,
     plan: RepeatPlan = ONCE,
+    known: ComparedTable | None = None,
 ) -> Verdict:
     """Judge *run*.
 
@@ -103,6 +105,7 @@ def judge(
         calibrations: the folder of calibration files; what a judge says counts only as they allow.
         anchor: an older baseline, judged as well, also while accepting: that is when slow drift gets in.
         plan: how often cases were asked; one with two stages makes failing take both.
+        known: how cases of a large run compare with the baseline, as far as that was found when they were judged.
     """
     out = Verdict(run.title, baseline_note=baseline_note)
     standing = standing_of(run.metrics, policy, calibrations)
@@ -110,7 +113,7 @@ def judge(
     for name, metric in metrics.items():
         out.aggregates[name] = aggregate(metric, run.scores_of(name))
     if baseline is not None:
-        out.comparison = compare(run, baseline)
+        out.comparison = compare(run, baseline, known)
         if accepting:
             settle(run, out.comparison, metrics)
     out.gates += [judge_gate(run, gate, metrics) for gate in with_error_gate(gates)]
