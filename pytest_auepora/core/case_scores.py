@@ -77,8 +77,8 @@ class Scores(Protocol):
         """Those with something to aggregate."""
 
     @property
-    def numbers(self) -> Sequence[Score]:
-        """The same for who reads their values alone, as a mean does: what else they say may be missing."""
+    def values(self) -> Sequence[float | None]:
+        """Their values: all that a mean is made of."""
 
     def details(self, key: str) -> Iterable[Any]:
         """Return what those with something to aggregate have under *key* in their details, where they have it."""
@@ -104,9 +104,9 @@ class ScoreList(list[Score]):
         return [s for s in self if s.state not in ("n/a", "error")]
 
     @property
-    def numbers(self) -> list[Score]:
-        """The same."""
-        return self.measured
+    def values(self) -> list[float | None]:
+        """Their values."""
+        return [s.value for s in self.measured]
 
     def details(self, key: str) -> Iterable[Any]:
         """Return what those with something to aggregate have under *key* in their details, where they have it."""

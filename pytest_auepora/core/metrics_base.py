@@ -6,7 +6,7 @@ and a re-judged old run, because measurements are small and JSON-able.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -121,9 +121,7 @@ class Metric:
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Combine the measurements of many cases; over none the value is 0.0 and ``num_samples`` 0."""
-        values = [m.value for m in measurements if m.value is not None]
-        value = sum(values) / len(values) if values else 0.0
-        return MetricResult(self.name, self.target, value, {"num_samples": len(values)})
+        return mean_of(self, [m.value for m in measurements])
 
     def counts(self, samples: Sequence[EvaluationSample]) -> dict[str, int]:  # noqa: ARG002 - a subclass counts
         """Further details of `compute`: how many *samples* are of some kind.  Summed over the parts of a data set."""
@@ -152,6 +150,13 @@ class Metric:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {getattr(self, 'name', '?')}>"
+
+
+def mean_of(metric: Metric, values: Iterable[float | None]) -> MetricResult:
+    """Return what `Metric.aggregate` makes of measurements that have these *values*."""
+    known = [value for value in values if value is not None]
+    value = sum(known) / len(known) if known else 0.0
+    return MetricResult(metric.name, metric.target, value, {"num_samples": len(known)})
 
 
 def ruler_of(metric: Metric) -> tuple[str, ...]:

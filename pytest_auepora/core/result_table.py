@@ -16,6 +16,7 @@ from collections.abc import (
     Sequence,
 )
 from functools import partial
+from itertools import compress
 from operator import attrgetter
 from typing import Any
 
@@ -115,11 +116,11 @@ class ResultTable(RowMapping[CaseResult], MutableMapping[str, CaseResult]):
     def scores_of(self, metric: str, wanted: Callable[[CaseResult], bool] | None = None) -> ScoreColumn:
         """Return the scores of *metric* in the cases that have one, were not skipped and are *wanted*."""
         codes = self._columns[metric].codes if metric in self._columns else b""
-        skipped = _CODES["skipped"]
-        rows = (
-            row for row, (code, state) in enumerate(zip(codes, self._codes, strict=False))
-            if code and state and state != skipped and (wanted is None or wanted(self._at(self.ids[row], row)))
-        )  # fmt: skip
+        rows: Iterator[int] = compress(range(len(codes)), codes)
+        if (skipped := _CODES["skipped"]) in self._codes:
+            rows = (row for row in rows if self._codes[row] != skipped)
+        if wanted is not None:
+            rows = (row for row in rows if wanted(self._at(self.ids[row], row)))
         return ScoreColumn(self, metric, array("q", rows))
 
     def in_state(
@@ -133,7 +134,7 @@ class ResultTable(RowMapping[CaseResult], MutableMapping[str, CaseResult]):
             return array("q")
         column = self._columns[metric]
         coded, codes = column.coded(states, plain=plain), column.codes
-        return array("q", (row for row in rows if coded[codes[row]]))
+        return array("q", compress(rows, (coded[codes[row]] for row in rows)))
 
     def part(self, row: int, name: str) -> Any:
         """Return the attribute *name* of the result in *row*."""
@@ -162,6 +163,12 @@ class ResultTable(RowMapping[CaseResult], MutableMapping[str, CaseResult]):
     def number(self, metric: str, row: int) -> Score:
         """Return state and value of one score of the result in *row*, which has it; perhaps more."""
         return self._columns[metric].number(row) or self.score(metric, row)
+
+    def values_of(self, metric: str, rows: Iterable[int]) -> list[float | None]:
+        """Return the values of some scores of *metric*, which the results in these *rows* have."""
+        rows = list(rows)
+        here = self._columns[metric].values(rows) if rows else []
+        return [self.score(metric, row).value if v is None else v for row, v in zip(rows, here, strict=True)]
 
     def _elsewhere(self, metric: str, row: int) -> Score:
         return Score(*self._judged.at(self._places[row])[1][metric])

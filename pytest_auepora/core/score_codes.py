@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import compress, count
 from math import isnan, nan
 from typing import Any
@@ -97,6 +97,16 @@ class ScoreCodes:
         if found is None and self.codes[row] == _ELSEWHERE["number"] and not isnan(value := self._values[row]):
             return Score("number", value, "", None, {})  # no score is not a number
         return found
+
+    def values(self, rows: Iterable[int]) -> list[float | None]:
+        """Return the values of the scores in *rows*; None where there is none, or it is not here."""
+        has_value = [False] * 256
+        for code, (_, there, _) in enumerate(self._said[1:], 1):
+            has_value[code] = there
+        has_value[_ELSEWHERE["number"]] = True
+        codes, values = self.codes, self._values
+        # what is here and no number says so itself, and so does what is kept elsewhere
+        return [v if has_value[codes[row]] and (v := values[row]) == v else None for row in rows]
 
     def coded(self, states: Collection[ScoreState], *, plain: bool) -> bytes:
         """Return for each code whether it stands for one of *states*; without *plain*, not those of mere numbers."""

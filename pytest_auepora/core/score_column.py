@@ -53,9 +53,9 @@ class ScoreColumn(_Read[Score]):
         return ScoreColumn(self._table, self._metric, self._measured())
 
     @property
-    def numbers(self) -> Sequence[Score]:
-        """The same without what takes reading them from the file."""
-        return _Read(self._measured(), partial(self._table.number, self._metric))
+    def values(self) -> list[float | None]:
+        """Their values."""
+        return self._table.values_of(self._metric, self._measured())
 
     def details(self, key: str) -> Iterator[Any]:
         """Yield what those with something to aggregate have under *key* in their details, where they have it."""

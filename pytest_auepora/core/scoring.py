@@ -10,7 +10,7 @@ from typing import Any
 
 from .by_fields import ByFields
 from .case_scores import Score, ScoreList, Scores
-from .metrics_base import Measurement, Metric, NotApplicable
+from .metrics_base import Measurement, Metric, NotApplicable, mean_of
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
 __all__ = ["FURTHER", "Aggregate", "aggregate", "failed_scores", "score_case", "score_cases"]
@@ -104,21 +104,24 @@ class Aggregate(ByFields):
 def aggregate(metric: Metric, scores: Scores | list[Score]) -> Aggregate:
     """Aggregate the *scores* of *metric*, one per case; over repeats, the mean of their aggregates."""
     scores = ScoreList(scores) if isinstance(scores, list) else scores
-    # a score holds all that a mean reads of a measurement; any other metric is given the measurements themselves
+    # a mean reads nothing but values; any other metric is given the measurements themselves
     is_mean = type(metric).aggregate is Metric.aggregate
-    seen: Sequence[Any] = scores.numbers if is_mean else scores.measurements
+    seen: Sequence[Any] = scores.values if is_mean else scores.measurements
     n = len(seen)
     n_error = sum([s.state == "error" for s in scores]) if n < len(scores) else 0
     value: float | None = None
     details: dict[str, Any] = {}
     if seen:
-        result = metric.aggregate(seen)
+        result = mean_of(metric, seen) if is_mean else metric.aggregate(seen)
         details = result.details
         n_used = details.get("num_samples", n)
         if n_used:
             rounds = 1 + max(map(len, scores.details(FURTHER)), default=0)
-            value = math.fsum([result.value, *(metric.aggregate(one).value for one in _further(seen, rounds))])
-            value /= rounds
+            if is_mean:  # the values have all repeats in them
+                values = [result.value] * rounds
+            else:
+                values = [result.value, *(metric.aggregate(one).value for one in _further(seen, rounds))]
+            value = math.fsum(values) / rounds
     return Aggregate(
         metric.name, value, _with_errors(metric, value, n, n_error), n, n_error, len(scores) - n - n_error, len(scores),
         details,

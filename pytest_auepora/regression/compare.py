@@ -167,8 +167,8 @@ def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
     )
 
 
-def compare(run: Run, baseline: Baseline, known: ComparedTable | None = None) -> Comparison:
-    """Pair *run* with *baseline*; of a large run some cases may be *known* already, as they were judged beside it."""
+def compare(run: Run, baseline: Baseline, found: ComparedTable | None = None) -> Comparison:
+    """Pair *run* with *baseline*; of a large run some cases may be *found* already to compare so."""
     out = Comparison(
         incomparable=incomparable_metrics(run, baseline),
         provenance=changed_since(baseline, run),
@@ -180,9 +180,9 @@ def compare(run: Run, baseline: Baseline, known: ComparedTable | None = None) ->
     if in_columns(run.cases):
         from .compared_table import ComparedTable
 
-        if known is None or not known.is_of(run.cases, baseline.cases, out.incomparable):
-            known = ComparedTable(run.cases, baseline.cases, out.incomparable)
-        out.cases = known.completed(paired)
+        if found is None or not found.is_of(run.cases, baseline.cases, out.incomparable):
+            found = ComparedTable(run.cases, baseline.cases, out.incomparable)
+        out.cases = found.completed(paired)
     else:
         out.cases = {case_id: paired(case_id, result) for case_id, result in run.cases.items()}
     known = run.cases if run.is_full else set(run.expected_ids or run.cases)

@@ -75,7 +75,7 @@ def test_scores_of_a_metric_are_those_of_the_results() -> None:
             assert (list(found), list(found.ids), len(found)) == (list(held), list(held.ids), len(held))
             assert list(found.measured) == list(held.measured)
             assert list(found.measurements) == list(held.measurements)
-            assert [(s.state, s.value) for s in found.numbers] == [(s.state, s.value) for s in held.numbers]
+            assert list(found.values) == list(held.values)
             for key in ("precision", "other"):
                 assert list(found.details(key)) == list(held.details(key))
             assert bool(found.measured) == bool(held.measured)

@@ -47,7 +47,8 @@ def in_columns(baseline: Baseline, order: list[str], seen: list[str]) -> tuple[R
 
 
 def text(comparison: Comparison) -> str:
-    return repr([(*(getattr(c, n) for n in c.__dataclass_fields__), c.paired, c.worst) for c in comparison.cases.values()])
+    cases = comparison.cases.values()
+    return repr([(*(getattr(case, name) for name in case.__dataclass_fields__), case.worst) for case in cases])
 
 
 @pytest.mark.parametrize("seed", range(5))
