@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from ..adapters.systems import System
 from ..core.calls import Caller
 from .options import Options
-
-if TYPE_CHECKING:
-    from ..core.retry import RetryPolicy
 
 __all__ = ["ASYNC_CONCURRENCY", "Callers"]
 
@@ -40,12 +37,11 @@ class Callers:
         if (caller := self._callers.get(key := (system.is_async, system.is_coroutine))) is None:
             concurrency = self._concurrency(is_async=system.is_async)
             stops_early = self._config.getoption("maxfail", 0)
-            names = self._config.getini("auepora_retry")
             caller = self._callers[key] = Caller(
                 concurrency,
                 lookahead=concurrency if stops_early and concurrency > 1 else None,
                 timeout=self._options.timeout,
-                retry=_retry(names) if names else None,
+                retry=self._options.retry,
                 coroutines=system.is_coroutine,
                 meanwhile=self._meanwhile if concurrency > 1 else None,
             )
@@ -73,9 +69,3 @@ class Callers:
         for caller in self._callers.values():
             caller.close()
         self._callers.clear()
-
-
-def _retry(names: Sequence[str]) -> RetryPolicy:
-    from ..core.retry import RetryPolicy
-
-    return RetryPolicy(tuple(names))

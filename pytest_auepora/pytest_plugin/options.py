@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ..errors import did_you_mean
 from ..regression.repeat_plan import RepeatPlan
+
+if TYPE_CHECKING:
+    from ..core.retry import RetryPolicy
 
 __all__ = ["OVERRIDE", "Options"]
 
@@ -30,6 +33,7 @@ class Options:
         self.anchoring: bool = config.getoption("auepora_anchor")
         self.timeout: float | None = self._number("auepora_timeout", float)
         self.concurrency: int | None = self._number("auepora_concurrency", int)
+        self.retry = self._retry()
         self.repeat = self._repeat()
         self.suggest: str | None = config.getoption("auepora_suggest")
         self.seed: int | None = self._number("auepora_seed", int, zero=True)
@@ -77,10 +81,24 @@ class Options:
                 given = kind(text)
             except ValueError:
                 raise pytest.UsageError(f"{name} = {text}: expected a number") from None
-        if given is not None and (given < 0 or not (given or zero)):
+        if given is not None and not (given > 0 or (zero and given == 0)):  # so put, it refuses nan
             wanted = "0 or more" if zero else "more than 0"
             raise pytest.UsageError(f"--{name.replace('_', '-')} {given}: expected {wanted}")
         return given
+
+    def _retry(self) -> RetryPolicy | None:
+        names = self.config.getini("auepora_retry")
+        if not names:
+            return None
+        from ..core.retry import RetryPolicy
+
+        try:
+            return RetryPolicy(tuple(names))
+        except ValueError:
+            raise pytest.UsageError(
+                f"auepora_retry = {' '.join(names)}: expected names of exception classes, with blanks between them, "
+                "such as RateLimitError openai.RateLimitError"
+            ) from None
 
     def _repeat(self) -> RepeatPlan | None:
         if not (text := self.config.getoption("auepora_repeat") or self.config.getini("auepora_repeat")):

@@ -174,6 +174,7 @@ def test_files_without_cases(project: Project, content: bytes) -> None:
     [
         ("concurrency", "0", "--auepora-concurrency 0: expected more than 0"),
         ("timeout", "-1", "--auepora-timeout -1.0: expected more than 0"),
+        ("timeout", "nan", "--auepora-timeout nan: expected more than 0"),
         ("repeat", "0", "--auepora-repeat: expected 1 repeat or more"),
         ("repeat", "-3", "--auepora-repeat: expected a number of repeats, as 5, or two, as 3-5, got '-3'"),
         ("seed", "-1", "--auepora-seed -1: expected 0 or more"),
@@ -184,3 +185,10 @@ def test_a_wrong_number_of_an_option(project: Project, option: str, value: str, 
     result = project.run(f"--auepora-{option}", value)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert message in output(result)
+
+
+def test_names_of_exceptions_that_are_none(project: Project) -> None:
+    project.pytester.makeini("[pytest]\nauepora_retry = ConnectionError,TimeoutError")
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "auepora_retry = ConnectionError,TimeoutError: expected names of exception classes" in output(result)
