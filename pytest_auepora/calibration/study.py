@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import MetricError
 from ..regression.calibration import Calibration
+from ..regression.thresholds import Bound
 from .agreement import Table, cohen_kappa, krippendorff_alpha, table_of
 from .bias import Bias, Seen, biases_of
 from .cut import Cut, cut_scores
@@ -213,12 +214,18 @@ def _shortfalls(table: Table, kappa: Figure) -> list[str]:
         if n < LEAST_OF_A_KIND:
             out.append(f"{n:g} of them {word}, at least {LEAST_OF_A_KIND} are wanted")
     if kappa.value is None or kappa.value < LEAST_KAPPA:
-        shown = "cannot be told" if kappa.value is None else f"is {kappa.value:.2f}"
+        shown = "cannot be told" if kappa.value is None else f"is {_shown(kappa.value, LEAST_KAPPA)}"
         out.append(f"κ {shown}, at least {LEAST_KAPPA} is wanted")
     if kappa.low is None or kappa.low < LEAST_KAPPA_BOUND:
-        shown = "has no lower bound" if kappa.low is None else f"may be as low as {kappa.low:.2f}"
+        shown = (
+            "has no lower bound" if kappa.low is None else f"may be as low as {_shown(kappa.low, LEAST_KAPPA_BOUND)}"
+        )
         out.append(f"κ {shown}, at least {LEAST_KAPPA_BOUND} is wanted")
     if table.youden_j is None or table.youden_j < LEAST_J:
-        shown = "cannot be told" if table.youden_j is None else f"is {table.youden_j:.2f}"
+        shown = "cannot be told" if table.youden_j is None else f"is {_shown(table.youden_j, LEAST_J)}"
         out.append(f"sensitivity + specificity - 1 {shown}, at least {LEAST_J} is wanted")
     return out
+
+
+def _shown(value: float, least: float) -> str:
+    return Bound("min", least).shown(value, 2)

@@ -129,6 +129,7 @@ CASE_FIELDS = table(
 
 _CASE_HINTS = {
     "metrics": ": a case has no metrics of its own; list them in metrics of the file",
+    **dict.fromkeys(("repeat", "regression", "owner", "owners", "fixture", "suite"), ": it is a key of the whole file"),
     "question": " (did you mean 'query'?)",
     "answer": " (did you mean 'reference_answer'?)",
     "expected": " (did you mean 'reference_answer'?)",

@@ -59,7 +59,7 @@ def threshold_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bou
         score = result.scores.get(name)
         if score is None or score.value is None:
             continue
-        out += [f"{name} {_short(score.value, b)}, wanted {b}" for b in bounds if not b.holds(score.value)]
+        out += [f"{name} {b.shown(score.value, 2)}, wanted {b}" for b in bounds if not b.holds(score.value)]
     return out
 
 
@@ -87,7 +87,8 @@ def guard_case(
             continue
         went = "fell" if info.direction == "higher" else "rose"
         limit = f"since the baseline, limit {own.case_max_drop:g}"
-        out.append(f"{name} {went} from {change.before:.2f} to {change.after:.2f} {limit}")
+        then, now = _apart(change.before, change.after, own.case_max_drop)
+        out.append(f"{name} {went} from {then} to {now} {limit}")
     return out
 
 
@@ -96,10 +97,10 @@ def _is_held(name: str, metrics: Mapping[str, MetricInfo], policy: RegressionPol
     return not (exempt or info.judge) and info.deterministic and all(map(math.isfinite, info.range))
 
 
-def _short(value: float, bound: Bound) -> str:
-    """Format with as many digits as it takes not to read '0.50, wanted >= 0.5'."""
+def _apart(before: float, after: float, limit: float) -> tuple[str, str]:
+    """Return both with as many digits as it takes not to read '0.70 to 0.20, limit 0.5'."""
     for digits in range(2, 17):
-        text = f"{value:.{digits}f}"
-        if bound.holds(float(text)) == bound.holds(value):
-            return text
-    return repr(value)
+        told = f"{before:.{digits}f}", f"{after:.{digits}f}"
+        if abs(float(told[0]) - float(told[1])) > limit + 1e-9:
+            return told
+    return repr(before), repr(after)

@@ -163,14 +163,8 @@ def _settle(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
     out.state = "passed" if bound.holds(out.value) else "failed"
     word = "is" if out.state == "passed" else "is not"
     errors = f", {errored_words(n_error)}" if n_error else ""
-    out.message = f"{out.title} {_shown(out.value, bound)} {word} {bound} (over {out.n} of {out.total} cases{errors})"
+    out.message = f"{out.title} {bound.shown(out.value)} {word} {bound} (over {out.n} of {out.total} cases{errors})"
     return out
-
-
-def _shown(value: float, bound: Bound) -> str:
-    """Format with four decimals, or as many as it takes for 0.79996 not to read as 0.8."""
-    texts = (f"{value:.{places}f}" for places in (4, 6, 8, 10, 12))
-    return next((t for t in texts if bound.holds(float(t)) == bound.holds(value)), repr(value))
 
 
 def _fail(out: GateOutcome, why: str) -> GateOutcome:

@@ -17,6 +17,7 @@ from .gates import GateOutcome, leave_undecided
 from .policy import RegressionPolicy
 from .slices import Part, is_too_small, parts_of
 from .steadiness import instead_of_cases
+from .thresholds import Bound
 
 __all__ = ["judge_regression"]
 
@@ -61,7 +62,8 @@ def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionP
     told = f"{part.title} {change.before:.4f} → {change.after:.4f} over {change.n} case{'s' * (change.n != 1)}"
     if -change.gain > own.min_effect + 1e-9:
         out.state = "failed"
-        out.message = f"{told}: fell by {-change.gain:.4f}, more than the tolerated {own.min_effect:g}"
+        fell = Bound("max", own.min_effect).shown(-change.gain)
+        out.message = f"{told}: fell by {fell}, more than the tolerated {own.min_effect:g}"
     else:
         out.message = told
     return out

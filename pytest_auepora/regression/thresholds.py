@@ -64,6 +64,13 @@ class Bound(NamedTuple):
         """Whether the unrounded *value* keeps the bound; NaN never does."""
         return value >= self.limit if self.op == "min" else value <= self.limit
 
+    def shown(self, value: float, places: int = 4) -> str:
+        """Return *value* with that many decimals, or as many as it takes for 0.79996 not to read as 0.8."""
+        for n in range(places, 17):
+            if self.holds(float(text := f"{value:.{n}f}")) == self.holds(value):
+                return text
+        return repr(value)
+
     def __str__(self) -> str:
         return f"{'>=' if self.op == 'min' else '<='} {self.limit:.12g}"
 

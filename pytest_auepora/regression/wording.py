@@ -5,6 +5,7 @@ from __future__ import annotations
 from .evidence import Evidence, Outcome
 from .precision import cases_for_effect, planned_mde
 from .signflip import TIE
+from .thresholds import Bound
 
 __all__ = ["reason", "warning"]
 
@@ -76,24 +77,31 @@ def _over(e: Evidence) -> str:
 
 
 def _bound(e: Evidence) -> str:
-    bound = "unknown" if e.lower_bound is None else f"{e.lower_bound:+.4f}"
+    bound = "unknown" if e.lower_bound is None else _signed(Bound("min", -e.metric.margin).shown(e.lower_bound))
     return f"lower {_percent(1.0 - e.alpha)} bound {bound}"
 
 
 def _p_value(e: Evidence) -> str:
     among = "" if e.family_size == 1 else f" among {e.family_size} {e.members}"
-    return f"p {_number(e.p_adjusted)}{among}"
+    return f"p {_number(e.p_adjusted, Bound('max', e.alpha))}{among}"
 
 
 def _plural(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-def _number(x: float) -> str:
-    """Four decimals without trailing zeros; what would round to nothing is shown as less than the last of them."""
+def _number(x: float, beside: Bound | None = None) -> str:
+    """Four decimals without trailing zeros; what would round to nothing is shown as less than the last of them.
+
+    More decimals where it takes them to read on its own side of the limit *beside* it.
+    """
     if 0.0 < x < 0.0001:
         return "< 0.0001"
-    return f"{x:.4f}".rstrip("0").rstrip(".")
+    return (beside.shown(x) if beside is not None else f"{x:.4f}").rstrip("0").rstrip(".")
+
+
+def _signed(text: str) -> str:
+    return text if text.startswith("-") else f"+{text}"
 
 
 def _percent(share: float) -> str:

@@ -13,7 +13,7 @@ from .listing import listed
 from .marks import Marks
 from .metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
 from .noise import flaky_line, noise_lines, repeats_line
-from .numbers import plural, score
+from .numbers import change, plural, score
 from .page import Page
 from .tally import FAILING, cases_of, headline, headline_style, long_note
 
@@ -102,12 +102,12 @@ def _is_marked(row: MetricRow) -> bool:
 
 def _cells(row: MetricRow, marks: Marks, room: str) -> list[Cell]:
     gate_style = _STATE_STYLE.get(row.gate.state, ("light",)) if row.gate is not None else ()
-    change, style = row.change_text, _PLAIN
+    moved, style = row.change_text, _PLAIN
     if row.regression is not None and _is_marked(row):
-        change = f"{change} {state_mark(row.regression.state, marks)}"
+        moved = f"{moved} {state_mark(row.regression.state, marks)}"
         style = _STATE_STYLE[row.regression.state]
-    elif change:
-        change += room  # for the marks of other rows, so that digits stand below each other
+    elif moved:
+        moved += room  # for the marks of other rows, so that digits stand below each other
         style = ("green",) if row.change is not None and row.change.gain > 0 else ()
     failed = row.gate is not None and row.gate.state == "failed"
     return [
@@ -115,7 +115,7 @@ def _cells(row: MetricRow, marks: Marks, room: str) -> list[Cell]:
         Cell(row.value_text, ("red",) if failed else ()),
         Cell(row.n_text, ("yellow",) if row.n_error else ()),
         Cell(row.baseline_text),
-        Cell(change, style),
+        Cell(moved, style),
         Cell(row.gate_text(marks), gate_style),
     ]
 
@@ -172,7 +172,7 @@ def _moved(page: Page, verdict: Verdict) -> None:
             if drop < 0:
                 worst = sorted([*worst, (drop, case.case_id)], key=itemgetter(0))[:3]
     if lower or higher:
-        who = f" ({', '.join(f'{case_id} {drop:+.2f}' for drop, case_id in worst)})" if worst else ""
+        who = f" ({', '.join(f'{case_id} {change(drop, 2)}' for drop, case_id in worst)})" if worst else ""
         page.free(f"of those unchanged, {lower} scored lower{who} and {higher} only higher", "light", most=2)
 
 

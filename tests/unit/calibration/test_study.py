@@ -71,6 +71,16 @@ def test_a_judge_that_overlooks_half_of_what_is_rare_may_not_gate() -> None:
     assert found.reason.endswith("sensitivity + specificity - 1 is 0.48, at least 0.5 is wanted")
 
 
+def test_a_kappa_just_too_low_reads_so() -> None:
+    made = labels(105, right=1.0)
+    cells = [(True, True)] * 40 + [(False, True)] * 9 + [(True, False)] * 12 + [(False, False)] * 44
+    for item, (people, judge) in zip(made.items, cells, strict=True):
+        item.people, item.scores = [people], [0.9 if judge else 0.1]
+    found = study("m", made)
+    assert found.figures["kappa"].value == pytest.approx(0.599746, abs=1e-6)
+    assert "κ is 0.5997, at least 0.6 is wanted" in found.reason
+
+
 def test_a_kappa_that_may_be_much_lower_does_not_gate() -> None:
     """All errors are in three of eight groups, of which chance could have given more."""
     made = labels(160, right=1.0)

@@ -183,6 +183,7 @@ OF_A_CASE = {  # § stands before the place that is complained about
     "misspelt": ("id: b, query: Q, §relevent_docs: []", "unknown key 'relevent_docs' (did you mean 'relevant_docs'?)"),
     "other people's key": ("id: b, query: Q, question: Q", "unknown key 'question' (did you mean 'query'?)"),
     "metrics": ("id: b, query: Q, §metrics: [mrr]", "unknown key 'metrics': a case has no metrics of its own; list them in metrics of the file"),
+    "key of the file": ("id: b, query: Q, §repeat: 3", "unknown key 'repeat': it is a key of the whole file"),
     "docs nothing": ("id: b, query: Q, relevant_docs: ", "relevant_docs: has no value; write a list of documents ([] if the system should refuse), or leave the key out"),
     "docs a text": ("id: b, query: Q, relevant_docs: p1", "relevant_docs: expected a list of documents"),
     "docs a number": ("id: b, query: Q, relevant_docs: [p, §12]", "expected text (an id), or a mapping with id or doc, got `12`"),

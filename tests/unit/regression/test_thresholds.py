@@ -99,6 +99,20 @@ def test_a_bound_reads_back_what_it_prints(op: Any, limit: float) -> None:
     assert read_bound(str(bound), "higher") == bound
 
 
+@given(op=st.sampled_from(["min", "max"]), limit=st.floats(0, 1), value=st.floats(0, 1), places=st.integers(0, 6))
+def test_a_value_is_shown_on_its_own_side_of_a_bound(op: Any, limit: float, value: float, places: int) -> None:
+    bound = Bound(op, limit)
+    text = bound.shown(value, places)
+    assert bound.holds(float(text)) == bound.holds(value)
+    assert len(text.partition(".")[2]) >= places or text == repr(value)
+
+
+def test_a_value_gets_no_more_digits_than_it_takes() -> None:
+    assert Bound("min", 0.8).shown(0.79996) == "0.79996"
+    assert Bound("min", 0.8).shown(0.8, 2) == "0.80"
+    assert Bound("max", 0.01).shown(0.010004) == "0.010004"
+
+
 def test_how_bounds_print() -> None:
     assert str(Bound("min", 0.8)) == ">= 0.8"
     assert str(Bound("max", 2.0)) == "<= 2"

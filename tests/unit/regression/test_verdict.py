@@ -122,6 +122,20 @@ def test_tolerance_below_ten_clusters() -> None:
     assert "fell by 0.0200" in next(g.message for g in worse.gates if g.state == "failed")
 
 
+def test_what_is_beyond_a_limit_never_reads_as_within_it() -> None:
+    before = baseline_of(run(*(case(str(i), mrr=1.0) for i in range(4))))
+    now = run(*(case(str(i), mrr=0.98996) for i in range(4)))
+    (gate,) = (g for g in verdict(now, baseline=before).gates if g.state == "failed")
+    assert "fell by 0.01004, more than the tolerated 0.01" in gate.message
+    old = baseline_of(run(case("a", mrr=0.7042, recall_at_1=1.0)))
+    one = run(case("a", mrr=0.2004, recall_at_1=0.499))
+    judge_case(one.cases["a"], {}, one.metrics, compare(one, old).cases["a"], RegressionPolicy())
+    assert one.cases["a"].problems == [
+        "mrr fell from 0.704 to 0.200 since the baseline, limit 0.5",
+        "recall@1 fell from 1.000 to 0.499 since the baseline, limit 0.5",
+    ]
+
+
 @pytest.mark.parametrize(("now", "fails"), [(0.99, []), (0.9895, ["regression: mrr"])])
 def test_a_drop_of_min_effect_is_tolerated_and_no_more(now: float, fails: list[str]) -> None:
     before = baseline_of(run(*(case(str(i), mrr=1.0) for i in range(4))))

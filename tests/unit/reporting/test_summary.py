@@ -115,6 +115,16 @@ def test_moves_below_the_surface_are_told() -> None:
     assert "of those unchanged, 1 scored lower (case-15 -0.50) and 0 only higher" in shown(*red())
 
 
+def test_a_small_move_is_not_told_as_none() -> None:
+    cases = [CASES[0].with_(answer="A refund is due within 30 days of purchase, and of that be sure.")]
+    before = baseline_of(run_of(cases))
+    (block,) = before.cases.values()
+    block.scores["token_f1"] = (block.scores["token_f1"] or 0.0) + 0.003
+    run = run_of(cases, baseline=before)
+    told = next(line for line in shown(run, verdict_of(run, baseline=before)) if "scored lower" in line)
+    assert f"({CASES[0].id} -0.003)" in told
+
+
 def test_notes_and_provenance_close_the_summary() -> None:
     lines = shown(*red())
     assert lines[-2:] == ["3 cases are flaky", "changed since the baseline: embedding (nothing) → e5"]
