@@ -57,16 +57,19 @@ def diagnosis_of(
         return _of_error(result)
     if result.state != "failed":
         return None
+    refusals = [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]
+    if refusals and (wished := result.expected.get("expect", "answer")) != "answer":
+        return Diagnosis("generation", _unrefused(result, wished, refusals[0]))
     by: dict[str, list[str]] = {}
     for name in blamed:
-        by.setdefault(component(metrics[name]), []).append(name)
-    if refusals := [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]:
-        return Diagnosis("generation", _refusal_fault(result, refusals[0]))
-    if "retrieval" in by:
-        also = f", and {_answer_fault(result, by['generation'])}" if "generation" in by else ""
-        return Diagnosis("retrieval", _retrieval_fault(result, docs, metrics, by["retrieval"]) + also)
+        by.setdefault("generation" if name in refusals else component(metrics[name]), []).append(name)
     if "generation" in by:
-        return _generation_fault(result, docs, by["generation"])
+        fault = "the system refused to answer" if refusals else _answer_fault(result, by["generation"])
+        if "retrieval" not in by:
+            return _generation_fault(docs, fault)
+        return Diagnosis("retrieval", f"{_retrieval_fault(result, docs, metrics, by['retrieval'])}, and {fault}")
+    if "retrieval" in by:
+        return Diagnosis("retrieval", _retrieval_fault(result, docs, metrics, by["retrieval"]))
     if "system" in by:
         latency = all(metrics[n].target == "LATENCY" for n in by["system"])
         return Diagnosis("latency" if latency else "system", _told(result, by["system"][0]))
@@ -158,7 +161,8 @@ def _retrieval_fault(
     if lost:
         worst = min(lost, key=lambda d: (not d.was_within(k), -d.grade, d.rank or len(returned) + 1))
         limit = f"{name} looks at {k}" if k else shown
-        more = f"; {plural(len(lost) - 1, 'more document')} missed" if len(lost) > 1 else ""
+        missed = min(len(lost), k) if k else len(lost)  # more than k have no room in the top k
+        more = f"; {plural(missed - 1, 'more document')} missed" if missed > 1 else ""
         return _loss(worst, k, limit, len(returned)) + more + _without_ids(returned)
     fell = [d for d in docs if d.rank is not None and d.before is not None and d.rank > d.before]
     if fell:
@@ -193,18 +197,13 @@ def _loss(doc: Wanted, k: int | None, limit: str, n_returned: int) -> str:
     return f"{doc.short} is only at rank {doc.rank}{was} ({limit})"
 
 
-def _refusal_fault(result: CaseResult, name: str) -> str:
-    match result.expected.get("expect", "answer"):
-        case "refuse":
-            return f"a refusal was expected, the system answered ({_told(result, name)})"
-        case "clarify":
-            return f"a question back was expected ({_told(result, name)})"
-        case _:
-            return f"the system refused to answer ({_told(result, name)})"
+def _unrefused(result: CaseResult, wished: str, name: str) -> str:
+    if wished == "clarify":
+        return f"a question back was expected ({_told(result, name)})"
+    return f"a refusal was expected, the system answered ({_told(result, name)})"
 
 
-def _generation_fault(result: CaseResult, docs: Sequence[Wanted], blamed: Sequence[str]) -> Diagnosis:
-    fault = _answer_fault(result, blamed)
+def _generation_fault(docs: Sequence[Wanted], fault: str) -> Diagnosis:
     gone = [d for d in docs if d.rank is None]
     if gone and (len(gone) == len(docs) or any(d.before for d in gone)):
         worst = min(gone, key=lambda d: (d.before is None, -d.grade))

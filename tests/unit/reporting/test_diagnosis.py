@@ -54,6 +54,12 @@ def test_the_document_named_is_the_one_that_matters_most() -> None:
     assert said(case, before).startswith("retrieval: c.md fell out, was at rank 1")
 
 
+def test_no_more_documents_are_missed_than_the_top_has_room_for() -> None:
+    case = CASE.with_(relevant=["a.md", "b.md"], got=["x", "b.md", "y", "a.md"], thresholds={"hit@1": 1})
+    before = case.with_(got=["a.md", "x", "b.md"])
+    assert str(diagnose(*judged(case, before, ["hit@1"]))) == "retrieval: a.md fell from rank 1 to 4 (hit@1 looks at 1)"
+
+
 def test_a_ranking_that_holds_everything_but_too_low() -> None:
     case = CASE.with_(got=["x", "y", "refunds.md"], thresholds={"mrr@10": 0.5})
     assert said(case) == "retrieval: the first relevant document is at rank 3 (mrr@10 0.33, wanted >= 0.5)"
@@ -119,6 +125,25 @@ def test_an_answer_where_a_refusal_was_expected() -> None:
     assert said(case) == (
         "generation: a refusal was expected, the system answered (refusal_correctness 0.00, wanted >= 1)"
     )
+
+
+@pytest.mark.parametrize(
+    ("got", "answer", "text"),
+    [
+        ([], "I don't know.", "retrieval: nothing was returned, and the system refused to answer"),
+        (MANY, "I don't know.", "retrieval: refunds.md fell out, was at rank 2 (not among the 12 returned), "
+                                "and the system refused to answer"),
+        (["refunds.md"], "I don't know.", "generation: the document was found, the system refused to answer"),
+        (["refunds.md"], "Sadly, " + "and so on, " * 30 + "I do not know.",
+         "generation: the document was found, the system refused to answer"),
+    ],
+)  # fmt: skip
+def test_a_refusal_for_want_of_documents_is_retrievals_fault(got: list[str], answer: str, text: str) -> None:
+    names = ["recall@5", "over_refusal"]
+    now = CASE.with_(got=got, answer=answer, thresholds={"over_refusal": 0, "recall@5": 0.8})
+    assert str(diagnose(*judged(now, CASE, names))) == text
+    without = now.with_(thresholds={"over_refusal": 0})
+    assert str(diagnose(*judged(without, None, names))).startswith(text.partition(":")[0])
 
 
 def test_latency_is_neither() -> None:
