@@ -7,11 +7,11 @@ and reports read only a `Run`.  It is plain data and survives JSON unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from .by_fields import ByFields
+from .by_fields import ByFields, names_of
 from .case_scores import Score, ScoreList, Scores
 from .metrics_base import Metric, interval_of, ruler_of
 
@@ -87,7 +87,7 @@ class CaseResult(ByFields):
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> CaseResult:
         """Read what `to_dict` gave; keys of newer versions are ignored."""
-        known = {f.name for f in fields(cls)}
+        known = names_of(cls)
         data = {k: v for k, v in raw.items() if k in known}
         data["scores"] = {name: Score(**score) for name, score in raw.get("scores", {}).items()}
         return cls(**data)
@@ -135,7 +135,7 @@ class MetricInfo(ByFields):
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> MetricInfo:
         """Read plain data; keys of newer versions are ignored."""
-        known = {f.name for f in fields(cls)}
+        known = names_of(cls)
         return cls(**{**{k: v for k, v in raw.items() if k in known}, "range": tuple(raw["range"])})
 
 
@@ -226,7 +226,7 @@ class Run(ByFields):
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Run:
         """Read what `to_dict` gave, also after a trip through JSON."""
-        known = {f.name for f in fields(cls)}
+        known = names_of(cls)
         data = {k: v for k, v in raw.items() if k in known}
         data["cases"] = {k: CaseResult.from_dict(v) for k, v in raw.get("cases", {}).items()}
         data["metrics"] = {k: MetricInfo.from_dict(v) for k, v in raw.get("metrics", {}).items()}

@@ -6,11 +6,11 @@ import math
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any
 
-from ..core.by_fields import ByFields
+from ..core.by_fields import ByFields, names_of
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..metrics.registry import Registry
@@ -61,7 +61,7 @@ class AggregateMetrics(ByFields):
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> AggregateMetrics:
         """Read what `to_dict` gave; keys of newer versions are ignored."""
-        known = {f.name for f in fields(cls)}
+        known = names_of(cls)
         data = {k: v for k, v in raw.items() if k in known}
         for name in ("hit_at_k", "recall_at_k_doc"):
             data[name] = {int(k): v for k, v in raw.get(name, {}).items()}

@@ -61,9 +61,14 @@ class Journal:
             self._copied.add((run.path, run.variant))
         self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n'.encode())
 
-    def add(self, path: str, variant: str, result: CaseResult, answers: Lines | None, provenance: Any) -> None:
-        """Take in one result of a run that was begun, and its recorded *answers*; a later one of a case counts."""
-        text = result_data(result)
+    def add(
+        self, path: str, variant: str, result: CaseResult, answers: Lines | None, provenance: Any, *, text: bytes = b""
+    ) -> None:
+        """Take in one result of a run that was begun, and its recorded *answers*; a later one of a case counts.
+
+        *text* is the `result_data` of the result, where that is known.
+        """
+        text = text or result_data(result)
         known, told = self._told.get((path, variant), (None, b""))
         if not told or known is not provenance:  # within a process it is one of each run
             told = dumps({"of": [path, variant], "provenance": provenance}).encode()

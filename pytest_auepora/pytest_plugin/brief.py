@@ -9,13 +9,16 @@ no option asks for them, and the case before and the one after are like this one
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from .compat import alike, call_phase, fixture_definitions, lets_phases_be_left_out
 from .keys import CASE, SESSION
 from .only_hooks import OnlyHooks
+
+if TYPE_CHECKING:
+    from .one_message import Sending
 
 __all__ = ["BRIEF", "Brief", "nobody_looks"]
 
@@ -54,14 +57,16 @@ def nobody_looks(config: pytest.Config, hooks: Any) -> bool:
 
 
 class Brief(OnlyHooks):
-    """Runs such cases, in every process that runs cases."""
+    """Runs such cases, in every process that runs cases; *sending* is what a worker reports them by."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, sending: Sending | None) -> None:
         self.config = config
+        self._sending = sending
         self._full: pytest.Function | None = None
         self._funcargs: dict[str, Any] = {}
         self._asked: pytest.Function | None = None
         self._allowed = False
+        self._spared: Sending | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:
@@ -79,16 +84,23 @@ class Brief(OnlyHooks):
             return None
         if any(mark.name in _MARKS for mark in item.own_markers):
             return None  # it is set up, or skipped, beside the fixtures that are there
-        hook, nodeid, location = item.ihook, item.nodeid, item.location
-        hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
-        call_phase(item, self._funcargs)
+        hook, place = item.ihook, {"nodeid": item.nodeid, "location": item.location}
+        if (sending := self._spared) is None:
+            hook.pytest_runtest_logstart(**place)
+            call_phase(item, self._funcargs)
+        else:
+            with sending.all_at_once():
+                call_phase(item, self._funcargs)
         os.environ.pop("PYTEST_CURRENT_TEST", None)
-        hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)
+        if sending is None:
+            hook.pytest_runtest_logfinish(**place)
         return True
 
     def _allows(self, item: pytest.Function) -> bool:
         if self._asked is None or not alike(item, self._asked):
             self._asked, self._allowed = item, self._find_out(item)
+            if self._sending is not None:
+                self._spared = self._sending if self._sending.spares(self.config, item.ihook) else None
         return self._allowed
 
     def _find_out(self, item: pytest.Function) -> bool:

@@ -73,6 +73,8 @@ class Judge(OnlyHooks):
             self.crashed.append(report.nodeid)  # a worker died with it
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
         yield
+        for parcel in parcels:
+            parcel.data = b""  # it is written down
         if copied and all(copied):
             let_go(report)
 

@@ -129,7 +129,7 @@ class Recorder(OnlyHooks):
         if parcel.recordings:
             answers = self._keep((path, variant), result.case_id, parcel.recordings)
             parcel.recordings = []  # pytest holds reports to the end, and answers are large
-        self._journal.add(path, variant, result, answers, parcel.provenance)
+        self._journal.add(path, variant, result, answers, parcel.provenance, text=parcel.data)
 
     def _count(self, key: tuple[str, str], result: CaseResult) -> None:
         """Take in what the figures of a large run need, while its result is at hand."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 
 from .brief import Brief
 from .items import Collecting
 from .session import session_of
+
+if TYPE_CHECKING:
+    from .one_message import Sending
 
 __all__ = ["configure"]
 
@@ -18,7 +22,8 @@ def configure(config: pytest.Config) -> None:
     register = config.pluginmanager.register
     session = session_of(config)  # complains about options before anything is registered
     register(Collecting(config), "auepora-collecting")
-    register(Brief(config), "auepora-brief")
+    sending = _sending(config) if hasattr(config, "workerinput") else None
+    register(Brief(config, sending), "auepora-brief")
     if session.options.timeout is None:
         from .patience import Patience
 
@@ -29,6 +34,14 @@ def configure(config: pytest.Config) -> None:
         register(JUnitProperties(), "auepora-junit")
     if not hasattr(config, "workerinput"):
         _register_judging(config)
+
+
+def _sending(config: pytest.Config) -> Sending:
+    from .one_message import Sending
+
+    sending = Sending()
+    config.pluginmanager.register(sending, "auepora-sending")
+    return sending
 
 
 def _wants_reports(config: pytest.Config) -> bool:
@@ -50,8 +63,10 @@ def _register_judging(config: pytest.Config) -> None:
     register(judge, "auepora-judge")
     if config.pluginmanager.hasplugin("xdist"):
         from .crashes import Crashes
+        from .one_message import Receiving
 
         register(Crashes(), "auepora-crashes")
+        register(Receiving(config), "auepora-receiving")
     if (target := session.options.suggest) is not None:
         from .suggesting import Suggesting
 

@@ -180,6 +180,35 @@ def test_workers_leave_them_out_as_well(project: Project) -> None:
     assert {line.split()[0] for line in lines if line.endswith("call")} == ALL
 
 
+@pytest.mark.parametrize("listens", [False, True])
+def test_a_controller_is_told_that_cases_begin_and_end(project: Project, listens: bool) -> None:
+    """One message for a case where nobody is there to listen; it is monitored, so that nobody has a hook for it."""
+    pytest.importorskip("xdist")
+    hooks = "".join(f"\ndef pytest_runtest_{name}(nodeid):\n    pass\n" for name in ("logstart", "logfinish"))
+    project.write(
+        "listener.py",
+        "SAID = []\n\n\ndef watch(config):\n"
+        "    def before(name, impls, kwargs):\n"
+        "        if name.startswith('pytest_runtest_log'):\n"
+        "            nodeid = kwargs['report'].nodeid if 'report' in kwargs else kwargs['nodeid']\n"
+        "            print('SAID', name, nodeid)\n"
+        "    config.pluginmanager.add_hookcall_monitoring(before, lambda *_: None)\n" + (hooks if listens else ""),
+    )
+    more(
+        project,
+        "\ndef pytest_configure(config):\n    if not hasattr(config, 'workerinput'):\n"
+        "        import listener\n        listener.watch(config)\n        config.pluginmanager.register(listener)\n",
+    )
+    result = project.run_apart("-n", "1", "-s", "-p", "no:rerunfailures")
+    result.assert_outcomes(passed=7)
+    said = re.findall(r"SAID pytest_runtest_(\w+) shop\.golden\.yaml::(?!gate)(\S+)", result.stdout.str())
+    for name in ("logstart", "logfinish"):
+        assert {case for hook, case in said if hook == name} == ALL
+    # where a report comes with both, the one is around the other
+    order = [name for name, case in said if case == "warehouse"]
+    assert order == (["logstart", "logreport", "logfinish"] if listens else ["logreport", "logstart", "logfinish"])
+
+
 def test_a_junit_file_under_xdist_has_every_case(project: Project) -> None:
     pytest.importorskip("xdist")
     project.run_apart("-n", "2", "--junitxml=junit.xml").assert_outcomes(passed=7)
