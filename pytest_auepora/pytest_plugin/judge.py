@@ -7,16 +7,19 @@ reports, so everything it knows comes from them and from the golden files.
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
+from ..core.garbage import set_aside
 from ..errors import BaselineError
 from .collect import SUFFIXES
 from .compared import Compared
 from .conditions import Conditions
 from .entry import SWITCHES
+from .items import MANY
 from .keys import SESSION
 from .large import keeps_columns
 from .only_hooks import OnlyHooks
@@ -63,6 +66,8 @@ class Judge(OnlyHooks):
         self.unmeasured = False
         """Whether a golden file or case failed without a result, as over a corpus that is none."""
         self.complete = False
+        self._undo = ExitStack()
+        config.add_cleanup(self._undo.close)  # so early that pytest's own, which collects garbage, comes before
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
@@ -73,10 +78,10 @@ class Judge(OnlyHooks):
             self.crashed.append(report.nodeid)  # a worker died with it
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
         yield
+        if copied and (all(copied) or (parcels[0].data and self.config.option.verbose < 1)):
+            let_go(report)  # nobody comes back to it: it is of a worker, and not shown again
         for parcel in parcels:
             parcel.data = b""  # it is written down
-        if copied and all(copied):
-            let_go(report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Know a golden file that could not be read: it has failed by itself."""
@@ -102,6 +107,8 @@ class Judge(OnlyHooks):
                 from ..core.result_table import ResultTable
 
                 run.cases = ResultTable(run.expected_ids, suite.rows)
+            if len(run.expected_ids) >= MANY:
+                self._undo.callback(set_aside())  # where workers run the cases; else it is done
         return run
 
     @pytest.hookimpl(wrapper=True)
@@ -118,7 +125,6 @@ class Judge(OnlyHooks):
             self._publish(session)
         return done
 
-    @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
         """Let go of results, as who ran the cases does."""
         self.runs.clear()
