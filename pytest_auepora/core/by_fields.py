@@ -8,7 +8,6 @@ declared with ``eq=False, repr=False`` and one of them as its base, and only its
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, fields
-from functools import cache
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,10 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["ByFields", "Fixed", "names_of"]
 
 
-@cache
+_NAMES: dict[type[Any], frozenset[str]] = {}
+
+
 def names_of(kind: type[Any]) -> frozenset[str]:
     """Return the names of the fields of a dataclass; asked for with each of thousands that are read."""
-    return frozenset(f.name for f in fields(kind))
+    if (names := _NAMES.get(kind)) is None:
+        names = _NAMES[kind] = frozenset(f.name for f in fields(kind))
+    return names
 
 
 class ByFields:
