@@ -132,18 +132,27 @@ def pytest_configure(config: pytest.Config) -> None:
     """Load the rest where it is asked for."""
     config.addinivalue_line("markers", "auepora(path): run the test once per case of a golden file (auepora_case)")
     if config.getoption("auepora_check") or config.getoption("auepora_reanchor"):
+        _import_straight(config)
         from .checking import configure
 
         configure(config)
     elif any(map(config.getoption, SWITCHES)) or config.getini("auepora"):
+        _import_straight(config)
         from .registration import configure
 
         configure(config)
 
 
+def _import_straight(config: pytest.Config) -> None:
+    from .own_modules import import_straight
+
+    import_straight(config)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give ``auepora_case`` one parameter per golden case of the marker's file."""
     if "auepora_case" in metafunc.fixturenames:
+        _import_straight(metafunc.config)
         from .api import parametrize_cases
 
         parametrize_cases(metafunc)
@@ -162,6 +171,7 @@ def pytest_assertrepr_compare(op: str, left: Any, right: Any) -> list[str] | Non
 @pytest.fixture
 def auepora(request: pytest.FixtureRequest) -> Auepora:
     """Evaluate golden files inside a test: ``run = auepora.evaluate("golden/billing.golden.yaml")``."""
+    _import_straight(request.config)
     from .api import Auepora
 
     return Auepora(request)
