@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
@@ -37,4 +39,9 @@ def import_straight(config: pytest.Config) -> None:
     if hook in sys.meta_path and not any(isinstance(finder, _Straight) for finder in sys.meta_path):
         finder = _Straight()
         sys.meta_path.insert(sys.meta_path.index(hook), finder)
-        config.add_cleanup(lambda: finder in sys.meta_path and sys.meta_path.remove(finder))
+        config.add_cleanup(partial(_forget, finder))
+
+
+def _forget(finder: _Straight) -> None:
+    with suppress(ValueError):  # somebody may have put back the finders of before
+        sys.meta_path.remove(finder)
