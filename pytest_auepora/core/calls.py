@@ -49,6 +49,8 @@ class Caller:
         grace: seconds that running calls are given to end when they are cancelled.
         coroutines: whether every function is an ``async def``: what runs beside its owner is then called in the loop
             itself, and no thread stands between.
+        blocks: whether a function may block instead of giving an awaitable: `acall` then calls it in a thread, unless
+            it runs alone and without a limit.
         meanwhile: called once: in the owner's thread, where that would just wait for the first answer from elsewhere;
             by `acall`, whose loop stands still over it, before the first call.
 
@@ -65,6 +67,7 @@ class Caller:
         retry: RetryPolicy | None = None,
         grace: float = 1.0,
         coroutines: bool = False,
+        blocks: bool = False,
         meanwhile: Callable[[], Any] | None = None,
     ) -> None:
         if concurrency < 1:
@@ -79,6 +82,7 @@ class Caller:
         self.retry = retry
         self.grace = grace
         self.coroutines = coroutines
+        self.blocks = blocks
         self._meanwhile = meanwhile
         self._booking = Booking(concurrency, self.lookahead, self.timeout, retry)
         self._ahead: dict[Hashable, Call] = {}
@@ -121,8 +125,8 @@ class Caller:
     ) -> CallResult:
         """Do the same in the running asyncio loop, which is somebody else's.
 
-        What was started early in another loop is forgotten; once that has happened nothing is started early here.  A
-        *fn* that blocks instead of awaiting blocks the loop.
+        What was started early in another loop is forgotten; once that has happened nothing is started early here.
+        Unless the caller `blocks`, a *fn* that does so blocks the loop.
         """
         limit = self.timeout if timeout is None else _checked(timeout)
         if self.concurrency == 1 and limit is None:
@@ -206,7 +210,7 @@ class Caller:
                 self._started += self._lane.started
                 self._loops_change |= bool(self._lane.ahead)
                 self._lane.drop()
-            self._lane = LoopLane(self.concurrency, self.grace)
+            self._lane = LoopLane(self.concurrency, self.grace, blocks=self.blocks)
         return self._lane
 
     def _alone(

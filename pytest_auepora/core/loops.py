@@ -19,17 +19,26 @@ if TYPE_CHECKING:
 __all__ = ["LoopLane", "LoopThread", "OwnLoop", "finish_in_loop"]
 
 
-async def finish_in_loop(call: Call, awaitable: Any = None, *, grace: float, carry_interrupts: bool) -> None:
-    """Run *call* to its end in the running loop; its first attempt may have been made, giving *awaitable*."""
+async def finish_in_loop(
+    call: Call, awaitable: Any = None, *, grace: float, carry_interrupts: bool, blocks: bool = False
+) -> None:
+    """Run *call* to its end in the running loop; its first attempt may have been made, giving *awaitable*.
+
+    Where its function *blocks*, it is called in a thread, and only what it may give to be awaited is awaited here.
+    """
     import asyncio
 
     if awaitable is not None and not call.arrive():
         return  # given up on the way
     while True:
         value, error, is_awaitable = awaitable, None, awaitable is not None
-        if not is_awaitable:
-            value, error, is_awaitable = attempt_here(call, carry_interrupts=carry_interrupts)
         ended, late = None, False
+        if not is_awaitable and blocks:
+            from .apart import attempt_apart
+
+            (value, error, is_awaitable), ended = await attempt_apart(call)
+        elif not is_awaitable:
+            value, error, is_awaitable = attempt_here(call, carry_interrupts=carry_interrupts)
         if is_awaitable:
             value, error, ended, late = await _outcome(value, call, grace, carry_interrupts)
         pause = call.settle(value, error, ended=ended, late=late)
@@ -200,9 +209,12 @@ class OwnLoop:
 
 
 class LoopLane:
-    """At most *size* calls at once in the running loop, which is somebody else's."""
+    """At most *size* calls at once in the running loop, which is somebody else's.
 
-    def __init__(self, size: int, grace: float) -> None:
+    Functions that *blocks* says may block are called in threads, so that they overlap and can be given up.
+    """
+
+    def __init__(self, size: int, grace: float, *, blocks: bool = False) -> None:
         import asyncio
 
         self.loop = asyncio.get_running_loop()
@@ -210,6 +222,7 @@ class LoopLane:
         self.started = 0
         self._size = size
         self._grace = grace
+        self._blocks = blocks
         self._queue: deque[Call] = deque()
         self._running: dict[Call, asyncio.Task[None]] = {}
 
@@ -253,7 +266,7 @@ class LoopLane:
             call = self._queue.popleft()
             if call.claim():
                 self.started += 1
-                work = finish_in_loop(call, grace=self._grace, carry_interrupts=False)
+                work = finish_in_loop(call, grace=self._grace, carry_interrupts=False, blocks=self._blocks)
                 self._running[call] = task = call.context.run(self.loop.create_task, work)
                 task.add_done_callback(partial(self._ended, call))
 

@@ -43,6 +43,7 @@ class Callers:
                 timeout=self._options.timeout,
                 retry=self._options.retry,
                 coroutines=system.is_coroutine,
+                blocks=not system.is_async,
                 meanwhile=self._meanwhile if concurrency > 1 else None,
             )
         return caller

@@ -157,6 +157,26 @@ def test_an_async_fixture_under_pytest_asyncio(project: Project, default: str) -
     assert result.ret == 0, str(result.stdout)
 
 
+def test_a_time_limit_holds_for_a_function_that_an_async_fixture_gives(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        "import threading\nimport pytest_asyncio\nfrom shop import answer\n\n"
+        "@pytest_asyncio.fixture(scope='session', loop_scope='session')\n"
+        "async def rag():\n"
+        "    over = threading.Event()\n"
+        "    def ask(query):\n"
+        "        if 'warehouse' in query:\n"
+        "            over.wait(30)\n"
+        "        return answer(query)\n"
+        "    yield ask\n"
+        "    over.set()\n",
+    )
+    project.pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function")
+    result = project.run("--auepora-timeout", "0.5", plugins=("pytest_asyncio.plugin",))
+    assert "timeout: no answer within 0.5 s" in str(result.stdout)
+    assert "1 errored, 4 passed" in str(result.stdout)
+
+
 def test_an_async_fixture_under_anyio(project: Project) -> None:
     project.write(
         "conftest.py",

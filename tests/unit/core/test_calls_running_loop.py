@@ -14,6 +14,7 @@ from pytest_auepora.core.booking import Fn
 from pytest_auepora.core.calls import Caller
 from pytest_auepora.core.one_call import CallResult
 from pytest_auepora.core.retry import RetryPolicy
+from pytest_auepora.errors import CallTimeoutError
 
 from .asking import LONG
 
@@ -91,6 +92,65 @@ def test_what_was_started_in_another_loop_is_cancelled_there() -> None:
     finally:
         first.close()
         second.close()
+
+
+def test_functions_that_block_overlap_and_are_given_up(release: threading.Event) -> None:
+    meeting = threading.Barrier(2)
+    fns: list[Fn] = [partial(meeting.wait, LONG), partial(meeting.wait, LONG), release.wait, lambda: "good"]
+
+    async def main() -> list[CallResult]:
+        with Caller(2, blocks=True) as caller:
+            return [
+                await caller.acall(i, fn, [(k, fns[k], limits[k]) for k in range(i + 1, 4)], timeout=limits[i])
+                for i, fn in enumerate(fns)
+            ]
+
+    limits = [LONG, LONG, 0.05, LONG]
+    one, two, hung, last = asyncio.run(main())
+    assert {one.value, two.value} == {0, 1}
+    assert (hung.timed_out, type(hung.error)) == (True, CallTimeoutError)
+    assert last.value == "good"
+
+
+def test_what_a_function_that_may_block_gives_is_awaited_in_the_running_loop() -> None:
+    asked: list[asyncio.AbstractEventLoop] = []
+
+    async def answer() -> str:
+        asked.append(asyncio.get_running_loop())
+        if len(asked) == 1:
+            raise ConnectionError
+        return "good"
+
+    async def main() -> CallResult:
+        retry = RetryPolicy((ConnectionError,), backoff=0.01)
+        with Caller(timeout=LONG, retry=retry, blocks=True) as caller:
+            result = await caller.acall(1, lambda: answer())
+            assert asked == [asyncio.get_running_loop()] * 2
+            return result
+
+    assert asyncio.run(main()).value == "good"
+
+
+def test_an_answer_that_nobody_waits_for_any_more_is_let_go(release: threading.Event) -> None:
+    given: list[int] = []
+
+    async def unwanted() -> None: ...
+
+    def late() -> Any:
+        release.wait()
+        given.append(1)
+        return unwanted()
+
+    async def main() -> None:
+        with Caller(2, blocks=True) as caller:
+            await caller.acall(1, lambda: "good", [(2, late)])
+            caller.drop()
+            await asyncio.sleep(0.01)
+            release.set()
+            while not given:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(main())
 
 
 def test_a_loop_may_cancel_a_call_before_its_first_step() -> None:
