@@ -121,10 +121,13 @@ def test_what_a_function_that_may_block_gives_is_awaited_in_the_running_loop() -
             raise ConnectionError
         return "good"
 
+    def give() -> Any:
+        return answer()
+
     async def main() -> CallResult:
         retry = RetryPolicy((ConnectionError,), backoff=0.01)
         with Caller(timeout=LONG, retry=retry, blocks=True) as caller:
-            result = await caller.acall(1, lambda: answer())
+            result = await caller.acall(1, give)
             assert asked == [asyncio.get_running_loop()] * 2
             return result
 
