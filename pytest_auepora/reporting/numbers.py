@@ -1,7 +1,8 @@
 """How numbers are written for people, all in one place.
 
 Rounding is for display only.  Three promises hold everywhere: zero has no sign, something that is not nothing is
-never shown as nothing, and a value that breaks a bound never reads as one that keeps it.
+not shown as nothing (down to the fourth decimal, which is as far as files go), and a value that breaks a bound never
+reads as one that keeps it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ NOT_MEASURED = "n/a"
 """What stands where a number would, had anything been measured."""
 
 _MOST_PLACES = 15
+_TO_BE_SEEN = 4
+"""Decimals up to which a value is followed for a digit that is no zero."""
 
 
 def number(value: float, places: int = 3, bound: Bound | None = None) -> str:
@@ -40,6 +43,8 @@ def number(value: float, places: int = 3, bound: Bound | None = None) -> str:
     """
     if bound is None:
         text = f"{value:.{places}f}"
+        if value and not float(text):
+            return _visible(value, places)
         return text if text[0] != "-" else _unsigned(text)
     if not math.isfinite(value):
         return str(float(value))
@@ -60,11 +65,8 @@ def change(difference: float, places: int = 3) -> str:
     """
     if not math.isfinite(difference):
         return f"{difference:+}"
-    for p in range(places, max(places, 4) + 1):
-        text = f"{difference:+.{p}f}"
-        if float(text):
-            return text
-    return f"{0:.{places}f}"
+    text = _visible(difference, places)
+    return f"+{text}" if difference > 0 and float(text) else text
 
 
 def seconds(value: float, bound: Bound | None = None) -> str:
@@ -141,9 +143,19 @@ def _honest(
     holds = bound.holds(value) if bound is not None else True
     for p in range(places, _MOST_PLACES + 1):
         text = _unsigned(written(p))
+        if value and p < _TO_BE_SEEN and not float(text):
+            continue
         if bound is None or bound.holds(float(text) / scale) == holds:
             return text
     return repr(value * scale)
+
+
+def _visible(value: float, places: int) -> str:
+    """Return *value* with that many decimals, or as many as it takes to see that it is not nothing."""
+    for p in range(places, max(places, _TO_BE_SEEN) + 1) if value else ():
+        if float(text := f"{value:.{p}f}"):
+            return text
+    return f"{0:.{places}f}"
 
 
 def _unsigned(text: str) -> str:

@@ -65,9 +65,34 @@ def test_a_change_is_never_shown_as_none(difference: float) -> None:
     assert float(numbers.change(difference)) * difference > 0
 
 
+@given(st.floats(min_value=0.00006, max_value=1), SCORES, st.integers(0, 6))
+def test_what_is_not_nothing_is_not_shown_as_nothing(value: float, limit: float, places: int) -> None:
+    for bound in (None, Bound("min", limit)):
+        assert float(numbers.number(value, places, bound)) > 0
+        assert float(numbers.score(value, places, bound)) > 0
+        assert _read_seconds(numbers.seconds(value / 1000, bound)) > 0
+    assert float(numbers.number(-value, places)) < 0
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0 ms"), (0.0004, "0.4 ms"), (0.0123, "12 ms"), (0.35, "350 ms"), (0.9994, "999 ms"), (0.9996, "1.00 s"),
+    [
+        (0.0004, "0.0004"),
+        (0.00049, "0.0005"),
+        (0.00001, "0.000"),
+        (0.0, "0.000"),
+        (-0.0004, "-0.0004"),
+        (0.0006, "0.001"),
+    ],
+)
+def test_small_scores(value: float, text: str) -> None:
+    assert numbers.score(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0 ms"), (0.00002, "0.02 ms"),
+     (0.0004, "0.4 ms"), (0.0123, "12 ms"), (0.35, "350 ms"), (0.9994, "999 ms"), (0.9996, "1.00 s"),
      (1.25, "1.25 s"), (119.4, "119.40 s"), (125, "2 min 05 s"), (-0.5, "-500 ms"), (math.inf, "inf s")],
 )  # fmt: skip
 def test_seconds(value: float, text: str) -> None:
