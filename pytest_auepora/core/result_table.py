@@ -108,6 +108,12 @@ class ResultTable(RowMapping[CaseResult], MutableMapping[str, CaseResult]):
             if self._codes[row] and key in self.part(row, "extra"):
                 yield self._at(self.ids[row], row)
 
+    def in_state(self, states: Collection[CaseState]) -> Iterator[CaseResult]:
+        """Yield the results in one of *states*."""
+        wanted = bytes(code in [_CODES[state] for state in states] for code in range(256))
+        rows = compress(range(len(self.ids)), self._codes.translate(wanted))
+        return (self._at(self.ids[row], row) for row in rows)
+
     @property
     def clusters(self) -> dict[str, str]:
         """The clusters of the cases that do not stand for themselves, by case."""
@@ -123,7 +129,7 @@ class ResultTable(RowMapping[CaseResult], MutableMapping[str, CaseResult]):
             rows = (row for row in rows if wanted(self._at(self.ids[row], row)))
         return ScoreColumn(self, metric, array("q", rows))
 
-    def in_state(
+    def rows_in_state(
         self, metric: str, rows: Iterable[int], states: Collection[ScoreState], *, plain: bool = True
     ) -> array[int]:
         """Return those of *rows*, which have a score of *metric*, in which it is in one of *states*.

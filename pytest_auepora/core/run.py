@@ -208,6 +208,12 @@ class Run(ByFields):
             return self.cases.having(key)
         return (case for case in self.cases.values() if key in case.extra)
 
+    def in_state(self, *states: CaseState) -> Iterator[CaseResult]:
+        """Yield the results in one of *states*, in order."""
+        if in_columns(self.cases):
+            return self.cases.in_state(states)
+        return (case for case in self.cases.values() if case.state in states)
+
     def scores_of(self, metric: str, wanted: Callable[[CaseResult], bool] | None = None) -> Scores:
         """Return the scores of *metric* in the cases that have one, were not skipped and are *wanted*."""
         if in_columns(self.cases):

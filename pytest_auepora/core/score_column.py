@@ -71,4 +71,4 @@ class ScoreColumn(_Read[Score]):
         return _Read(self._measured(), partial(self._table.measurement, self._metric))
 
     def _measured(self, *, plain: bool = True) -> array[int]:
-        return self._table.in_state(self._metric, self._rows, ("number", "aggregate"), plain=plain)
+        return self._table.rows_in_state(self._metric, self._rows, ("number", "aggregate"), plain=plain)

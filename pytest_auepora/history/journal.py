@@ -27,6 +27,8 @@ from .store import HistoryStore
 
 __all__ = ["Journal", "Unfinished", "recover"]
 
+_PIECE = 64 * 1024  # bytes that are read at once
+
 
 class Journal:
     """The journal of one pytest run; nothing is made before something is written.
@@ -46,6 +48,7 @@ class Journal:
         self._told: dict[tuple[str, str], tuple[Any, bytes]] = {}
         self._written: dict[tuple[str, str], dict[str, tuple[CaseResult | None, int, int]]] = {}
         self._copied: set[tuple[str, str]] = set()
+        self._piece = 0, b""
 
     def knows(self, path: str, variant: str) -> bool:
         """Whether the run of that golden file and configuration was begun here."""
@@ -85,12 +88,19 @@ class Journal:
         known = added is result or (added is None and length > 0)
         if known and self._file is not None:
             with suppress(OSError):
-                self._file.seek(start)
-                text = self._file.read(length)
-                self._file.seek(self._size)
+                text = self._read(self._file, start, length)
                 if len(text) == length:
                     return text
         return result_data(result)
+
+    def _read(self, file: IO[bytes], start: int, length: int) -> bytes:
+        """Return what was written at *start*; texts are mostly asked for in order, so that more is read at a time."""
+        first, some = self._piece
+        if start < first or start + length > first + len(some):
+            file.seek(start)
+            first, some = self._piece = start, file.read(max(length, _PIECE))
+            file.seek(self._size)
+        return some[start - first : start - first + length]
 
     def _write(self, line: bytes) -> None:
         """Append *line* with its end; where that does not work, a killed run is lost, and the run goes on."""
@@ -125,6 +135,7 @@ class Journal:
             self._file.close()
         self._file, self._broken = None, True  # nothing is written any more
         self._written.clear()
+        self._piece = 0, b""
         if keep:
             return
         with suppress(OSError):
@@ -146,7 +157,7 @@ class Unfinished:
         reason = (
             f"the run ended before it was judged, after {len(self.run.cases)} of {len(self.run.expected_ids)} cases"
         )
-        failed = sum(c.state in ("failed", "error") and not c.expected_to_fail for c in self.run.cases.values())
+        failed = sum(not c.expected_to_fail for c in self.run.in_state("failed", "error"))
         gate = GateOutcome("complete", "coverage", "not judged", reason)
         return Verdict(self.run.title, gates=[gate], notes=[reason], failed_cases=failed)
 

@@ -133,7 +133,7 @@ class HistoryStore:
             "complete": int(run.is_full),
             "outcome": verdict.outcome,
             "cases": len(run.cases),
-            "failed": sum(c.state in ("failed", "error") for c in run.cases.values()),
+            "failed": sum(1 for _ in run.in_state("failed", "error")),
             "aggregate_json": dumps(figures.to_dict()),
             "provenance": dumps(run.provenance),
             "metrics": dumps(run.metrics),

@@ -123,6 +123,20 @@ class Comparison(ByFields):
             return self.cases.repeated
         return any(c.before is not None and c.before.repeats > 1 for c in self.cases.values())
 
+    @property
+    def lost(self) -> dict[str, dict[str, str]]:
+        """What metrics of which cases were numbers and no longer are, with the reasons."""
+        if _is_table(self.cases):
+            return self.cases.lost()
+        return {i: c.lost for i, c in self.cases.items() if c.lost}
+
+    @property
+    def apart(self) -> dict[str, str]:
+        """Why the metrics of retrieval of which cases do not compare."""
+        if _is_table(self.cases):
+            return self.cases.apart()
+        return {i: c.apart for i, c in self.cases.items() if c.apart}
+
     def count(self) -> Counter[str]:
         """How many cases are newly failing, fixed, unchanged, …"""
         return Counter(c.flip for c in self.cases.values())

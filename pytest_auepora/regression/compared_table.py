@@ -97,6 +97,14 @@ class ComparedTable(RowMapping[CaseComparison]):
         made.case_id, made.flip, made._table, made._row = case_id, _FLIPS[self._codes[row] - 1], self, row
         return made
 
+    def lost(self) -> dict[str, dict[str, str]]:
+        """Return what `CaseComparison.lost` says in the cases where it says something."""
+        return {self.ids[row]: self._lost[row] for row in sorted(self._lost)}
+
+    def apart(self) -> dict[str, str]:
+        """Return the same of `CaseComparison.apart`."""
+        return {self.ids[row]: self._apart[row] for row in sorted(self._apart)}
+
     def gains(self, row: int) -> list[float]:
         """Return the gains of the case in *row*."""
         return [column.gain[row] for column in self._columns.values() if column.flags[row]]
@@ -191,7 +199,8 @@ class ChangeColumn(Mapping[str, ScoreChange]):
     def change(self) -> MetricChange:
         """Return the means; see `compare.change_over`."""
         n, column, ids = len(self), self._column, self._table.ids
-        fallen = sorted([row for row in self._rows() if column.gain[row] < 0], key=column.gain.__getitem__)
+        fallen = [row for row in self._rows() if column.gain[row] < 0] if min(column.gain) < 0 else []
+        fallen.sort(key=column.gain.__getitem__)
         three = (column.before, column.after, column.gain)
         means = [sum(self._picked(values)) / n for values in three]
         return MetricChange(n, means[0], means[1], means[2], tuple([ids[row] for row in fallen]))

@@ -27,7 +27,7 @@ def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: boo
     if comparison.lost_metrics and not pruning and not accepting:
         metrics = list(comparison.lost_metrics)
         out.append(_lost(run, "metrics", f"{_list(metrics)} in the baseline, no longer computed; {_PRUNE}", []))
-    lost = {i: c.lost for i, c in comparison.cases.items() if c.lost}
+    lost = comparison.lost
     if lost and not accepting:
         case_id, reasons = next(iter(lost.items()))
         name, why = next(iter(reasons.items()))

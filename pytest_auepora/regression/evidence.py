@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,12 +55,17 @@ class Evidence:
     @property
     def n_worse(self) -> int:
         """Cases that went down."""
-        return len([d for d in self.metric.differences.values() if d < -TIE])
+        return len([d for d in self._moved if d < -TIE])
 
     @property
     def n_better(self) -> int:
         """Cases that went up."""
-        return len([d for d in self.metric.differences.values() if d > TIE])
+        return len([d for d in self._moved if d > TIE])
+
+    @property
+    def _moved(self) -> Iterator[float]:
+        """The differences that are some: mostly few."""
+        return filter(None, self.metric.differences.values())
 
     @property
     def is_clear(self) -> bool:

@@ -30,9 +30,8 @@ def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
         told = f"; cases matched {how}" if how else ""
         out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{told}; {_HELP}")
     apart: dict[str, list[str]] = {}
-    for case in comparison.cases.values() if comparison is not None else ():
-        if case.apart:
-            apart.setdefault(case.apart, []).append(case.case_id)
+    for case_id, why in comparison.apart.items() if comparison is not None else ():
+        apart.setdefault(why, []).append(case_id)
     out += [f"retrieval not comparable in {_cases(len(ids))}: {why}" for why, ids in apart.items()]
     return out
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["MeanEstimate", "cases_for_effect", "minimum_detectable_effect", "planned_mde", "t_quantile"]
+__all__ = [
+    "MeanEstimate",
+    "cases_for_effect",
+    "count_clusters",
+    "minimum_detectable_effect",
+    "planned_mde",
+    "t_quantile",
+]
 
 POWER_80 = 0.84
 """The normal quantile that stands for a power of 80 %."""
@@ -17,6 +24,11 @@ PLANNED_SD = 0.3
 
 PLANNED_CRITICAL_VALUE = 2.1
 """Critical value to plan with: that of about four correlated metrics."""
+
+
+def count_clusters(cases: Collection[str], clusters: Mapping[str, str]) -> int:
+    """Return in how many clusters *cases* are; one that *clusters* does not list is in that of its own id."""
+    return len({clusters.get(case, case) for case in cases}) if clusters else len(cases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +58,11 @@ class MeanEstimate:
             return cls(mean, n, g, None)
         squares = math.fsum([(d - c * mean) ** 2 for d, c in clusters])
         return cls(mean, n, g, math.sqrt(g / (g - 1) * squares) / n)
+
+    @classmethod
+    def of_zeros(cls, n_cases: int, n_clusters: int) -> MeanEstimate:
+        """Return the same where every sum is 0."""
+        return cls(0.0 if n_cases else None, n_cases, n_clusters, 0.0 if n_clusters > 1 else None)
 
     def lower_bound(self, alpha: float) -> float | None:
         """Return the one-sided 1 - *alpha* lower bound d̄ - t(1 - alpha, G - 1)·SE; None without a spread."""

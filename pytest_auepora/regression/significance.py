@@ -10,12 +10,11 @@ A pure function of plain mappings: it knows no run, no file and no pytest.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .evidence import Evidence, Outcome, PairedMetric
-from .precision import MeanEstimate
+from .precision import MeanEstimate, count_clusters
 from .signflip import ClusterTable, sign_flip_test
 from .wording import reason, warning
 
@@ -130,10 +129,10 @@ def _nothing_differs(
     """Give what the test gives where every difference is 0, the run that every project hopes for, without numpy."""
     verdicts = []
     for metric in metrics:
-        sizes = Counter(clusters.get(case, case) for case in metric.differences)
-        estimate = MeanEstimate.of([0.0] * len(sizes), list(sizes.values()))
+        cases = metric.differences.keys()
+        estimate = MeanEstimate.of_zeros(len(cases), count_clusters(cases, clusters))
         verdicts.append(_judge(Evidence(metric, estimate, 0.0, 0.5, 0.5, None, alpha, len(metrics), members)))
-    n_clusters = len({clusters.get(case, case) for metric in metrics for case in metric.differences})
+    n_clusters = count_clusters(set().union(*(metric.differences for metric in metrics)), clusters)
     return FamilyVerdict(gravest(verdicts), tuple(verdicts), n_clusters, None, True, alpha)
 
 

@@ -10,6 +10,7 @@ from ..core.run import CaseResult, Run
 from .compare import Comparison, MetricChange, ScoreChange, change_over, is_column
 from .measurements import is_apart
 from .policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
+from .precision import count_clusters
 from .thresholds import sliced
 
 __all__ = ["Part", "in_slice", "is_too_small", "parts_of", "slice_notes"]
@@ -86,11 +87,11 @@ def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list
         changes = comparison.changes_of(name) if info.baselined and not is_apart(info) else {}
         if not changes:
             continue
-        out.append(Part(name, changes, _clusters(clusters, changes)))
+        out.append(Part(name, changes, count_clusters(changes, clusters)))
         for part, ids in inside:
             own = _among(changes, ids)
             if 0 < len(own) < len(changes):
-                out.append(Part(name, own, _clusters(clusters, own), part))
+                out.append(Part(name, own, count_clusters(own, clusters), part))
     return out
 
 
@@ -98,10 +99,6 @@ def _among(changes: Mapping[str, ScoreChange], ids: Collection[str]) -> Mapping[
     if is_column(changes):
         return changes.among(ids)
     return {i: change for i, change in changes.items() if i in ids}
-
-
-def _clusters(clusters: Mapping[str, str], changes: Mapping[str, ScoreChange]) -> int:
-    return len({clusters.get(i, i) for i in changes})
 
 
 def slice_notes(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[str]:

@@ -109,7 +109,7 @@ def judge(
     """
     out = Verdict(run.title, baseline_note=baseline_note)
     standing = standing_of(run.metrics, policy, calibrations)
-    out.failed_cases = sum(c.state in ("failed", "error") and not c.expected_to_fail for c in run.cases.values())
+    out.failed_cases = sum(not c.expected_to_fail for c in run.in_state("failed", "error"))
     for name, metric in metrics.items():
         out.aggregates[name] = aggregate(metric, run.scores_of(name))
     if baseline is not None:

@@ -11,7 +11,7 @@ from pytest_auepora.core import score_codes
 from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.result_table import ResultTable
-from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.core.run import CaseResult, CaseState, Run
 
 DETAILS = {"precision": 0.5}
 IDS = ("a", "b", "c", "d", "e")
@@ -65,6 +65,15 @@ def test_what_goes_in_comes_out_in_order(monkeypatch: pytest.MonkeyPatch, alike:
             == (["d"] if key == "thresholds" else [])
         )
     assert Run("s", cases=table).clusters == Run("s", cases=RESULTS).clusters == {"d": "b"}
+
+
+@pytest.mark.parametrize("states", [("failed", "error"), ("skipped",), ("passed", "error"), ()])
+def test_results_in_some_states_are_those_of_the_results(states: tuple[CaseState, ...]) -> None:
+    table = filled()
+    del table["e"]
+    plain = {i: RESULTS[i] for i in IDS if i != "e"}
+    assert list(Run("s", cases=table).in_state(*states)) == list(Run("s", cases=plain).in_state(*states))
+    assert len(list(Run("s", cases=table).in_state(*states))) == len(states)
 
 
 def test_scores_of_a_metric_are_those_of_the_results() -> None:

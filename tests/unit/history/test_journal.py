@@ -79,6 +79,17 @@ def test_a_result_is_handed_over_as_it_was_written(tmp_path: Path) -> None:
     assert journal.text_of("", "", results[0]) == result_data(results[0])
 
 
+def test_results_are_read_back_in_any_order_and_of_any_length(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, STARTED)
+    journal.begin(Run("shop"))
+    results = [CaseResult(str(i), query="long " * 20_000 if i % 3 == 0 else f"{i}?") for i in range(9)]
+    for result in results:
+        journal.add("", "", result, None, {})
+    for order in (results, results[::-1], results[::2] * 2):
+        assert [journal.text_of("", "", r) for r in order] == [result_data(r) for r in order]
+    journal.close()
+
+
 def test_of_a_run_whose_results_are_copied_the_text_goes_by_case(tmp_path: Path) -> None:
     first, second, *_ = a_run().cases.values()
     journal = Journal(tmp_path, STARTED)

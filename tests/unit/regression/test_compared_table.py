@@ -26,6 +26,7 @@ NOW = run(
     case("edited", content="new", mrr=0.5), case("broke", state="error", recall_at_1="error"), case("lost", mrr=None),
     case("left", state="skipped"), case("new", mrr=1.0),
 )  # fmt: skip
+NOW.cases["fixed"].extra["labels"] = {"match": "span"}
 IDS = tuple(NOW.cases)
 
 
@@ -59,6 +60,9 @@ def test_what_was_found_as_cases_came_is_what_is_found_at_the_end(seed: int) -> 
     found = compare(now, baseline, known)
     assert found.cases is known
     assert text(found) == text(compare(NOW, baseline)) == text(compare(now, baseline))
+    assert (found.lost, found.apart) == (compare(NOW, baseline).lost, compare(NOW, baseline).apart)
+    assert list(found.lost) == ["lost"]
+    assert list(found.apart) == ["fixed"]
     assert found.count() == compare(NOW, baseline).count()
     for name in NOW.metrics:
         assert found.metric(name) == compare(NOW, baseline).metric(name)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pytest_auepora.regression.precision import (
     MeanEstimate,
     cases_for_effect,
+    count_clusters,
     minimum_detectable_effect,
     planned_mde,
     t_quantile,
@@ -78,6 +79,18 @@ def test_lower_bound_by_hand() -> None:
 def test_clusters_without_a_case_of_the_metric_are_left_out() -> None:
     assert MeanEstimate.of([0.0, -1.0, 1.0], [0, 1, 1]) == MeanEstimate.of([-1.0, 1.0], [1, 1])
     assert MeanEstimate.of([0.0], [0]) == MeanEstimate(None, 0, 0, None)
+
+
+@pytest.mark.parametrize("sizes", [[], [1], [3], [1, 1, 1], [2, 5]])
+def test_the_estimate_of_zeros(sizes: list[int]) -> None:
+    estimate = MeanEstimate.of_zeros(sum(sizes), len(sizes))
+    assert repr(estimate) == repr(MeanEstimate.of([0.0] * len(sizes), sizes))
+
+
+def test_clusters_are_counted_once() -> None:
+    assert count_clusters(["a", "b", "c"], {}) == 3
+    assert count_clusters(["a", "b", "c"], {"a": "b"}) == 2
+    assert count_clusters(["a", "b", "c"], {"a": "b", "c": "other", "d": "other"}) == 2
     assert MeanEstimate.of([-0.5], [2]) == MeanEstimate(-0.25, 2, 1, None)
 
 
