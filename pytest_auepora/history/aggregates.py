@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from itertools import chain, repeat
 from typing import Any
 
 from ..core.by_fields import ByFields, names_of
@@ -86,6 +87,8 @@ def _stored(value: Any) -> Any:
     return rounded(value) if isinstance(value, float) else value
 
 
+_NOTHING = (None,) * len(CUTS)
+
 RankOf = Callable[[CaseResult], "int | None"]
 _Said = Mapping[str, Any]
 
@@ -116,8 +119,8 @@ class Tally:
     def __init__(self, metrics: Mapping[str, MetricInfo], rank_of: RankOf | None = None) -> None:
         self._rank_of = rank_of or first_rank
         self._total = self._failed = 0
-        self._ranks: list[int | None] = []
-        self._recalls = {k: array("d") for k in CUTS}
+        self._ranks: Counter[int | None] = Counter()
+        self._recalls: Counter[tuple[float | None, ...]] = Counter()  # at each of the cuts
         self._read = {name: _Measured(name, metrics.get(name)) for name in _READ}
         self._anew = [one for one in self._read.values() if not one.stored]
         self._ids: set[str] = set()
@@ -134,11 +137,9 @@ class Tally:
             self._failed += 1
             return
         if case.ranks:
-            self._ranks.append(self._rank_of(case))
+            self._ranks[self._rank_of(case)] += 1
         expected, outputs = case.expected, case.outputs  # looked up once: see above
-        for k, recall in _document_recalls(case, expected, outputs).items():
-            if recall is not None:
-                self._recalls[k].append(recall)
+        self._recalls[_document_recalls(case, expected, outputs)] += 1
         for one in self._anew:
             one.note(case.case_id, expected, outputs)
 
@@ -154,11 +155,10 @@ class Tally:
 
         held: dict[str, Any] = {}
         means = {name: one.mean(run, counts, held) for name, one in self._read.items()}
-        ranks = self._ranks
         return AggregateMetrics(
-            hit_at_k={k: _mean([float(r is not None and r <= k) for r in ranks]) for k in CUTS},
-            mrr=_mean([1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks]),
-            recall_at_k_doc={k: _mean(self._recalls[k]) for k in CUTS},
+            hit_at_k={k: _mean_of((float(r is not None and r <= k), n) for r, n in self._ranks.items()) for k in CUTS},
+            mrr=_mean_of((1 / r if r is not None and r <= MRR_CUT else 0.0, n) for r, n in self._ranks.items()),
+            recall_at_k_doc={k: _mean_of((r[i], n) for r, n in self._recalls.items()) for i, k in enumerate(CUTS)},
             citation_coverage=means["citation_coverage"],
             groundedness=means["assertion_pass"],
             empty_result_rate=means["empty_result_rate"],
@@ -173,17 +173,20 @@ def first_rank(result: CaseResult) -> int | None:
     return min((r for r in result.ranks.values() if r is not None), default=None)
 
 
-def _document_recalls(result: CaseResult, expected: _Said, outputs: _Said) -> Mapping[int, float | None]:
-    """Return the share of the relevant documents that the top k come from, by k; stored scores where no ids are."""
+def _document_recalls(result: CaseResult, expected: _Said, outputs: _Said) -> tuple[float | None, ...]:
+    """Return the share of the relevant documents that the top k come from, at each cut; None where that has no sense.
+
+    Where no ids are, that is the stored score.
+    """
     if "retrieved" not in outputs or "relevant" not in expected:
-        scores = {k: result.scores.get(f"recall@{k}_doc") for k in CUTS}
-        return {k: score.value for k, score in scores.items() if score is not None}
+        scores = [result.scores.get(f"recall@{k}_doc") for k in CUTS]
+        return tuple([None if score is None else score.value for score in scores])
     wanted = set(_documents([label for label in expected["relevant"] if label.get("grade", 1) >= 1]))
     if not wanted:
-        return {}
+        return _NOTHING
     hits = _documents(outputs["retrieved"][: CUTS[-1]])
-    found = [rank for rank, hit in enumerate(hits, 1) if hit in wanted and hit not in hits[: rank - 1]]
-    return {k: bisect_right(found, k) / len(wanted) for k in CUTS}
+    found = sorted([hits.index(hit) + 1 for hit in wanted.intersection(hits)])
+    return tuple([bisect_right(found, k) / len(wanted) for k in CUTS])
 
 
 def document_of(said: Mapping[str, Any]) -> str:
@@ -197,6 +200,11 @@ def _documents(said: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
+
+
+def _mean_of(counted: Iterable[tuple[float | None, int]]) -> float | None:
+    """Return the mean of values that were seen so many times each; None is no value."""
+    return _mean([*chain.from_iterable(repeat(v, n) for v, n in counted if v is not None)])
 
 
 @cache
