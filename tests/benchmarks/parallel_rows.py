@@ -19,8 +19,8 @@ from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.metrics.registry import Registry
 
 from .library_rows import text_pairs
-from .measuring import FLOOR, GOLDEN, LeftOut, Row, process, pytest_process
-from .projects import BUSY, CORPUS, golden
+from .measuring import FLOOR, GOLDEN, NO_PLUGIN, LeftOut, Row, process, pytest_process
+from .projects import BUSY, COMPUTING, CORPUS, golden, parametrized
 
 __all__ = ["rows"]
 
@@ -38,6 +38,16 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
         return Row(
             xdist.__doc__ or "", ">= 1.7", lambda: pytest_process(project, *GOLDEN, "-p", "xdist", "-n", "2").wall,
             lambda: pytest_process(project, *GOLDEN).wall, "serial", "s",
+        )  # fmt: skip
+
+    def alone() -> Row:
+        """of that, pytest-xdist alone: as many tests of its own"""
+        import xdist as _  # noqa: F401  # left out where it is not installed
+
+        floor = parametrized(folder / "busy-floor", calls, body=COMPUTING)
+        return Row(
+            alone.__doc__ or "", FLOOR, lambda: pytest_process(floor, "-p", "xdist", "-n", "2").wall,
+            lambda: pytest_process(floor, *NO_PLUGIN).wall, "serial", "s",
         )  # fmt: skip
 
     def machine() -> Row:
@@ -58,7 +68,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
     xdist.__doc__ = f"-n 2, {calls:,} calls that compute for 20 ms"
     cores.__doc__ = f"the evaluator with every core, {size:,} pairs"
     dask.__doc__ = f"the evaluator on a cluster of Dask, {size:,} pairs"
-    yield from (xdist, machine, cores, dask)
+    yield from (xdist, alone, machine, cores, dask)
 
 
 def _loops(folder: Path, processes: int) -> float:

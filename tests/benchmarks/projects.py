@@ -11,7 +11,18 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-__all__ = ["AWAITING", "BUSY", "INSTANT", "LOOP", "METRICS", "WAITING", "golden", "parametrized", "words_of"]
+__all__ = [
+    "AWAITING",
+    "BUSY",
+    "COMPUTING",
+    "INSTANT",
+    "LOOP",
+    "METRICS",
+    "WAITING",
+    "golden",
+    "parametrized",
+    "words_of",
+]
 
 METRICS = ("recall@5", "ndcg@10", "mrr", "exact_match", "token_f1", "rougeL")
 
@@ -82,11 +93,15 @@ async def rag_of_this_project(query):
     await asyncio.sleep({seconds})
     return ANSWERS[query]
 """
-BUSY = """\
-def rag_of_this_project(query):
+COMPUTING = """\
     end = time.thread_time() + 0.02
     while time.thread_time() < end:
         pass
+"""
+"""Lines of a function that take 20 ms of processor time; they need ``time``."""
+BUSY = f"""\
+def rag_of_this_project(query):
+{COMPUTING}\
     return ANSWERS[query]
 """
 LOOP = """
@@ -183,12 +198,12 @@ def golden(
     return folder
 
 
-def parametrized(folder: Path, n_tests: int, *, body: str = "pass") -> Path:
-    """Write the floor: *n_tests* empty tests from one ``parametrize``; return its path."""
+def parametrized(folder: Path, n_tests: int, *, body: str = "    pass\n") -> Path:
+    """Write the floor: *n_tests* tests from one ``parametrize``, empty or of the lines *body*; return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (folder / "test_floor.py").write_text(
-        f"import pytest\n\n\n@pytest.mark.parametrize('i', range({n_tests}))\ndef test_case(i):\n    {body}\n",
+        f"import time\n\nimport pytest\n\n\n@pytest.mark.parametrize('i', range({n_tests}))\ndef test_case(i):\n{body}",
         encoding="utf-8",
     )
     return folder

@@ -13,9 +13,10 @@ from pytest_auepora.io.golden import load_golden
 from pytest_auepora.metrics.porter import porter_stem
 from pytest_auepora.metrics.registry import Registry
 
+from . import parallel_rows
 from .library_rows import text_pairs
-from .measuring import ProcessError, process
-from .projects import golden
+from .measuring import NO_PLUGIN, ProcessError, process, pytest_process
+from .projects import BUSY, COMPUTING, golden, parametrized
 
 pytest.importorskip("pytest_benchmark", reason="timed by pytest-benchmark")
 
@@ -40,6 +41,18 @@ def test_stemming(benchmark: Any) -> None:
     words = sorted({word for pair in text_pairs(20) for text in pair for word in text.split()})
     stems = benchmark.pedantic(lambda: list(map(porter_stem, words)), rounds=5, warmup_rounds=1)
     assert len(stems) == len(words)
+
+
+def test_what_pytest_xdist_does_alone_is_measured_with_tests_that_compute_as_the_cases_do(tmp_path: Path) -> None:
+    titles = [make.__doc__ for make in parallel_rows.rows(tmp_path, quick=True)]
+    assert titles[:2] == [
+        "-n 2, 200 calls that compute for 20 ms",
+        "of that, pytest-xdist alone: as many tests of its own",
+    ]
+    floor = parametrized(tmp_path / "floor", 3, body=COMPUTING)
+    assert COMPUTING in BUSY
+    assert COMPUTING in (floor / "test_floor.py").read_text(encoding="utf-8")
+    pytest_process(floor, *NO_PLUGIN)
 
 
 def test_the_memory_of_a_process_is_not_that_of_the_one_which_measures_it(tmp_path: Path) -> None:
