@@ -197,11 +197,14 @@ class Collecting(OnlyHooks):
         """Learn the run order, after every deselection and reordering."""
         self._splitter.install()  # on the streams behind pytest's own as well: between phases calls print there
         known, self._items = self.config.stash[SESSION], session.items
-        if not hasattr(self.config, "workerinput"):
+        is_worker = hasattr(self.config, "workerinput")
+        if not is_worker:
             known.queue = Queue(session.items)
             known.staged = staged_suites(session.items, known)
         if sum(CASE in item.stash for item in session.items) >= MANY:
-            self._undo.callback(set_aside())
+            bring_back = set_aside()
+            if not is_worker:  # whose process ends with its session: the interpreter would walk all of it once more
+                self._undo.callback(bring_back)
 
     def pytest_unconfigure(self) -> None:
         """Let go of cases and what they measured: pytest, and the interpreter to end, would walk it again and again.
