@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Caller"]
 
+_START = 0.003  # seconds for what was started to begin: each thread needs the interpreter, and a call late is a run late
 _POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
 
 
@@ -114,7 +115,7 @@ class Caller:
         if alone:
             return call_here(self._own_call(fn), self._await_elsewhere)
         call = self._booking.book(self._beside(), self._ahead, (key, fn, limit), upcoming)
-        if not call.finished.is_set():
+        if self._meanwhile is not None and not call.finished.wait(_START):
             self._use_time()
         self._wait(call)
         self._ahead.pop(key, None)

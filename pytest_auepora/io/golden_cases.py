@@ -165,7 +165,8 @@ class CaseReader:
             case.cluster = case.cluster or (self._case(root).cluster if root not in self._bases else root)
             if self._spooled is not None:
                 self._spooled.replace(case)
-        self.source.problems += _placed(self.source.path, self._misplaced)
+        if self._misplaced:
+            self.source.problems += _placed(self.source.path, self._misplaced)
         return tuple(self.cases.values()) if self._spooled is None else self._spooled
 
     def _root(self, case_id: str) -> str:
@@ -209,7 +210,7 @@ def _placed(path: str, messages: Mapping[int, str]) -> Iterator[Problem]:
     from .json_lines import load_lines
     from .line_blocks import line_blocks
 
-    for block in line_blocks(Path(path)) if messages else ():
+    for block in line_blocks(Path(path)):
         with block:
             for raw in list(load_lines(block)):  # places are found once, of all that was read
                 line = block.at(raw)[0] + block.before
