@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Caller"]
 
-_START = 0.003  # seconds for what was started to begin: each thread needs the interpreter, and a call late is a run late
+_START = 0.003  # seconds for threads to begin, each of which needs the interpreter: what comes later can wait
 _POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
 
 
