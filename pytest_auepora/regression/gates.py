@@ -58,6 +58,11 @@ class GateOutcome(ByFields):
     before: float | None = None
     """What ``value`` is held against, where that is a number of an earlier run."""
     would_be: str = ""
+    mde: float | None = None
+    """Smallest true loss that these cases would show in four of five runs, if it was tested for chance; where no case
+    differs, by the usual spread of scores."""
+    warning: str = ""
+    """What is said where ``mde`` exceeds the margin."""
 
 
 def leave_undecided(gate: GateOutcome, policy: RegressionPolicy) -> None:

@@ -9,7 +9,7 @@ alarm.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ..core.run import Run
 from .compare import Comparison
@@ -19,7 +19,9 @@ from .slices import Part, is_too_small, parts_of
 from .steadiness import instead_of_cases
 from .thresholds import Bound
 
-__all__ = ["judge_regression"]
+__all__ = ["judge_regression", "too_few_notes"]
+
+_MOST_NOTES = 3
 
 
 def judge_regression(
@@ -44,12 +46,23 @@ def judge_regression(
     return [out[part.title] for part in parts if part.title in out]
 
 
+def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
+    """Return one note for each metric that passed, though a loss of the margin would hardly have been seen."""
+    few = [gate for gate in gates if gate.warning and gate.state == "passed" and gate.title == _title(gate.metric)]
+    told = [f"{gate.metric}: {gate.warning}" for gate in few[:_MOST_NOTES]]
+    return told + ([f"so it is with {len(few) - _MOST_NOTES} other metrics"] if len(few) > _MOST_NOTES else [])
+
+
+def _title(name: str) -> str:
+    return f"regression: {name}"
+
+
 def _outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
     """Begin an outcome; of a metric that is tested by pairs it shows the aggregate."""
     change = part.change
     shown = change if part.slice else comparison.aggregates.get(part.metric, change)
     return GateOutcome(
-        f"regression: {part.title}", "regression", "passed", "", part.metric, shown.after, n=change.n,
+        _title(part.title), "regression", "passed", "", part.metric, shown.after, n=change.n,
         total=len(run.cases), owner=run.owner_of(part.metric), culprits=change.dropped[:5], before=shown.before,
     )  # fmt: skip
 
@@ -72,6 +85,7 @@ def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionP
 def _statistical(
     run: Run, comparison: Comparison, policy: RegressionPolicy, parts: Sequence[Part]
 ) -> dict[str, GateOutcome]:
+    from .precision import planned_mde
     from .significance import PairedMetric, judge_family
 
     family = [
@@ -88,7 +102,8 @@ def _statistical(
     out: dict[str, GateOutcome] = {}
     for part, found in zip(parts, verdict.metrics, strict=True):
         gate = _outcome(run, comparison, part)
-        gate.bound, gate.p = f"p > {policy.alpha:g}", found.p_raw
+        gate.bound, gate.p, gate.warning = f"p > {policy.alpha:g}", found.p_raw, found.warning
+        gate.mde = planned_mde(found.n_clusters) if found.outcome == "same" else found.mde
         told = found.reason
         if found.outcome == "inconclusive" and not part.slice:
             told += instead_of_cases(run, comparison, found)

@@ -30,6 +30,7 @@ from .policy import RegressionPolicy
 from .repeat_plan import ONCE, RepeatPlan
 from .slices import slice_notes
 from .steadiness import steadiness
+from .suite_guard import too_few_notes
 from .thresholds import Bound, Gate
 from .two_stage import judge_in_stages
 
@@ -134,7 +135,7 @@ def judge(
     if not run.is_full:
         _withhold(run, out)
     if out.comparison is not None and run.is_full and not accepting:
-        out.notes += slice_notes(run, out.comparison, policy)
+        out.notes += slice_notes(run, out.comparison, policy) + too_few_notes(out.gates)
     out.notes += label_notes(run, out.comparison) + _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
     found = steadiness(run, out.comparison, policy)
     out.flaky, out.noise = found.flaky, found.noise

@@ -11,7 +11,7 @@ from ..regression.compare import Comparison, MetricChange
 from ..regression.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .marks import Marks
-from .numbers import bound_of, denominator, metric_change, metric_value, plural
+from .numbers import bound_of, denominator, metric_change, metric_value, number, plural
 
 __all__ = ["MetricRow", "latency_line", "metric_rows", "missing_notes", "state_mark"]
 
@@ -168,6 +168,7 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
             yield f"{row.name}: unreliable below {aggregate.details.get('needs')} values, got {aggregate.n}"
     if verdict.comparison is not None:
         yield from _comparison_notes(verdict.comparison, rows)
+        yield from _found_from(verdict)
     by: dict[str, list[str]] = {}
     for name, info in run.metrics.items():
         if info.owner and info.owner != run.owner:
@@ -189,6 +190,17 @@ def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iter
         reasons.setdefault(reason, []).append(name)
     for reason, names in reasons.items():
         yield f"not comparable: {', '.join(names)} ({reason})"
+
+
+def _found_from(verdict: Verdict) -> Iterator[str]:
+    """Say how small a loss these cases would show, of the metrics that were tested as a whole."""
+    found: dict[str, list[str]] = {}
+    for gate in verdict.gates:
+        if gate.mde is not None and gate.state != "not judged" and gate.title == f"regression: {gate.metric}":
+            found.setdefault(number(gate.mde), []).append(gate.metric)
+    if found:
+        said = "; ".join(f"{size} in {', '.join(names)}" for size, names in found.items())
+        yield f"smallest loss that 4 of 5 such runs would show: {said}"
 
 
 def _reasons(run: Run, name: str) -> list[str]:

@@ -176,8 +176,10 @@ def _gate() -> dict[str, Any]:
             "culprits": {**TEXTS, "description": "cases that cost most, worst first"},
             "before": {**NUMBER, "description": "what value is held against, where that is of an earlier run"},
             "would_be": {**TEXT, "description": "of an advisory gate: the state it would have, did it count"},
+            "mde": {**NUMBER, "description": "smallest true loss found in four of five runs; null if not tested"},
+            "warning": {**TEXT, "description": "where mde exceeds the margin: how many cases it would take"},
         },
-        optional=("before", "would_be"),
+        optional=("before", "would_be", "mde", "warning"),
     )
 
 

@@ -14,6 +14,7 @@ from pytest_auepora.regression.case_guard import guard_case, judge_case
 from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.gates import judge_gate, nearest_rank
 from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.precision import planned_mde
 from pytest_auepora.regression.thresholds import Bound, Gate
 from pytest_auepora.regression.verdict import Verdict, judge
 
@@ -151,6 +152,28 @@ def test_statistics_from_ten_clusters_up() -> None:
     clustered = [case(str(i), mrr=0.4 if i < 12 else 1.0, cluster=str(i // 12)) for i in range(40)]
     tolerant = verdict(run(*clustered), baseline=before, policy=RegressionPolicy(min_effect=0.5))
     assert failed(tolerant) == []  # four clusters only: tolerance
+
+
+def wavering(n: int, by: float) -> tuple[Run, Baseline]:
+    """A run in which every other case won and lost *by*, and its baseline."""
+    before = baseline_of(run(*(case(f"{i:03}", mrr=0.5, recall_at_1=1.0) for i in range(n))))
+    return run(*(case(f"{i:03}", mrr=0.5 + by * (-1) ** i, recall_at_1=1.0) for i in range(n))), before
+
+
+def test_how_small_a_loss_would_be_seen_is_always_said() -> None:
+    now, before = wavering(60, 0.2)
+    found = verdict(now, baseline=before)
+    gates = {gate.metric: gate for gate in found.gates if gate.kind == "regression"}
+    deviation = 0.2 * (60 / 59) ** 0.5 / 60**0.5
+    assert gates["mrr"].state == "passed"
+    assert gates["mrr"].mde == pytest.approx((1.6 + 0.84) * deviation, rel=0.04)
+    assert gates["recall@1"].mde == pytest.approx(planned_mde(60))
+    (note,) = found.notes
+    assert note.startswith("mrr: these 60 cases reliably detect only a drop of 0.06")
+    assert "which exceeds the margin 0.05; about" in note
+    assert verdict(now, baseline=before, policy=RegressionPolicy(margin=0.07)).notes == []
+    few, old = wavering(8, 0.004)  # judged by the tolerance: there is nothing to tell a chance by
+    assert {gate.mde for gate in verdict(few, baseline=old).gates} == {None}
 
 
 def test_inconclusive_is_not_green_and_can_be_made_to_fail() -> None:
