@@ -199,7 +199,8 @@ def _found_from(verdict: Verdict) -> Iterator[str]:
         if gate.mde is not None and gate.state != "not judged" and gate.title == f"regression: {gate.metric}":
             found.setdefault(number(gate.mde), []).append(gate.metric)
     if found:
-        said = "; ".join(f"{size} in {', '.join(names)}" for size, names in found.items())
+        every = len(found) == 1
+        said = "; ".join(size if every else f"{size} in {', '.join(names)}" for size, names in found.items())
         yield f"smallest loss that 4 of 5 such runs would show: {said}"
 
 

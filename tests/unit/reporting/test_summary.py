@@ -47,7 +47,8 @@ mrr@10    1.000  20/20     1.000   0.000  ✓ >= 0.7
 token_f1  1.000  20/20     1.000   0.000
 latency: mean 20 ms, p95 20 ms (unreliable below 59) over 20 cases
 n/a: all in assertion_pass (neither must_contain nor forbidden is set); all in
-  refusal_correctness (not a refusal case)""".splitlines()
+  refusal_correctness (not a refusal case)
+smallest loss that 4 of 5 such runs would show: 0.197""".splitlines()
     )
 
 
