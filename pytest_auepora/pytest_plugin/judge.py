@@ -78,7 +78,7 @@ class Judge(OnlyHooks):
             self.crashed.append(report.nodeid)  # a worker died with it
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
         yield
-        if copied and (all(copied) or (parcels[0].data and self.config.option.verbose < 1)):
+        if copied and (all(copied) or (parcels[0].data and self.config.get_verbosity() < 1)):
             let_go(report)  # nobody comes back to it: it is of a worker, and not shown again
         for parcel in parcels:
             parcel.data = b""  # it is written down

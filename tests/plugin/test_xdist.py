@@ -120,3 +120,11 @@ def test_what_is_made_before_many_cases_is_set_aside_and_brought_back_unless_the
         assert told.pop("first-finish") == "True"
         assert told.pop("first-exit") == "False"
         assert told == ({"gw0-finish": "True", "gw0-exit": "True"} if args else {})
+
+
+def test_workers_report_to_a_controller_without_a_terminal(project: Project) -> None:
+    project.accept()
+    before = project.baseline.read_bytes()
+    project.baseline.unlink()
+    assert project.run_apart("-n", "1", "-p", "no:terminal", "--auepora-update").ret == 0
+    assert project.baseline.read_bytes() == before
