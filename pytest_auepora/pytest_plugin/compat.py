@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
@@ -192,21 +192,27 @@ def _parts_of_failures() -> Any:
 def quick_widths() -> Iterator[None]:
     """Let pytest's terminal know the width of ASCII texts by their length, as long as this lasts.
 
-    It asks for that of each character, which for a line of the short summary takes longer than all else.
+    It asks for that of each character: of a line of the short summary, which takes longer than all else, and with
+    each result of the line that is being written.
     """
+    with ExitStack() as undo:
+        for module in _with_widths():
+            names = vars(module)
+            if (theirs := names.get("wcswidth")) is not None:
+                undo.callback(names.__setitem__, "wcswidth", theirs)
+                names["wcswidth"] = partial(_width, theirs)
+        yield
+
+
+def _width(theirs: Callable[[str], int], text: str) -> int:
+    return len(text) if text.isascii() and text.isprintable() else theirs(text)
+
+
+def _with_widths() -> tuple[Any, ...]:
     from _pytest import terminal
 
-    names = vars(terminal)
-    theirs = names.get("wcswidth")
-    if theirs is None:
-        yield
-        return
-
-    def width(text: str) -> int:
-        return len(text) if text.isascii() and text.isprintable() else theirs(text)
-
-    names["wcswidth"] = width
     try:
-        yield
-    finally:
-        names["wcswidth"] = theirs
+        from _pytest._io import terminalwriter
+    except ImportError:
+        return (terminal,)
+    return terminal, terminalwriter

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .compat import quick_widths
 from .keys import SESSION
 from .only_hooks import OnlyHooks
 from .variants import variant_lines
@@ -65,6 +66,12 @@ class Terminal(OnlyHooks):
             accepting=", ".join([*sorted(session.options.intents), *(["pruning"] if session.options.prune else [])]),
             baseline=str(session.options.override or ""),
         )
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Have the line that pytest writes results on measured quickly, as it asks for with each of them."""
+        with quick_widths():
+            return (yield)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(

@@ -170,12 +170,16 @@ WIDE = """
 
 def pytest_sessionfinish(session):
     from _pytest import terminal
+    from _pytest._io import terminalwriter
+    assert terminal.wcswidth is terminalwriter.wcswidth
     session.config.known_widths = terminal.wcswidth
 
 
 def pytest_unconfigure(config):
     from _pytest import terminal
-    assert terminal.wcswidth is config.known_widths
+    from _pytest._io import terminalwriter
+    assert terminal.wcswidth is terminalwriter.wcswidth is config.known_widths
+    assert terminal.wcswidth.__module__ == "_pytest._io.wcwidth"
     print("widths are pytest's own")
 """
 
