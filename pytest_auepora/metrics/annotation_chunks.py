@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log2
+from math import fsum, log2
 from typing import ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
-from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from .annotation_base import Labelled
 from .annotation_labels import ChunkLabels, Labels, LabelSource
 from .options import choice
@@ -39,6 +39,7 @@ class _OverChunks(Labelled):
     unjudged: str = choice("irrelevant", "skip")
 
     wanted: ClassVar[tuple[str, ...]] = ()
+    interval: ClassVar[str] = ""  # the mean, with a detail added
     target = TargetCategory.RETRIEVAL_RELEVANCE
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
@@ -54,6 +55,13 @@ class _OverChunks(Labelled):
         if isinstance(seen, NotApplicable):
             return seen
         return Measurement(seen, details={f"judged@{self.k}": n_judged / len(top) if top else 0.0})
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Details: ``judged@k``, the mean share of labelled chunks, without which the score cannot be read."""
+        result, name = super().aggregate(measurements), f"judged@{self.k}"
+        if shares := [m.details[name] for m in measurements if name in m.details]:
+            result.details[name] = fsum(shares) / len(shares)
+        return result
 
     def _says(self, labels: Labels | None) -> bool:
         return labels is not None and any(name in labels for name in self.wanted)

@@ -166,6 +166,7 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
         aggregate = verdict.aggregates.get(row.name)
         if aggregate is not None and aggregate.details.get("reliable") is False:
             yield f"{row.name}: unreliable below {aggregate.details.get('needs')} values, got {aggregate.n}"
+    yield from _labelled(verdict)
     if verdict.comparison is not None:
         yield from _comparison_notes(verdict.comparison, rows)
         yield from _found_from(verdict)
@@ -190,6 +191,18 @@ def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iter
         reasons.setdefault(reason, []).append(name)
     for reason, names in reasons.items():
         yield f"not comparable: {', '.join(names)} ({reason})"
+
+
+def _labelled(verdict: Verdict) -> Iterator[str]:
+    """Say how much of what was returned somebody labelled, where a score over labels takes the rest for irrelevant."""
+    said: dict[str, list[str]] = {}
+    for name, found in verdict.aggregates.items():
+        for key, share in found.details.items():
+            if key.startswith("judged@") and share < 1:
+                said.setdefault(f"{key} {number(share)}", []).append(name)
+    if said:
+        told = (f"{share} beside {', '.join(names)}" for share, names in said.items())
+        yield f"labelled: {'; '.join(told)}"
 
 
 def _found_from(verdict: Verdict) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.metrics_base import Measurement
+from pytest_auepora.core.metrics_base import Measurement, interval_of
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics import annotation as room
@@ -28,6 +28,15 @@ def test_rates_by_hand() -> None:
     assert value(room.LabelMRRAtK(4), SAMPLE, outputs) == 1 / 2
     assert value(room.LabelMRRAtK(1), SAMPLE, outputs) == 0
     assert room.MisleadingRateAtK.direction == "lower"
+
+
+def test_the_aggregate_says_how_much_was_labelled() -> None:
+    metric = room.TopicalPrecisionAtK(4)
+    result = metric.compute([SAMPLE, SAMPLE], [got("x", "y", "a", "z"), got("a", "b")])
+    assert result.value == (1 / 4 + 2 / 4) / 2
+    assert result.details["judged@4"] == (1 / 4 + 1) / 2
+    assert "judged@4" not in metric.compute([], []).details
+    assert interval_of(metric) == "", "it is a mean, and tested as one"
 
 
 def test_ndcg_by_hand() -> None:

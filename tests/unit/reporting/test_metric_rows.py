@@ -68,6 +68,15 @@ def test_changes_are_paired_and_signed() -> None:
     assert any(n.startswith("changes are over the cases that compare: 10 in recall@5, mrr@10") for n in notes)
 
 
+def test_what_nobody_labelled_is_told_beside_scores_over_labels() -> None:
+    labels = [{"id": "refunds.md", "topically_relevant": True, "evidence_sufficient": True}]
+    names = ["topical_precision@3", "sufficiency_hit@3", "recall@5"]
+    run = run_of([Case("a", labels={"chunk_labels": labels}), Case("b", labels={"chunk_labels": labels})], names)
+    verdict = verdict_of(run)
+    notes = list(missing_notes(run, verdict, metric_rows(run, verdict)))
+    assert notes == ["labelled: judged@3 0.333 beside topical_precision@3, sufficiency_hit@3"]
+
+
 def test_how_small_a_loss_would_show_is_said_of_what_was_tested() -> None:
     baseline = baseline_of(run_of(CASES))
     run = run_of([CASES[0].with_(answer="Hm."), *CASES[1:]], baseline=baseline)
