@@ -189,6 +189,11 @@ class Project:
         result = self.run("--auepora-update", *args)
         assert result.ret == 0, str(result.stdout)
 
+    def when_asked(self, word: str, what: str) -> None:
+        """Make the system do *what*, one line of code, before it answers a query with *word* in it."""
+        start = "def answer(query, docs=DOCS):"
+        self.edit(start, f"{start}\n    if {word!r} in query: {what}", "shop.py")
+
     def break_retriever(self) -> None:
         """Make the system forget everything about refunds."""
         self.edit(

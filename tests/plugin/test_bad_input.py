@@ -75,11 +75,7 @@ def test_a_fixture_that_is_no_system(project: Project, body: str, told: str) -> 
 
 
 def test_a_system_that_raises_fails_its_case_alone_and_shows_the_users_frame(project: Project) -> None:
-    project.edit(
-        "def answer(query, docs=DOCS):",
-        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: raise ConnectionError('index is down')",
-        "shop.py",
-    )
+    project.when_asked("warehouse", "raise ConnectionError('index is down')")
     result = project.run()
     text = output(result)
     assert "ConnectionError: index is down" in text
@@ -89,11 +85,7 @@ def test_a_system_that_raises_fails_its_case_alone_and_shows_the_users_frame(pro
 
 
 def test_a_system_that_hangs_is_given_up(project: Project) -> None:
-    project.edit(
-        "def answer(query, docs=DOCS):",
-        "import time\n\n\ndef answer(query, docs=DOCS):\n    if 'warehouse' in query: time.sleep(60)",
-        "shop.py",
-    )
+    project.when_asked("warehouse", "import time; time.sleep(60)")
     result = project.run_apart("--auepora-timeout", "0.5", timeout=30)
     assert result.ret == 1
     assert "no answer within 0.5 s" in output(result)

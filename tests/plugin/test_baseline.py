@@ -145,11 +145,7 @@ def test_an_edited_case_is_changed_and_not_compared(project: Project) -> None:
 def test_errors_are_never_accepted(project: Project) -> None:
     project.accept()
     before = json.loads(project.baseline.read_text())["cases"]["warehouse"]
-    project.edit(
-        "def answer(query, docs=DOCS):",
-        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0",
-        "shop.py",
-    )
+    project.when_asked("warehouse", "1 / 0")
     result = project.run("--auepora-update")
     assert result.ret == 1
     assert json.loads(project.baseline.read_text())["cases"]["warehouse"] == before
@@ -205,11 +201,7 @@ def test_a_stopped_run_writes_nothing(project: Project) -> None:
 def test_interrupted_by_the_keyboard_nothing_is_written(project: Project) -> None:
     project.accept()
     before = project.baseline.read_bytes()
-    project.edit(
-        "def answer(query, docs=DOCS):",
-        "def answer(query, docs=DOCS):\n    if 'warranty' in query: raise KeyboardInterrupt",
-        "shop.py",
-    )
+    project.when_asked("warranty", "raise KeyboardInterrupt")
     result = project.run_apart("--auepora-update")
     assert result.ret == 2
     assert project.baseline.read_bytes() == before

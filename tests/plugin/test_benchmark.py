@@ -31,8 +31,7 @@ def test_saved_runs_compare(project: Project) -> None:
 
 def test_a_failing_call_is_a_failed_case_and_not_a_timing(project: Project) -> None:
     project.edit("  - id: warehouse\n", "  - id: warehouse\n    benchmark: {rounds: 3}\n")
-    boom = "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0"
-    project.edit("def answer(query, docs=DOCS):", boom, "shop.py")
+    project.when_asked("warehouse", "1 / 0")
     result = project.run(plugins=BENCHMARK)
     assert result.ret == 1
     assert "ZeroDivisionError" in str(result.stdout)

@@ -36,11 +36,7 @@ def test_tags_are_registered_markers(project: Project) -> None:
 
 
 def test_last_failed_runs_the_failed_case_alone(project: Project) -> None:
-    project.edit(
-        "def answer(query, docs=DOCS):",
-        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0",
-        "shop.py",
-    )
+    project.when_asked("warehouse", "1 / 0")
     first = project.run_apart()
     assert first.ret == 1
     second = project.run_apart("--lf")

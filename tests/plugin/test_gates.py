@@ -44,11 +44,7 @@ def test_a_threshold_over_nothing_measured_is_never_green(project: Project) -> N
 
 
 def test_errors_count_as_the_worst_value_and_fail_the_error_gate(project: Project) -> None:
-    project.edit(
-        "def answer(query, docs=DOCS):",
-        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0",
-        "shop.py",
-    )
+    project.when_asked("warehouse", "1 / 0")
     result = project.run()
     assert gates(result) == ["recall@3", "error_rate"]
     assert "errored and counts as the worst value" in str(result.stdout)
@@ -56,11 +52,7 @@ def test_errors_count_as_the_worst_value_and_fail_the_error_gate(project: Projec
 
 
 def test_the_error_gate_can_be_loosened(project: Project) -> None:
-    project.edit(
-        "def answer(query, docs=DOCS):",
-        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: 1 / 0",
-        "shop.py",
-    )
+    project.when_asked("warehouse", "1 / 0")
     project.edit("  recall@3: 0.9", "  error_rate: 0.2\n  recall@3: 0.7")
     result = project.run()
     assert gates(result) == []

@@ -68,11 +68,7 @@ def test_provenance_is_stored_and_a_new_chunker_is_not_compared(project: Project
 
 
 def test_secrets_are_taken_out_before_anything_is_shown(project: Project) -> None:
-    project.edit(
-        "def answer(query, docs=DOCS):",
-        "def answer(query, docs=DOCS):\n    if 'warehouse' in query: raise ValueError('key sk-123 refused')",
-        "shop.py",
-    )
+    project.when_asked("warehouse", "raise ValueError('key sk-123 refused')")
     project.write(
         "conftest.py",
         CONFTEST

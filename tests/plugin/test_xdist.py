@@ -42,11 +42,7 @@ def test_the_same_verdict_files_and_exit_code(project: Project) -> None:
 
 @pytest.mark.parametrize("dist", ["load", "loadfile"])
 def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project, dist: str) -> None:
-    project.edit(
-        "def answer(query, docs=DOCS):",
-        "import os\n\n\ndef answer(query, docs=DOCS):\n    if 'warehouse' in query: os._exit(9)",
-        "shop.py",
-    )
+    project.when_asked("warehouse", "import os; os._exit(9)")
     result = project.run("-n", "2", "--dist", dist, plugins=XDIST)
     text = str(result.stdout)
     assert result.ret == 1
