@@ -115,9 +115,15 @@ class Caller:
         if alone:
             return call_here(self._own_call(fn), self._await_elsewhere)
         call = self._booking.book(self._beside(), self._ahead, (key, fn, limit), upcoming)
-        if self._meanwhile is not None and not call.finished.wait(_START):
-            self._use_time()
-        self._wait(call)
+        try:
+            if self._meanwhile is not None and not call.finished.wait(_START):
+                self._use_time()
+            self._wait(call)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # somebody ends the waiting, as pytest-timeout does: the place of the call is wanted
+            self._forget([self._ahead.pop(key, call)])
+            raise
         self._ahead.pop(key, None)
         return call.take()
 

@@ -223,6 +223,8 @@ class Collecting(OnlyHooks):
         """Keep what early calls print and log apart from what items do; pytest swaps streams between phases."""
         if CASE in item.stash:
             self._splitter.install()
+            if PARCELS in item.stash:
+                del item.stash[PARCELS]  # it is run again
             if (replay := self.config.stash[SESSION].answers.replay) is not None:
                 replay.prepare(item)
 
@@ -240,12 +242,17 @@ class Collecting(OnlyHooks):
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Put what was measured on the item's report; a failed set-up is an errored case."""
+        """Put what was measured on the item's report.
+
+        A failed set-up is an errored case, and so is one that somebody ended before it was measured, as pytest-timeout.
+        """
         if call.excinfo is not None and CASE in item.stash:
             show_quickly(item, call.when)
         report = yield
-        if call.when == "setup" and not report.passed and CASE in item.stash:
-            self._keep_setup(item, call, report)
+        if not report.passed and CASE in item.stash:
+            ended = call.when == "call" and PARCELS not in item.stash
+            if call.when == "setup" or (ended and not self.config.stash[SESSION].options.checking):
+                self._keep_unmeasured(item, call, report)
         if call.when != "teardown" and PARCELS in item.stash:
             parcels = item.stash[PARCELS]
             if hasattr(report, "wasxfail"):
@@ -255,12 +262,12 @@ class Collecting(OnlyHooks):
             attach(report, parcels, leaves_process=hasattr(self.config, "workerinput"))
         return report
 
-    def _keep_setup(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    def _keep_unmeasured(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
         from ..evaluation.case import errored_result, skipped_result
 
         session = self.config.stash[SESSION]
         case, suite = item.stash[CASE], item.stash[SUITE]
-        error = call.excinfo.value if call.excinfo is not None else RuntimeError("set-up failed")
+        error = call.excinfo.value if call.excinfo is not None else RuntimeError("it did not run")
         if isinstance(error, pytest.FixtureLookupError):
             error = _missing(error, suite)
         if report.skipped:

@@ -79,3 +79,27 @@ def test_an_expected_failure_does_not_fail_the_run(project: Project) -> None:
     result = project.run()
     assert result.ret == 0
     assert result.parseoutcomes()["xfailed"] == 1
+
+
+def test_a_case_that_somebody_ended_is_an_errored_case(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        project.read("conftest.py") + "\n\n@pytest.hookimpl(wrapper=True)\ndef pytest_pyfunc_call(pyfuncitem):\n"
+        "    if pyfuncitem.name == 'warehouse':\n        pytest.fail('it took too long')\n    return (yield)\n",
+    )
+    result = project.run()
+    assert gates(result) == ["recall@3", "error_rate"]
+    result.stdout.fnmatch_lines(["1 errored, 4 passed*", "*warehouse*error: Failed: it took too long"])
+
+
+def test_a_case_that_is_ended_when_it_is_run_again_is_not_what_it_was(project: Project) -> None:
+    pytest.importorskip("pytest_rerunfailures", reason="reruns need pytest-rerunfailures")
+    project.write(
+        "conftest.py",
+        project.read("conftest.py") + "\n\nseen = []\n\n@pytest.hookimpl(wrapper=True)\n"
+        "def pytest_pyfunc_call(pyfuncitem):\n"
+        "    if pyfuncitem.name != 'warehouse':\n        return (yield)\n"
+        "    seen.append(1)\n    if len(seen) == 1:\n        yield\n    pytest.fail('it took too long')\n",
+    )
+    result = project.run("--reruns", "1", plugins=("pytest_rerunfailures",))
+    result.stdout.fnmatch_lines(["1 errored, 4 passed*"])

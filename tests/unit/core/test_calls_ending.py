@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -77,6 +78,46 @@ def test_ctrl_c_reaches_an_owner_that_waits(release: threading.Event) -> None:
     caller.close()
     assert time.perf_counter() - start < LONG / 4, "closing does not wait for the hung call"
     helper.join()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(
+    release: threading.Event, coroutines: bool
+) -> None:
+    class TooLong(BaseException): ...
+
+    def ring(*_: object) -> None:
+        raise TooLong
+
+    def end_the_waiting() -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+
+    ended: list[int] = []
+
+    def hang() -> None:
+        end_the_waiting()
+        release.wait(LONG)
+        ended.append(1)
+
+    async def hang_awaiting() -> None:
+        end_the_waiting()
+        await asyncio.sleep(LONG)
+        ended.append(1)
+
+    async def good() -> str:
+        return "good"
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        with Caller(2, grace=0.05, coroutines=coroutines) as caller:
+            for key in range(2):
+                with pytest.raises(TooLong):
+                    caller.call(key, hang_awaiting if coroutines else hang, [(key + 10, good)])
+            assert caller.call(2, good, timeout=LONG).value == "good"
+            assert not ended
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
