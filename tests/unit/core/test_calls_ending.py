@@ -82,9 +82,7 @@ def test_ctrl_c_reaches_an_owner_that_waits(release: threading.Event) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
 @pytest.mark.parametrize("coroutines", [False, True])
-def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(
-    release: threading.Event, coroutines: bool
-) -> None:
+def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(release: threading.Event, coroutines: bool) -> None:
     class TooLong(BaseException): ...
 
     def ring(*_: object) -> None:
