@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pickle
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, overload
+from collections.abc import Iterable
+from typing import Any
 
+from .made_sequence import MadeSequence
 from .metrics_base import Measurement, NotApplicable
 
 __all__ = ["MeasurementColumn"]
 
 
-class MeasurementColumn(Sequence[Measurement]):
+class MeasurementColumn(MadeSequence[Measurement]):
     """What `Metric.aggregate` takes, without an object for each case.
 
     Values are kept as 64-bit floats, ``data`` (which few metrics have) pickled, ``details`` not at all.  Columns of
@@ -54,22 +55,7 @@ class MeasurementColumn(Sequence[Measurement]):
     def __len__(self) -> int:
         return len(self._values)
 
-    @overload
-    def __getitem__(self, at: int) -> Measurement: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Measurement]: ...
-    def __getitem__(self, at: int | slice) -> Measurement | list[Measurement]:
-        if isinstance(at, slice):
-            return [self._at(i) for i in range(*at.indices(len(self)))]
-        index = at + len(self) if at < 0 else at
-        if not 0 <= index < len(self):
-            raise IndexError(f"no measurement {at} among {len(self)}")
-        return self._at(index)
-
-    def __iter__(self) -> Iterator[Measurement]:
-        return map(self._at, range(len(self)))
-
-    def _at(self, index: int) -> Measurement:
-        packed = self._data[index] if index < len(self._data) else None
+    def _at(self, place: int) -> Measurement:
+        packed = self._data[place] if place < len(self._data) else None
         data: Any = None if packed is None else pickle.loads(packed)
-        return Measurement(self._values[index] if self._has_value[index] else None, data)
+        return Measurement(self._values[place] if self._has_value[place] else None, data)

@@ -24,7 +24,7 @@ def test_values_and_data_come_back() -> None:
     assert (len(column), column.skipped) == (5, 1)
     assert column[-1] == Measurement(0.5)
     assert column[1:3] == [Measurement(None, [1, 2]), Measurement(3)]
-    with pytest.raises(IndexError, match="no measurement 5 among 5"):
+    with pytest.raises(IndexError, match="there is no 5 among 5"):
         column[5]
 
 
