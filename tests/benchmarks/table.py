@@ -58,21 +58,26 @@ def _measured(row: Row, times: int) -> _Printed:
     return _Printed(row, median(ours), median(floor))
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repetitions")
     parser.add_argument("--only", nargs="*", default=[], metavar="WORD", help="rows whose title has one of the words")
     parser.add_argument("--repeat", type=int, metavar="N", help="measure each side N times (5; quick: 3)")
     parser.add_argument("--also", nargs="*", default=[], metavar="PYTHON", help="interpreters that have more peers")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
+    if options.repeat is not None and options.repeat < 1:
+        parser.error(f"--repeat {options.repeat}: expected 1 or more")
     times = options.repeat or (3 if options.quick else 5)
     print(f"{'':<58} {'ours':>10} {'other':>10}  {'ratio':>7}  goal")
+    shown, others = 0, list[str]()
     with tempfile.TemporaryDirectory() as name:
         for make in rows(Path(name), quick=options.quick, also=options.also):
             title = make.__doc__ or ""
             if options.only and not any(word.lower() in title.lower() for word in options.only):
+                others.append(title)
                 continue
+            shown += 1
             try:
                 print(_measured(make(), times), flush=True)
             except ImportError as exc:
@@ -81,7 +86,10 @@ def main() -> int:
                 print(f"{title:<58} left out: {exc}")
             except ProcessError as exc:
                 print(f"{title:<58} left out: {exc.told}")
-    return 0
+    if not shown:
+        words = " or ".join(map(repr, options.only))
+        print(f"no row has {words} in its title; there are:", *others, sep="\n  ", file=sys.stderr)
+    return 0 if shown else 2
 
 
 if __name__ == "__main__":

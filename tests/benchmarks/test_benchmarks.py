@@ -13,9 +13,9 @@ from pytest_auepora.io.golden import load_golden
 from pytest_auepora.metrics.porter import porter_stem
 from pytest_auepora.metrics.registry import Registry
 
-from . import parallel_rows
+from . import parallel_rows, table
 from .library_rows import text_pairs
-from .measuring import NO_PLUGIN, ProcessError, process, pytest_process
+from .measuring import NO_PLUGIN, ProcessError, Row, process, pytest_process
 from .projects import BUSY, COMPUTING, golden, parametrized
 
 pytest.importorskip("pytest_benchmark", reason="timed by pytest-benchmark")
@@ -66,3 +66,17 @@ def test_the_memory_of_a_process_is_not_that_of_the_one_which_measures_it(tmp_pa
 def test_a_process_that_fails_is_told(tmp_path: Path) -> None:
     with pytest.raises(ProcessError, match="ended with 3"):
         process(tmp_path, "-c", "raise SystemExit(3)")
+
+
+def test_a_word_in_no_title_is_told_with_the_titles(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def make() -> Row:
+        """idle: nothing"""
+        raise AssertionError("it was not asked for")
+
+    monkeypatch.setattr(table, "rows", lambda *_, **__: iter([make]))
+    assert table.main(["--only", "ilde", "ruoge"]) == 2
+    assert capsys.readouterr().err == "no row has 'ilde' or 'ruoge' in its title; there are:\n  idle: nothing\n"
+    with pytest.raises(SystemExit):
+        table.main(["--repeat", "0"])
