@@ -1,9 +1,10 @@
-"""A case that a worker ran is one message to the controller, and that is one text.
+"""What a worker has to say of a case is one message to the controller, and that is nearly all one text.
 
-pytest-xdist sends three for a phase, that a test begins, its report, and that it has ended, and execnet takes each
-apart value by value, in Python, and puts it together again in the same way: for most cases that takes longer than to
-score them.  Here the report of a case travels as JSON, and that it began and ended the controller tells itself when
-the report is there, if nobody it would tell makes use of knowing it before.
+pytest-xdist sends that a test begins, a report of each phase, that it has ended, and that it is done with it; and
+execnet takes each message apart value by value, in Python, and puts it together again in the same way: for most cases
+that takes longer than to score them.  Where one phase is all there is of a case (see `brief`), its report travels as
+JSON, and that it began and ended the controller tells itself when the report is there, if nobody it would tell makes
+use of knowing it before.
 """
 
 from __future__ import annotations
