@@ -11,55 +11,27 @@ from typing import TYPE_CHECKING, Any
 from ..adapters.systems import as_system
 from ..core.calls import Caller
 from ..core.metrics_base import Metric
-from ..core.run import MetricInfo, Run
+from ..core.run import Run
 from ..errors import BaselineError, UnknownNameError
 from ..io.golden import GoldenSuite, load_golden
-from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
 from ..regression.anchor import Anchor, load_anchor
 from ..regression.baseline import Baseline
-from ..regression.baseline_file import baseline_path, load_baseline
-from ..regression.calibration import FOLDER, standing_of
+from ..regression.baseline_file import baseline_path
+from ..regression.calibration import standing_of
 from ..regression.gates import GateOutcome, judge_gate
 from ..regression.repeat_plan import ONCE, RepeatPlan
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
 from .case import Convert, Observe
+from .outset import blank_run, calibrations_of, find_baseline, suite_metrics
 
 if TYPE_CHECKING:
     from ..core.scores import ComparableScore
 
-__all__ = ["Evaluation", "blank_run", "calibrations_of", "evaluate", "find_baseline", "opened", "suite_metrics"]
+__all__ = ["Evaluation", "evaluate", "opened"]
 
 _RATES = ("error_rate", "pass_rate")
-
-
-def suite_metrics(suite: GoldenSuite, registry: Registry) -> dict[str, Metric]:
-    """Return the metrics of *suite* by name: those it lists, and those that are always measured."""
-    names = dict.fromkeys([*suite.metrics, *ALWAYS])
-    return {name: registry.get(name) for name in names}
-
-
-def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = "", path: str = "") -> Run:
-    """Return a run of *suite* in which nothing has been measured yet.
-
-    What is measured only because it costs nothing is shown and can be gated, but is no part of the baseline; nor are
-    times and costs, unless the golden file gives them a policy of their own.
-    """
-    infos = {name: MetricInfo.of(metric) for name, metric in metrics.items()}
-    for name, info in infos.items():
-        asked_for = suite.policy.metrics.get(name, {}).get("policy", "report") != "report"
-        info.baselined = (info.baselined and name in suite.metrics) or asked_for
-        info.owner = suite.owners.get(name, "")
-        info.ruler += [key for key in suite.policy.ruler_of(name) if key not in info.ruler]
-    return Run(
-        suite.name,
-        path or str(suite.path),
-        variant,
-        metrics=infos,
-        expected_ids=tuple(suite.ids),
-        owner=suite.owner,
-    )
 
 
 class Evaluation:
@@ -172,23 +144,6 @@ def _listed(title: str, lines: list[str], most: int = 20) -> str:
     return "\n".join([title, *(f"  {line}" for line in [*lines[:most], *more])])
 
 
-def find_baseline(
-    suite: GoldenSuite, variant: str = "", override: Path | None = None, *, large: bool = False
-) -> tuple[Baseline | None, str]:
-    """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`.
-
-    That of a *large* suite does not stay in memory.
-    """
-    path = baseline_path(suite.path, suite.name, variant, override)
-    found = load_baseline(path, suite.name, variant, rows=suite.rows if large else None)
-    if found is not None:
-        return found, ""
-    plain = baseline_path(suite.path, suite.name, "", override)
-    other = f"; {plain.name} is of no variant" if variant and plain.exists() else ""
-    place = path.name if override in (None, path) else f"{path.parent.name}/{path.name}"  # it may be mistyped
-    return None, f"no baseline yet ({place}{other})"
-
-
 def evaluate(
     golden: str | os.PathLike[str] | GoldenSuite,
     rag: Any,
@@ -288,8 +243,3 @@ def opened(
         blank_run(suite, metrics, variant), suite, metrics, found, note,
         calibrations=calibrations_of(suite, calibrations), anchor=anchor, plan=plan,
     )  # fmt: skip
-
-
-def calibrations_of(suite: GoldenSuite, folder: str | os.PathLike[str] | None = None) -> Path:
-    """Return where the calibrations of *suite*'s judges lie: *folder*, or ``__calibrations__`` beside it."""
-    return Path(folder) if folder is not None else suite.path.parent / FOLDER

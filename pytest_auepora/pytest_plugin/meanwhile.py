@@ -31,7 +31,7 @@ def make_ready(session: AueporaSession) -> None:
 
 
 def _needed(session: AueporaSession) -> Iterator[str]:
-    yield from ("..evaluation.case", "..evaluation.suite", "..evaluation.case_judge")
+    yield from ("..evaluation.case", "..evaluation.outset", "..evaluation.case_judge", "..regression.verdict")
     known = session.config.pluginmanager.hasplugin
     if known("auepora-recorder"):
         yield from (".keeper", "..history.journal", "..metrics.coverage")  # the last for what a run amounts to

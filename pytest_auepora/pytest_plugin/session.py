@@ -136,7 +136,7 @@ class AueporaSession:
     def metrics(self, suite: GoldenSuite) -> dict[str, Metric]:
         """Return the metric objects of *suite*."""
         if (metrics := self._metrics.get(suite.path)) is None:
-            from ..evaluation.suite import suite_metrics
+            from ..evaluation.outset import suite_metrics
 
             metrics = self._metrics[suite.path] = suite_metrics(suite, self.project.registry)
         return metrics
@@ -144,7 +144,7 @@ class AueporaSession:
     def infos(self, suite: GoldenSuite) -> dict[str, MetricInfo]:
         """Return what describes the metrics of *suite*, by name."""
         if (infos := self._infos.get(suite.path)) is None:
-            from ..evaluation.suite import blank_run
+            from ..evaluation.outset import blank_run
 
             infos = self._infos[suite.path] = blank_run(suite, self.metrics(suite)).metrics
         return infos
@@ -153,7 +153,7 @@ class AueporaSession:
         """Return the baseline of *suite*, or None and why: absent, or unreadable."""
         key = suite.path, variant
         if key not in self._baselines:
-            from ..evaluation.suite import find_baseline
+            from ..evaluation.outset import find_baseline
 
             try:
                 self._baselines[key] = find_baseline(suite, variant, self.options.override, large=suite.is_large)
@@ -171,7 +171,7 @@ class AueporaSession:
 
     def calibrations(self, suite: GoldenSuite) -> Path:
         """Return the folder that says which judges of *suite* may fail the run."""
-        from ..evaluation.suite import calibrations_of
+        from ..evaluation.outset import calibrations_of
 
         given = self.config.getini("auepora_calibrations")
         return calibrations_of(suite, self.root / given if given else None)
@@ -196,7 +196,7 @@ class AueporaSession:
 
     def run(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Run:
         """Return an empty run of *suite*."""
-        from ..evaluation.suite import blank_run
+        from ..evaluation.outset import blank_run
 
         run = blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
         run.provenance = dict(provenance)

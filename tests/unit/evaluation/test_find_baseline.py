@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_auepora.evaluation.suite import evaluate, find_baseline
+from pytest_auepora.evaluation.outset import find_baseline
+from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.io.golden import load_golden
 from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline_file import baseline_path
