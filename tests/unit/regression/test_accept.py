@@ -49,6 +49,26 @@ def test_improved_wants_no_score_to_drop() -> None:
     assert (done.refused, done.passed_over) == ({}, 1)
 
 
+def test_improved_wants_no_score_to_be_lost() -> None:
+    old, _ = merge(None, run(case("a", mrr=0.5, recall_at_1=1.0)), {"all"})
+    new, done = merge(old, run(case("a", mrr=1.0, recall_at_1=None)), {"improved"})
+    assert new.cases["a"] == old.cases["a"]
+    assert done.passed_over == 1
+
+
+def test_another_commit_alone_changes_no_byte(tmp_path: Path) -> None:
+    path = tmp_path / "suite.json"
+    first = {"git_commit": "1" * 40, "model": "m"}
+    assert accept(path, run(case("b", mrr=1.0), case("a", mrr=0.5), provenance=first), {"all"}).written
+    text = path.read_bytes()
+    assert text.index(b'"a": {') < text.index(b'"b": {'), "sorted, whatever order they ran in"
+    later = {"git_commit": "2" * 40, "model": "m"}
+    assert not accept(path, run(case("a", mrr=0.5), case("b", mrr=1.0), provenance=later), {"all"}).written
+    assert path.read_bytes() == text
+    assert accept(path, run(case("a", mrr=0.6), case("b", mrr=1.0), provenance=later), {"all"}).written
+    assert json.loads(path.read_text())["provenance"] == later
+
+
 def test_errors_and_skips_are_refused() -> None:
     old, _ = merge(None, run(case("a", mrr=0.5)), {"all"})
     new, done = merge(old, run(case("a", state="error", mrr="boom")), {"all"})

@@ -76,6 +76,11 @@ def test_a_slice_too_small_for_chance_is_left_out_and_named() -> None:
     assert "slices of fewer than 10 clusters are not judged: scenario=typo (9)" in found.notes
 
 
+def test_ten_clusters_are_enough_for_a_slice() -> None:
+    before, now = suite(typos=0.9, n_typos=10), suite(typos=0.0, n_typos=10)
+    assert judged(now, before, "scenario")["mrr{scenario=typo}"].state == "failed"
+
+
 def test_clusters_are_counted_and_not_cases() -> None:
     before, now = suite(typos=0.9), suite(typos=0.0)
     for one in (before, now):

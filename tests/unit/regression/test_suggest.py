@@ -48,6 +48,14 @@ def test_the_noise_is_what_was_put_in() -> None:
     assert found.flips < 0.02
 
 
+def test_a_bound_leaves_room_for_three_deviations() -> None:
+    found = learn(noisy(100, 0.2), POLICY)
+    (noise,) = found.noise
+    room = 3 * noise.of_mean(found.plan.first)
+    assert room > 0.02
+    assert found.thresholds == {"mrr": ("min", math.floor((noise.mean - room) * 100) / 100)}
+
+
 def test_flips_are_cases_whose_repeats_lie_far_apart() -> None:
     found = learn(run(asked("a", mrr=[1, 0]), asked("b", mrr=[1, 0.5]), case("c", mrr=1.0)), POLICY)
     assert found.noise[0].flips == pytest.approx(1 / 3)

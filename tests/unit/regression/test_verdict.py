@@ -192,6 +192,14 @@ def test_coverage() -> None:
     assert failed(verdict_of(now, before, pruning=True)) == ["coverage: scores"]
 
 
+def test_a_case_that_must_pass_may_not_be_skipped() -> None:
+    measured = run(case("a", mrr=1.0), case("b", state="skipped"))
+    assert failed(verdict(measured)) == []
+    measured.cases["b"].extra["must_pass"] = True
+    (gate,) = (g for g in verdict(measured).gates if g.state == "failed")
+    assert gate.message == "b: must pass, and was skipped"
+
+
 def verdict_of(measured: Run, before: Baseline, **more: Any) -> Verdict:
     names = {n: M[n] for n in measured.metrics}
     return judge(measured, [], RegressionPolicy(), names, baseline=before, **more)
