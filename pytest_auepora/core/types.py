@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from .by_fields import ByFields
+from .by_fields import ByFields, light_dataclass
 
 __all__ = [
     "Document",
@@ -103,7 +103,7 @@ class SystemOutputs(ByFields):
     """Where metrics keep what several of them need (tokens, hit positions); never stored."""
 
 
-@dataclass(eq=False, repr=False)
+@light_dataclass(eq=False, repr=False)
 class MetricResult(ByFields):
     """One metric over a data set.  ``details["num_samples"]`` is how many samples the value stands on."""
 

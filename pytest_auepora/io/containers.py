@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..core.by_fields import light_dataclass
 from ..errors import did_you_mean
 from .kinds import BAD, Kind, name_of
 from .source import Source, describe
@@ -99,7 +100,7 @@ def table(*fields: Field) -> dict[str, Field]:
     return {f.name: f for f in fields}
 
 
-@dataclass(eq=False, repr=False)
+@light_dataclass(eq=False, repr=False)
 class Record(Kind):
     """A mapping with known keys; read as a dict of what was read, without the keys complained about."""
 

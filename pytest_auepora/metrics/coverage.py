@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
+from ..core.by_fields import light_dataclass
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .citations import citations_of
@@ -16,7 +17,7 @@ from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 __all__ = ["CitationCoverage", "CoverageEntities"]
 
 
-@dataclass(eq=False, repr=False)
+@light_dataclass(eq=False, repr=False)
 class CoverageEntities(Configured):
     """Share of the case's entities that the returned context mentions.
 
@@ -55,7 +56,7 @@ class CoverageEntities(Configured):
         return Measurement(1 - len(missing) / len(entities), details={"missing": missing})
 
 
-@dataclass(eq=False, repr=False)
+@light_dataclass(eq=False, repr=False)
 class CitationCoverage(Configured):
     """1 where the answer cites something and every citation leads to a known document, else 0.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from .marks import TO_ASCII
@@ -35,10 +35,6 @@ __all__ = [
 _GAP = "  "
 _INVISIBLE = ("Mn", "Me", "Cf")
 _UNSAFE = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
-_UNEVEN = re.compile(
-    "[^\x00-\u02ff\u0390-\u03a1\u03a3-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u270c-\u2727]"
-)
-"""Characters that may not take exactly one column; not among them are those of most European texts, and marks."""
 _COMMAND = r"^(\s*):+(?=:)"
 _OLD_COMMAND = r"##+(?=\[|vso\[)"  # read by CI runners wherever it stands in a line
 _ESCAPES = {
@@ -96,16 +92,27 @@ def _escaped(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
+@cache
+def _uneven() -> re.Pattern[str]:
+    """Characters that may not take exactly one column; not among them are those of most European texts, and marks.
+
+    Compiled once a text goes beyond ASCII: to compile so many takes longer than to show a small run.
+    """
+    return re.compile(
+        "[^\x00-\u02ff\u0390-\u03a1\u03a3-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u270c-\u2727]"
+    )
+
+
 def text_width(text: str) -> int:
     """Return how many columns *text* takes: two for wide characters, none for marks that combine."""
-    if text.isascii() or not (uneven := _UNEVEN.findall(text)):
+    if text.isascii() or not (uneven := _uneven().findall(text)):
         return len(text)
     return len(text) - len(uneven) + sum(map(_char_width, uneven))
 
 
 def _is_even(text: str) -> bool:
     """Whether columns are characters, as in nearly all texts."""
-    return text.isascii() or _UNEVEN.search(text) is None
+    return text.isascii() or _uneven().search(text) is None
 
 
 @lru_cache(maxsize=4096)
