@@ -107,7 +107,7 @@ class _Signature:
             default = f.default_factory if f.default is MISSING else f.default
             default = Parameter.empty if default is MISSING else default
             told += [Parameter(f.name, kind, default=default, annotation=f.type)] if f.init else []
-        return Signature(told, return_annotation=None)
+        return Signature(sorted(told, key=lambda p: p.kind), return_annotation=None)
 
 
 if not TYPE_CHECKING:

@@ -178,6 +178,16 @@ def test_what_is_light_tells_its_parameters() -> None:
     assert light.return_annotation is heavy.return_annotation is None
 
 
+def test_what_is_light_may_have_more_after_what_is_named() -> None:
+    @light_dataclass(eq=False, repr=False)
+    class More(Light):
+        more: int = 0
+
+    assert list(inspect.signature(More).parameters) == ["name", "number", "parts", "more", "last"]
+    assert More("a", 1.0, [], 3, last=4).longer == "a4"
+    assert More("a", 1.0, [], 3, last=4).more == 3
+
+
 def test_a_subclass_of_what_is_light_may_have_an_init_of_its_own() -> None:
     class Own(Light):
         def __init__(self, both: str) -> None:
