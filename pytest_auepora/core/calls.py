@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from .booking import Booking, Fn, Upcoming
-from .here import acall_here, call_here
+from .here import acall_here, call_here, running_trio
 from .loops import LoopLane, LoopThread
 from .one_call import Call, CallResult
 
@@ -130,14 +130,14 @@ class Caller:
     async def acall(
         self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None
     ) -> CallResult:
-        """Do the same in the running asyncio loop, which is somebody else's.
+        """Do the same in the running asyncio loop, which is somebody else's; under trio one call at a time.
 
         What was started early in another loop is forgotten; once that has happened nothing is started early here.
         Unless the caller `blocks`, a *fn* that does so blocks the loop.
         """
         limit = self.timeout if timeout is None else _checked(timeout)
-        if self.concurrency == 1 and limit is None:
-            return await acall_here(self._own_call(fn))
+        if (self.concurrency == 1 and limit is None) or running_trio() is not None:
+            return await acall_here(self._own_call(fn, limit))
         self._use_time()
         lane = self._lane_here()
         upcoming, alone = self._alone(key, lane.ahead, () if self._loops_change else upcoming, limit)
@@ -267,9 +267,9 @@ class Caller:
             if not call.finished.wait(max(0.0, end - time.monotonic())) and call.lose():
                 self._give_up(call)
 
-    def _own_call(self, fn: Fn) -> Call:
+    def _own_call(self, fn: Fn, limit: float | None = None) -> Call:
         self._started += 1
-        return Call(fn, None, self.retry)
+        return Call(fn, limit, self.retry)
 
     def _await_elsewhere(self, call: Call, awaitable: Any) -> None:
         self._loops.submit(call, awaitable, lambda _: None)

@@ -326,3 +326,28 @@ def test_in_the_loop_of_the_owner_the_time_is_taken_before_the_first_call() -> N
 
     asyncio.run(owner())
     assert order == ["meanwhile", "a", "b"]
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_under_trio_calls_are_made_one_at_a_time_and_have_limits_and_retries(concurrency: int) -> None:
+    trio = pytest.importorskip("trio", reason="trio is in the test group")
+    asked: list[int] = []
+
+    async def ask() -> str:
+        asked.append(1)
+        await trio.sleep(0.01)
+        if len(asked) == 1:
+            raise ConnectionError
+        return "good"
+
+    async def main() -> list[CallResult]:
+        retry = RetryPolicy((ConnectionError,), backoff=0.01)
+        with Caller(concurrency, retry=retry) as caller:
+            first = await caller.acall(1, ask, [(2, ask)])
+            hung = await caller.acall(2, partial(trio.sleep, LONG), timeout=0.05)
+            return [first, hung, await caller.acall(3, ask, timeout=LONG)]
+
+    first, hung, last = trio.run(main)
+    assert (first.value, first.attempts, first.concurrency, last.value) == ("good", 2, 1, "good")
+    assert (hung.timed_out, type(hung.error)) == (True, CallTimeoutError)
+    assert len(asked) == 3
