@@ -75,7 +75,11 @@ class Table:
 
 
 def table_of(people: Sequence[bool], judge: Sequence[bool]) -> Table:
-    """Count *people*'s labels against the *judge*'s."""
+    """Count *people*'s labels against the *judge*'s.
+
+    Raises:
+        ValueError: there are more of one than of the other.
+    """
     seen = Counter(zip(people, judge, strict=True))
     return Table(seen[True, True], seen[False, True], seen[True, False], seen[False, False])
 
@@ -84,9 +88,12 @@ def cohen_kappa(first: Sequence[float], second: Sequence[float], *, quadratic: b
     """Return Cohen's κ of two raters; with *quadratic*, errors count by the square of their size.
 
     None for no items, and where both gave one same value to all of them.
+
+    Raises:
+        ValueError: they rated different numbers of items.
     """
     n = len(first)
-    if not n:
+    if not n and not len(second):
         return None
     distance = _quadratic if quadratic else _nominal
     left, right = Counter(first), Counter(second)

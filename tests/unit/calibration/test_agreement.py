@@ -51,6 +51,14 @@ def test_what_yes_means_changes_neither_kappa_nor_j(items: list[tuple[bool, bool
     assert table.youden_j == pytest.approx(turned.youden_j)
 
 
+@pytest.mark.parametrize(("first", "second"), [([], [True]), ([True], []), ([True, False], [True])])
+def test_raters_of_different_numbers_of_items_are_refused(first: list[bool], second: list[bool]) -> None:
+    for of in (cohen_kappa, table_of):
+        with pytest.raises(ValueError, match=r"is (shorter|longer) than argument 1"):
+            of(first, second)
+    assert cohen_kappa([], []) is None
+
+
 def test_krippendorffs_own_example() -> None:
     """Data and results of 'Computing Krippendorff's Alpha-Reliability' (2011): four observers, twelve units."""
     rows = [

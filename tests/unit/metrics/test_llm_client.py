@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -164,13 +163,10 @@ def test_concurrency_is_bounded_and_order_kept() -> None:
 
     with judge_server(answer=answer) as server:
         judge = critic(server, concurrency=3)
-        start = time.monotonic()
         found = judge.judge_many([Question(str(i % 12)) for i in range(24)])
-        took = time.monotonic() - start
     assert [f.score for f in found if isinstance(f, Judgement)] == [i % 12 for i in range(24)]
     assert len(server.bodies) == 12
     assert 1 < server.most_running <= 3
-    assert took < 12 * 0.05 * 4
     assert judge.judge_many([]) == []
 
 

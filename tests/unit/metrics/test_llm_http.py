@@ -64,20 +64,16 @@ def test_waits_double_unless_the_server_asks_for_another() -> None:
 def test_a_slow_server_is_given_up_and_tried_again() -> None:
     slow = Reply({}, delay=2.0)
     with judge_server(slow, GOOD) as server:
-        start = time.monotonic()
         assert critic(server, timeout=0.3).score(prompt="x") == 0.75
-        assert time.monotonic() - start < 1.9
+        assert len(server.bodies) == 2
     with judge_server(slow) as server, pytest.raises(TransientJudgeError, match=r"no reply within 0\.2 s"):
         critic(server, timeout=0.2, attempts=2).score(prompt="x")
 
 
 def test_a_server_that_trickles_is_given_up() -> None:
     drip = Reply(b"[" + b" " * 400 + b"]", trickle=0.02)
-    with judge_server(drip) as server:
-        start = time.monotonic()
-        with pytest.raises(TransientJudgeError, match="no reply within"):
-            critic(server, timeout=0.4, attempts=1).score(prompt="x")
-        assert time.monotonic() - start < 4
+    with judge_server(drip) as server, pytest.raises(TransientJudgeError, match="no reply within"):
+        critic(server, timeout=0.4, attempts=1).score(prompt="x")
 
 
 def test_a_connection_that_breaks_is_tried_again() -> None:
