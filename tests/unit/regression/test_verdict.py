@@ -172,6 +172,10 @@ def test_how_small_a_loss_would_be_seen_is_always_said() -> None:
     assert note.startswith("mrr: these 60 cases reliably detect only a drop of 0.06")
     assert "which exceeds the margin 0.05; about" in note
     assert verdict(now, baseline=before, policy=RegressionPolicy(margin=0.07)).notes == []
+    unclear, then = wavering(60, 0.3)
+    told = verdict(unclear, baseline=then)
+    assert "reliably detect" in next(gate.message for gate in told.gates if gate.state == "inconclusive")
+    assert told.notes == [], "the message of such a gate is shown anyway"
     few, old = wavering(8, 0.004)  # judged by the tolerance: there is nothing to tell a chance by
     assert {gate.mde for gate in verdict(few, baseline=old).gates} == {None}
 
