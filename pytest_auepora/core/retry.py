@@ -48,9 +48,13 @@ class RetryPolicy:
             raise ValueError(f"retry waits must not be negative: backoff={self.backoff}, max_wait={self.max_wait}")
 
     def matches(self, error: BaseException) -> bool:
-        """Whether *error* is of a named class.  Only an `Exception` is ever retried."""
+        """Whether *error* is of a named class, or a group of such alone.  Only an `Exception` is ever retried."""
         if not isinstance(error, Exception):
             return False
+        inner = _inside(error)
+        return self._names(error) or (bool(inner) and all(map(self.matches, inner)))
+
+    def _names(self, error: Exception) -> bool:
         return any(
             isinstance(error, wanted) if isinstance(wanted, type) else _is_called(type(error), wanted)
             for wanted in self.exceptions
@@ -84,8 +88,16 @@ def _is_called(kind: type, name: str) -> bool:
     )
 
 
+def _inside(error: BaseException) -> tuple[BaseException, ...]:
+    """Return the errors of a group, as ``asyncio.TaskGroup`` raises; none of any other."""
+    inner = getattr(error, "exceptions", None)
+    return inner if isinstance(inner, tuple) and all(isinstance(one, BaseException) for one in inner) else ()
+
+
 def _retry_after(error: BaseException) -> float | None:
-    """Return what the server asked for, in seconds."""
+    """Return what the server asked for, in seconds; of a group the longest."""
+    if inner := _inside(error):
+        return max((asked for one in inner if (asked := _retry_after(one)) is not None), default=None)
     for value, unit in _asked(error):
         seconds = _seconds(value)
         if seconds is not None:

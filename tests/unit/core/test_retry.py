@@ -127,3 +127,15 @@ def test_reasons_are_short_and_on_one_line() -> None:
     assert reason_of(ValueError("first\nsecond")) == "ValueError: first"
     assert reason_of(ValueError()) == "ValueError"
     assert len(reason_of(ValueError("x" * 999))) == 120
+
+
+def test_a_group_of_named_exceptions_is_as_one_of_them() -> None:
+    class Group(Exception):  # as ExceptionGroup, which Python 3.10 does not have
+        def __init__(self, *errors: Exception) -> None:
+            self.exceptions = errors
+
+    one, other = error(retry_after=2), error(retry_after=7)
+    policy = RetryPolicy((RateLimitError,), backoff=1)
+    assert policy.pause(Group(one, Group(other)), 1) == 7
+    assert policy.pause(Group(one, ValueError("by mistake")), 1) is None
+    assert RetryPolicy(("Group",), backoff=1).matches(Group(one, ValueError("by mistake")))
