@@ -16,13 +16,13 @@ from ..regression.verdict import Verdict
 from . import KEEP, KEEP_RECORDED
 from .aggregates import AggregateMetrics, Tally, aggregate_of
 from .blocks import Packing, packed
-from .codec import result_data, run_of, run_text
-from .database import Statements, open_database
+from .codec import result_data, run_of
+from .database import open_database
 from .pruning import delete_runs, prune_recordings, prune_runs
 from .recordings import RECORDINGS, keep_recordings, recordings_of
-from .run_ids import new_run_id
+from .run_tables import keep_results, keep_run, results_of, row_of
 from .schema import ensure_tables, has_tables
-from .verdicts import compared_of, keep_compared, verdict_of, verdict_text
+from .verdicts import compared_of, keep_compared, verdict_of
 
 if TYPE_CHECKING:
     from .stored_run import StoredRun
@@ -98,24 +98,14 @@ class HistoryStore:
         """
         ensure_tables(self._database)
         figures = aggregate_of(run) if tally is None or not tally.is_of(run) else tally.aggregate(run)
-        row = self._row(run, verdict, figures)
+        row = row_of(run, verdict, figures)
         began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc)
         row |= {"started": began.isoformat(timespec="seconds"), "seconds": float(seconds),
                 "git_commit": git_commit, "aggregated": began.isoformat(timespec="seconds")}  # fmt: skip
         blocks = recordings.blocks() if isinstance(recordings, Packing) else packed(recordings or {})
         with self._database.transaction(write=True) as open_:
-            row["run_id"] = run_id = _free_id(open_)
-            results = (  # each text is made when it is written: all of them together are as large as the history grows
-                {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": text_of(c)}
-                for i, c in enumerate(run.cases.values())
-            )
-            open_.run(f"INSERT INTO eval_runs ({', '.join(row)}) VALUES ({', '.join(f':{c}' for c in row)})", row)
-            open_.run_many(
-                "INSERT INTO eval_query_results (run_id, case_id, repeat_index, place, state, result) "
-                "VALUES (:run_id, :case_id, 0, :place, :state, :result)",
-                results,
-                utf8=("result",),
-            )
+            run_id = keep_run(open_, row)
+            keep_results(open_, run_id, run, text_of)
             keep_recordings(open_, run_id, blocks)
             keep_compared(open_, run_id, verdict)
             if keep > 0:
@@ -123,24 +113,6 @@ class HistoryStore:
             if keep_recorded > 0:
                 prune_recordings(open_, run.suite, run.variant, keep_recorded)
         return run_id
-
-    @staticmethod
-    def _row(run: Run, verdict: Verdict, figures: AggregateMetrics) -> dict[str, Any]:
-        return {
-            "suite": run.suite,
-            "variant": run.variant,
-            "path": run.path,
-            "complete": int(run.is_full),
-            "outcome": verdict.outcome,
-            "cases": len(run.cases),
-            "failed": sum(1 for _ in run.in_state("failed", "error")),
-            "aggregate_json": dumps(figures.to_dict()),
-            "provenance": dumps(run.provenance),
-            "metrics": dumps(run.metrics),
-            "run_json": run_text(run),
-            "verdict_json": verdict_text(verdict),
-            "origin": f"{run.origin['kind']} {run.origin['run']}" if run.origin else "",
-        }
 
     def runs(self, limit: int | None = None, suite: str | None = None, variant: str | None = None) -> list[StoredRun]:
         """Return the stored runs, latest first.
@@ -205,14 +177,11 @@ class HistoryStore:
         run_id = self.resolve(name)
         with self._database.transaction() as open_:
             texts = open_.rows("SELECT run_json FROM eval_runs WHERE run_id = :id", {"id": run_id})
-            results = open_.rows(
-                "SELECT result FROM eval_query_results WHERE run_id = :id AND repeat_index = 0 ORDER BY place",
-                {"id": run_id},
-            )
+            results = results_of(open_, run_id)
         if not texts:
-            raise UnknownRunError(f"run {run_id} was deleted meanwhile")
+            raise _gone(run_id)
         try:
-            return run_of(texts[0][0], [row[0] for row in results])
+            return run_of(texts[0][0], results)
         except (ValueError, KeyError, TypeError) as exc:
             raise HistoryError(f"{self.name}: run {run_id} cannot be read: {type(exc).__name__}: {exc}") from None
 
@@ -253,7 +222,9 @@ class HistoryStore:
     def info(self, name: str) -> StoredRun:
         """Return what the list says about one run; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        return next(run for run in self.runs() if run.run_id == run_id)
+        if (found := next((run for run in self.runs() if run.run_id == run_id), None)) is None:
+            raise _gone(run_id)
+        return found
 
     def aggregate(self, name: str) -> dict[str, Any]:
         """Return the stored aggregate of a run, four decimals; *name* as `resolve` reads it."""
@@ -264,7 +235,7 @@ class HistoryStore:
         with self._database.transaction() as open_:
             rows = open_.rows(f"SELECT {column} FROM eval_runs WHERE run_id = :id", {"id": run_id})
         if not rows:
-            raise UnknownRunError(f"run {run_id} was deleted meanwhile")
+            raise _gone(run_id)
         return str(rows[0][0])
 
     def store_aggregate(self, name: str, aggregate: AggregateMetrics) -> None:
@@ -297,7 +268,5 @@ class HistoryStore:
             return sum(prune_runs(open_, s, v, keep) for s, v in kinds if suite in (None, s))
 
 
-def _free_id(open_: Statements) -> str:
-    while open_.rows("SELECT 1 FROM eval_runs WHERE run_id = :id", {"id": (run_id := new_run_id())}):
-        pass
-    return run_id
+def _gone(run_id: str) -> UnknownRunError:
+    return UnknownRunError(f"run {run_id} was deleted meanwhile")

@@ -53,6 +53,18 @@ def test_a_run_comes_back_as_it_was(kept: HistoryStore) -> None:
     assert stored["comparison"]["cases"].keys() == run.cases.keys()
 
 
+def test_a_run_that_is_deleted_while_it_is_asked_for_is_told(
+    kept: HistoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run()
+    run_id = kept.add(run, verdict_of(run))
+    kept.delete(run_id)
+    monkeypatch.setattr(kept, "resolve", lambda name: run_id)  # as it was a moment ago
+    for read in (kept.load, kept.info, kept.verdict, kept.aggregate):
+        with pytest.raises(UnknownRunError, match=f"run {run_id} was deleted meanwhile"):
+            read("last")
+
+
 def test_results_are_text_to_whoever_reads_the_table(kept: HistoryStore) -> None:
     run = a_run()
     kept.add(run, verdict_of(run))
