@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core.run import CaseResult, Run, in_columns
 from .session import AueporaSession
 
 if TYPE_CHECKING:
+    from ..core.run import CaseResult, Run
     from ..regression.compared_table import ComparedTable
 
 __all__ = ["Compared"]
@@ -25,6 +25,8 @@ class Compared:
 
     def take(self, run: Run, result: CaseResult) -> None:
         """Keep how *result*, which is in *run*, compares; a later one of the same case replaces the earlier."""
+        from ..core.run import in_columns
+
         if not in_columns(run.cases):
             return
         key, judged = (run.path, run.variant), self._session.last_judged
