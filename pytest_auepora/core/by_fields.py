@@ -88,7 +88,7 @@ def _init(self: Any, /, *args: Any, **kwargs: Any) -> None:
             continue
         object.__setattr__(self, f.name, value)
     if given or not right:
-        type(self).__signature__.bind(*args, **kwargs)  # says what is wrong with them
+        _signature(type(self)).bind(*args, **kwargs)  # says what is wrong with them
     if (finish := getattr(self, "__post_init__", None)) is not None:
         finish()
 
@@ -99,15 +99,19 @@ class _Signature:
     def __get__(self, one: object, cls: Any) -> Signature:
         if cls.__init__ is not _init:
             raise AttributeError("__signature__")  # a subclass has its own
-        from inspect import Parameter, Signature
+        return _signature(cls)
 
-        told = []
-        for f in fields(cls):
-            kind = Parameter.KEYWORD_ONLY if f.kw_only else Parameter.POSITIONAL_OR_KEYWORD
-            default = f.default_factory if f.default is MISSING else f.default
-            default = Parameter.empty if default is MISSING else default
-            told += [Parameter(f.name, kind, default=default, annotation=f.type)] if f.init else []
-        return Signature(sorted(told, key=lambda p: p.kind), return_annotation=None)
+
+def _signature(cls: Any) -> Signature:
+    from inspect import Parameter, Signature
+
+    told = []
+    for f in fields(cls):
+        kind = Parameter.KEYWORD_ONLY if f.kw_only else Parameter.POSITIONAL_OR_KEYWORD
+        default = f.default_factory if f.default is MISSING else f.default
+        default = Parameter.empty if default is MISSING else default
+        told += [Parameter(f.name, kind, default=default, annotation=f.type)] if f.init else []
+    return Signature(sorted(told, key=lambda p: p.kind), return_annotation=None)
 
 
 if not TYPE_CHECKING:

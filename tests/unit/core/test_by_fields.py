@@ -195,3 +195,10 @@ def test_a_subclass_of_what_is_light_may_have_an_init_of_its_own() -> None:
 
     assert Own("a").longer == "a1"
     assert list(inspect.signature(Own).parameters) == ["both"]
+
+    class Wrong(Light):
+        def __init__(self) -> None:
+            super().__init__("a", other=1)  # type: ignore[call-arg]
+
+    with pytest.raises(TypeError, match="other"):
+        Wrong()
