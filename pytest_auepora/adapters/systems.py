@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import Any, Protocol
 
-from ..core.by_fields import light_dataclass
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
 from .outputs import to_outputs
@@ -41,7 +40,7 @@ ACCEPTED = (
 )
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class System:
     """A RAG system that can be called.
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from .by_fields import ByFields, light_dataclass, names_of
+from .by_fields import ByFields, names_of
 from .case_scores import Score, ScoreList, Scores
 from .metrics_base import Metric, interval_of, ruler_of
 
@@ -146,7 +146,7 @@ def _judge_of(metric: Metric) -> dict[str, Any]:
     return {"metric": asked.name, "version": asked.version, "params": asked.params()}
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Run(ByFields):
     """One suite measured by one configuration of the system.
 

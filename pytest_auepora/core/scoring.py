@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .by_fields import ByFields, light_dataclass
+from .by_fields import ByFields
 from .case_scores import Score, ScoreList, Scores
 from .metrics_base import Measurement, Metric, NotApplicable, mean_of
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
@@ -82,7 +82,7 @@ def _some_outputs() -> SystemOutputs:
     return SystemOutputs(docs, Response("1 " * 64, metadata=some), {"end_to_end": 0.0})
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Aggregate(ByFields):
     """One metric over many cases.
 

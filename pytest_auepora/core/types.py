@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from .by_fields import ByFields, light_dataclass
+from .by_fields import ByFields
 
 __all__ = [
     "Document",
@@ -103,7 +103,7 @@ class SystemOutputs(ByFields):
     """Where metrics keep what several of them need (tokens, hit positions); never stored."""
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class MetricResult(ByFields):
     """One metric over a data set.  ``details["num_samples"]`` is how many samples the value stands on."""
 

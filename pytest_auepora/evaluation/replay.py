@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System
-from ..core.by_fields import light_dataclass
 from ..errors import NotRecordedError
 from ..io.golden import GoldenCase
 
@@ -65,7 +65,7 @@ class RecordedRun:
         return f"run {self.run_id} recorded no answer to this case ({said})"
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Answering(System):
     """A system that an earlier run stands in for.
 

@@ -6,12 +6,12 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import chain, repeat
 from typing import Any
 
-from ..core.by_fields import ByFields, light_dataclass, names_of
+from ..core.by_fields import ByFields, names_of
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..metrics.registry import Registry
@@ -28,7 +28,7 @@ MRR_CUT = 10
 """A first hit below this rank counts as none."""
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class AggregateMetrics(ByFields):
     """What a run amounts to; None where nothing was measured.  Values are in [0, 1].
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Any
 
-from ..core.by_fields import light_dataclass
 from ..core.json_text import dumps
 from ..core.run import CaseResult, Run
 from ..evaluation.document_texts import escaped, with_texts
@@ -143,7 +142,7 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Unfinished:
     """A run that was killed, as far as it got."""
 

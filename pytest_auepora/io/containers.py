@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.by_fields import light_dataclass
 from ..errors import did_you_mean
 from .kinds import BAD, Kind, name_of
 from .source import Source, describe
@@ -100,7 +99,7 @@ def table(*fields: Field) -> dict[str, Field]:
     return {f.name: f for f in fields}
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Record(Kind):
     """A mapping with known keys; read as a dict of what was read, without the keys complained about."""
 

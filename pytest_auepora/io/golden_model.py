@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from ..core.by_fields import ByFields, light_dataclass
+from ..core.by_fields import ByFields
 from ..core.types import EvaluationSample
 from ..regression.policy import RegressionPolicy
 from ..regression.repeat_plan import ONCE, RepeatPlan
@@ -71,7 +71,7 @@ class GoldenCase(ByFields):
         return self.sample.sample_id
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class GoldenSuite(ByFields):
     """All cases of one golden file, and how they are to be judged.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..core.by_fields import light_dataclass
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .citations import citations_of
@@ -17,7 +16,7 @@ from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 __all__ = ["CitationCoverage", "CoverageEntities"]
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class CoverageEntities(Configured):
     """Share of the case's entities that the returned context mentions.
 
@@ -56,7 +55,7 @@ class CoverageEntities(Configured):
         return Measurement(1 - len(missing) / len(entities), details={"missing": missing})
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class CitationCoverage(Configured):
     """1 where the answer cites something and every citation leads to a known document, else 0.
 

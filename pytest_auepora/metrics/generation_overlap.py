@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..core.by_fields import light_dataclass
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .comparands import answer_text, evidence_texts, targets
@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__package__}.{_ELSEWHERE[name]}"), name)
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class SquadMetric(Configured):
     """Best agreement with any reference after SQuAD's normalisation.
 
@@ -128,7 +128,7 @@ def _in_common(prediction: tuple[str, ...], reference: tuple[str, ...]) -> int:
     return common
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class EvidenceOverlapFaithfulness(Configured):
     """Share of the answer's n-grams that occur in the evidence; a cheap proxy of faithfulness.
 

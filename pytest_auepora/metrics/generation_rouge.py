@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, ClassVar
 
-from ..core.by_fields import light_dataclass
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
@@ -29,7 +29,7 @@ _KINDS: dict[str, _Kind] = {
 }
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class _Rouge(Configured):
     """F-measure against the best of several references.
 
@@ -132,7 +132,7 @@ class RougeL(_Rouge):
     formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the longest common subsequence"
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class RougeScores(_Rouge):
     """Plain mean of several ROUGE variants, each against its best reference.
 

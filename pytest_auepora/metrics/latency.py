@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
-from ..core.by_fields import light_dataclass
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
@@ -15,7 +15,7 @@ from .options import Configured
 __all__ = ["Latency", "MeanLatency", "PercentileLatency", "QuantileLatency"]
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Latency(Configured):
     """Base of the metrics over one of the timings of a call, in seconds."""
 
@@ -56,7 +56,7 @@ class MeanLatency(Latency):
         return f"mean_latency[{self.timing_key}]"
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class QuantileLatency(Latency):
     """A quantile of a timing, by nearest rank: always a value that was measured.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import Field, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar
 
-from ..core.by_fields import light_dataclass
 from ..core.metrics_base import Metric
 from ..errors import MetricError, did_you_mean
 
@@ -30,7 +29,7 @@ def spell(value: Any) -> str:
     return value.name if isinstance(value, Metric) else str(value)
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Configured(Metric):
     """A metric whose options are dataclass fields.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..core.by_fields import light_dataclass
 from ..core.garbage import garbage_collection_paused
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked", "RecallAtK"]
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Matched(Configured):
     """Base of the metrics that hold a returned list against the labels of its case.
 
@@ -55,7 +54,7 @@ class Matched(Configured):
         return {key: value for key, value in super().spelled_options().items() if key != "level"}
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Ranked(Matched):
     """Base of the metrics over the relevant slots of a ranking.
 
@@ -100,7 +99,7 @@ class Ranked(Matched):
         return np.array([self.score(held).value for held in hits.rankings()], float)
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class RecallAtK(Ranked):
     """Share of the relevant labels that the top k cover; of at most k of them when *capped*."""
 
@@ -128,7 +127,7 @@ class RecallAtK(Ranked):
         return shares
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class PrecisionAtK(Ranked):
     """Share of the top k that is relevant: of k slots, or of those *returned* when they are fewer."""
 
@@ -156,7 +155,7 @@ class PrecisionAtK(Ranked):
         return {"skipped_empty_gold": sum(not s.relevant_docs for s in samples)}
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class HitRateAtK(Ranked):
     """1 when the top k hold anything relevant, else 0."""
 

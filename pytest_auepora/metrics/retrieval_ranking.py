@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from ..core.by_fields import light_dataclass
 from ..core.metrics_base import Measurement
 from ..core.types import TargetCategory
 from .options import choice
@@ -31,7 +31,7 @@ _WORTH: dict[str, Callable[[int], int]] = {
 }
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class MRRAtK(Ranked):
     """1 / rank of the first relevant slot; 0 if there is none, or none in the top k."""
 
@@ -54,7 +54,7 @@ class MRRAtK(Ranked):
         return hits.per_query(first, 1 / (hits.slots[first] + 1))
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class MeanAveragePrecision(Ranked):
     """Mean of the precision at each relevant slot of the top k, over all relevant or those found."""
 
@@ -84,7 +84,7 @@ class MeanAveragePrecision(Ranked):
         return means
 
 
-@light_dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class NDCGAtK(Ranked):
     """Discounted cumulative gain of the top k, as a share of what an ideal order of all labels would have.
 

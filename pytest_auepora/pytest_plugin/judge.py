@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ..core.by_fields import light_dataclass
 from ..core.garbage import set_aside
 from ..errors import BaselineError
 from .collect import SUFFIXES
@@ -42,7 +42,7 @@ def measures(config: pytest.Config) -> bool:
     return not (option.collectonly or getattr(option, "setuponly", False))  # --setup-plan sets it as well
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Judged:
     """A run, its verdict, and what was accepted of it: into the baseline, and as the anchor."""
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.by_fields import ByFields, light_dataclass
+from ..core.by_fields import ByFields
 from ..core.run import CaseResult, MetricInfo
 
 __all__ = [
@@ -127,7 +127,7 @@ def _shorter(data: Any) -> Any:
     return {str(k): _shorter(v) for k, v in data.items()} if isinstance(data, Mapping) else data
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Baseline(ByFields):
     """The accepted results of one suite under one configuration."""
 

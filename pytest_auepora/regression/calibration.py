@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ..core.by_fields import Fixed, light_dataclass
+from ..core.by_fields import Fixed
 from ..core.run import MetricInfo
 from ..errors import AueporaError, NotWrittenError
 from .policy import RegressionPolicy
@@ -40,7 +40,7 @@ class CalibrationError(AueporaError):
     """A calibration file that cannot be read or written."""
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Calibration(Fixed):
     """What people's labels said about one judged metric.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from ..core.by_fields import ByFields, Fixed, light_dataclass
+from ..core.by_fields import ByFields, Fixed
 from ..core.run import CaseResult, MetricInfo, Run, in_columns
 from .baseline import RESOLUTION, Baseline, BaselineCase, match_of
 from .comparability import changed_since, incomparable_metrics
@@ -81,7 +81,7 @@ class CaseComparison(ByFields):
         return max([0.0, *self.gains])
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class MetricChange(Fixed):
     """One metric over the *n* cases that compare: means before and after, and the mean signed gain."""
 
@@ -92,7 +92,7 @@ class MetricChange(Fixed):
     dropped: tuple[str, ...] = ()
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Comparison(ByFields):
     """A run against a baseline.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import nsmallest
 from operator import itemgetter
 from typing import Literal
 
-from ..core.by_fields import ByFields, light_dataclass
+from ..core.by_fields import ByFields
 from ..core.case_scores import Score, Scores
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Run
@@ -32,7 +33,7 @@ GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibrati
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class GateOutcome(ByFields):
     """One judgement on a whole suite, and the sentence that explains it.
 

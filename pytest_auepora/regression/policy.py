@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from ..core.by_fields import Fixed, light_dataclass
+from ..core.by_fields import Fixed
 from ..errors import ThresholdError, did_you_mean
 
 __all__ = [
@@ -39,7 +39,7 @@ OVERRIDES = ("policy", "case_max_drop", "min_effect", "margin", "judge")
 """What may differ from metric to metric; alpha belongs to the whole family of metrics."""
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class AnchorPolicy(Fixed):
     """How strictly a run is held to the anchor, in the fields of `RegressionPolicy`; ``policy`` is the file's if None.
 
@@ -51,7 +51,7 @@ class AnchorPolicy(Fixed):
     margin: float = 0.1
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class RegressionPolicy(Fixed):
     """The knobs of the verdict.  Differences are in the metric's own unit.
 

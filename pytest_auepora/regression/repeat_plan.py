@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .gates import GateOutcome
 
-from ..core.by_fields import Fixed, light_dataclass
+from ..core.by_fields import Fixed
 
 __all__ = ["ONCE", "RepeatPlan"]
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class RepeatPlan(Fixed):
     """How often a stochastic system is asked the same question.
 

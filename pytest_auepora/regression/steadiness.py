@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..core.by_fields import light_dataclass
 from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import BaselineCase
 from .compare import CaseComparison, Comparison, ScoreChange
@@ -37,7 +36,7 @@ STEADY, BROKEN = 0.8, 0.5
 Singles = Mapping[str, Sequence["float | None"]]
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Steadiness:
     """What the repeats of a run and its baseline show.
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from ..core.by_fields import Fixed, light_dataclass
+from ..core.by_fields import Fixed
 from ..core.metrics_base import Direction
 from ..errors import ThresholdError, did_you_mean
 
@@ -75,7 +75,7 @@ class Bound(NamedTuple):
         return f"{'>=' if self.op == 'min' else '<='} {self.limit:.12g}"
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Gate(Fixed):
     """A bound on one statistic of one metric, over all cases or those whose labels match ``slice``.
 

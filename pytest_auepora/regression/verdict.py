@@ -7,11 +7,11 @@ guard here.  A partial run is not judged: a mean over three of forty cases says 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..core.by_fields import ByFields, light_dataclass
+from ..core.by_fields import ByFields
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
@@ -43,7 +43,7 @@ __all__ = ["GateOutcome", "Verdict", "judge"]
 Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
 
 
-@light_dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Verdict(ByFields):
     """What a run amounts to.
 
