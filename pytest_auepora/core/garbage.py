@@ -51,10 +51,16 @@ def set_aside() -> Callable[[], None]:
     frozen objects itself.
 
     Returns:
-        What brings it back.
+        What brings it back, and collects what became garbage meanwhile: if all is set aside once more at once, it
+        would not be found.
     """
     if not gc.isenabled() or not hasattr(gc, "freeze") or gc.get_freeze_count() > _OF_THE_START:
         return lambda: None
     gc.collect(1)
     gc.freeze()
-    return gc.unfreeze
+    return _bring_back
+
+
+def _bring_back() -> None:
+    gc.collect()
+    gc.unfreeze()

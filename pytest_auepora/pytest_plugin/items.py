@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterator, Sequence
-from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,15 +12,15 @@ import pytest
 from ..adapters.systems import System
 from ..core.booking import Fn, Upcoming
 from ..core.call_output import OutputSplitter, replay
-from ..core.garbage import set_aside
 from ..core.one_call import CallResult
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
 from .compat import variant_of
 from .failing import show_quickly, wants_traceback
-from .keys import CASE, CORPUS, PARCELS, SESSION, SUITE
+from .keys import CASE, CORPUS, OUT_OF_SIGHT, PARCELS, SESSION, SUITE
 from .lookahead import Queue
 from .only_hooks import OnlyHooks
+from .out_of_sight import OutOfSight
 from .session import AueporaSession
 from .stages import Taken, staged_suites
 from .wire import Parcel, attach
@@ -30,10 +29,7 @@ if TYPE_CHECKING:
     from ..core.run import CaseResult
     from ..io.golden_model import GoldenSuite
 
-__all__ = ["MANY", "Collecting", "run_case", "run_case_async"]
-
-MANY = 100
-"""Cases from which on they are kept out of the garbage collector's sight, a tenth of the time of a run of 1,000."""
+__all__ = ["Collecting", "run_case", "run_case_async"]
 
 
 def run_case(session: AueporaSession, rag: Any) -> None:
@@ -180,8 +176,7 @@ class Collecting(OnlyHooks):
         self.config = config
         self._splitter = OutputSplitter()
         self._items: list[pytest.Item] = []
-        self._undo = ExitStack()
-        config.add_cleanup(self._undo.close)  # so early that pytest's own, which collects garbage, comes before
+        self._out_of_sight = config.stash[OUT_OF_SIGHT] = OutOfSight(config)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Take golden files: by pattern, or because the command line names them."""
@@ -197,14 +192,10 @@ class Collecting(OnlyHooks):
         """Learn the run order, after every deselection and reordering."""
         self._splitter.install()  # on the streams behind pytest's own as well: between phases calls print there
         known, self._items = self.config.stash[SESSION], session.items
-        is_worker = hasattr(self.config, "workerinput")
-        if not is_worker:
+        if not hasattr(self.config, "workerinput"):
             known.queue = Queue(session.items)
             known.staged = staged_suites(session.items, known)
-        if sum(CASE in item.stash for item in session.items) >= MANY:
-            bring_back = set_aside()
-            if not is_worker:  # whose process ends with its session: the interpreter would walk all of it once more
-                self._undo.callback(bring_back)
+        self._out_of_sight.put(sum(CASE in item.stash for item in session.items))
 
     def pytest_unconfigure(self) -> None:
         """Let go of cases and what they measured: pytest, and the interpreter to end, would walk it again and again.
@@ -217,6 +208,7 @@ class Collecting(OnlyHooks):
             if CASE in item.stash:
                 del item.stash[CASE], item.stash[SUITE]
         self.config.stash[SESSION].let_go()
+        self._out_of_sight.put_again()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -288,4 +280,5 @@ class Collecting(OnlyHooks):
     def pytest_sessionfinish(self) -> None:
         """Cancel calls before pytest tears session fixtures down, also after ``-x`` and Ctrl-C."""
         self.config.stash[SESSION].callers.close()
+        self._out_of_sight.show()
         self._splitter.uninstall()

@@ -7,20 +7,17 @@ reports, so everything it knows comes from them and from the golden files.
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ..core.garbage import set_aside
 from ..errors import BaselineError
 from .collect import SUFFIXES
 from .compared import Compared
 from .conditions import Conditions
 from .entry import SWITCHES
-from .items import MANY
-from .keys import SESSION
+from .keys import OUT_OF_SIGHT, SESSION
 from .large import keeps_columns
 from .only_hooks import OnlyHooks
 from .variants import in_order
@@ -66,8 +63,6 @@ class Judge(OnlyHooks):
         self.unmeasured = False
         """Whether a golden file or case failed without a result, as over a corpus that is none."""
         self.complete = False
-        self._undo = ExitStack()
-        config.add_cleanup(self._undo.close)  # so early that pytest's own, which collects garbage, comes before
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
@@ -107,8 +102,7 @@ class Judge(OnlyHooks):
                 from ..core.result_table import ResultTable
 
                 run.cases = ResultTable(run.expected_ids, suite.rows)
-            if len(run.expected_ids) >= MANY:
-                self._undo.callback(set_aside())  # where workers run the cases; else it is done
+            self.config.stash[OUT_OF_SIGHT].put(len(run.expected_ids))  # where workers run the cases; else it is done
         return run
 
     @pytest.hookimpl(wrapper=True)

@@ -8,16 +8,19 @@ import pytest
 
 if TYPE_CHECKING:
     from ..io.golden import GoldenCase, GoldenSuite
+    from .out_of_sight import OutOfSight
     from .session import AueporaSession
     from .wire import Parcel
 
-__all__ = ["CASE", "CORPUS", "PARCELS", "SESSION", "SUITE"]
+__all__ = ["CASE", "CORPUS", "OUT_OF_SIGHT", "PARCELS", "SESSION", "SUITE"]
 
 CORPUS = "auepora_corpus_ids"
 """The fixture that says what the system can return."""
 
 SESSION: pytest.StashKey[AueporaSession] = pytest.StashKey()
 """On the config: what one process knows."""
+OUT_OF_SIGHT: pytest.StashKey[OutOfSight] = pytest.StashKey()
+"""On the config: what keeps a large run from the garbage collector."""
 CASE: pytest.StashKey[GoldenCase] = pytest.StashKey()
 """On an item: its golden case."""
 SUITE: pytest.StashKey[GoldenSuite] = pytest.StashKey()

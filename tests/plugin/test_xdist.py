@@ -94,30 +94,6 @@ def test_conditions_that_differ_between_workers_compare_with_none_of_them(projec
     assert "not comparable (chunker_version gw0 → gw0 and gw1)" in text
 
 
-def test_what_is_made_before_many_cases_is_set_aside_and_brought_back_unless_the_process_ends_with_them(
-    project: Project,
-) -> None:
-    """A worker ends sooner; a process that runs pytest may go on to something else."""
-    project.write(
-        "conftest.py",
-        project.path.joinpath("conftest.py").read_text(encoding="utf-8")
-        + "\n\nimport atexit\nimport gc\nimport os\nimport pathlib\n"
-        "from pytest_auepora.pytest_plugin import items, judge\n"
-        "items.MANY = judge.MANY = 5\nPLACE = pathlib.Path(__file__).parent\n\n\n"
-        "def tell(when):\n"
-        "    who = os.environ.get('PYTEST_XDIST_WORKER', 'first')\n"
-        "    (PLACE / f'{who}-{when}.txt').write_text(str(gc.get_freeze_count() > 1000))\n\n\n"
-        "def pytest_sessionfinish():\n    tell('finish')\n\n\n"
-        "atexit.register(tell, 'exit')\n",
-    )
-    for args in ((), ("-n", "1")):
-        project.run_apart(*args).assert_outcomes(passed=7)
-        told = {path.stem: path.read_text(encoding="utf-8") for path in project.path.glob("*-*.txt")}
-        assert told.pop("first-finish") == "True"
-        assert told.pop("first-exit") == "False"
-        assert told == ({"gw0-finish": "True", "gw0-exit": "True"} if args else {})
-
-
 def test_workers_report_to_a_controller_without_a_terminal(project: Project) -> None:
     project.accept()
     before = project.baseline.read_bytes()
