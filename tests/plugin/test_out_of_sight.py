@@ -37,12 +37,14 @@ def test_what_is_made_before_many_cases_is_out_of_sight_until_others_report_and_
     project.write(
         "conftest.py",
         project.path.joinpath("conftest.py").read_text(encoding="utf-8")
-        + "\n\nimport atexit\nimport gc\nimport os\nimport pathlib\nimport pytest\n"
+        + "\n\nimport atexit\nimport gc\nimport pathlib\nimport pytest\n"
         "from _pytest import unraisableexception\n"
         "from pytest_auepora.pytest_plugin import out_of_sight\n"
         "out_of_sight.MANY = 5\nPLACE = pathlib.Path(__file__).parent\n\n\n"
+        "def pytest_configure(config):\n"
+        "    global who\n"
+        "    who = getattr(config, 'workerinput', {'workerid': 'first'})['workerid']\n\n\n"
         "def tell(when):\n"
-        "    who = os.environ.get('PYTEST_XDIST_WORKER', 'first')\n"
         "    (PLACE / f'{who}-{when}.txt').write_text(str(gc.get_freeze_count() > 1000))\n\n\n"
         "def collected(*args, real=unraisableexception.gc_collect_harder):\n"
         "    tell('collect')\n    real(*args)\n\n\n"
