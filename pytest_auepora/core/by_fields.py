@@ -18,6 +18,7 @@ __all__ = ["ByFields", "Fixed", "names_of"]
 
 
 _NAMES: dict[type[Any], frozenset[str]] = {}
+"""No ``functools.cache``: to a type checker, a class whose objects have no hash has none either."""
 
 
 def names_of(kind: type[Any]) -> frozenset[str]:

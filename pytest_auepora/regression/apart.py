@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import MetricInfo, Run
 from .compare import Comparison, MetricChange
-from .gates import GateOutcome, leave_undecided
+from .gates import GateOutcome, cases_words, leave_undecided
 from .measurements import APART, Pairs, aggregate_of, settle
 from .policy import RegressionPolicy
 
@@ -150,7 +150,7 @@ def _judge(gate: GateOutcome, question: _Question, policy: RegressionPolicy, alp
 
 def _told(question: _Question) -> str:
     change = question.change
-    over = f"{change.n} case{'s' * (change.n != 1)}"
+    over = cases_words(change.n)
     clusters = "" if question.n_clusters == change.n else f" in {question.n_clusters} clusters"
     return f"{question.name} {change.before:.4f} \u2192 {change.after:.4f} over {over}{clusters}"
 

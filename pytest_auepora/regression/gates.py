@@ -24,9 +24,11 @@ __all__ = [
     "GateKind",
     "GateOutcome",
     "GateState",
+    "cases_words",
     "errored_words",
     "judge_gate",
     "leave_undecided",
+    "regression_title",
 ]
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
@@ -63,6 +65,16 @@ class GateOutcome(ByFields):
     differs, by the usual spread of scores."""
     warning: str = ""
     """What is said where ``mde`` exceeds the margin."""
+
+    @property
+    def is_of_whole(self) -> bool:
+        """Whether it says that a metric got worse over the whole suite, and not over a slice of it."""
+        return self.title == regression_title(self.metric)
+
+
+def regression_title(part: str) -> str:
+    """Return the title of the outcome about a metric, or a slice of it, against its baseline."""
+    return f"regression: {part}"
 
 
 def leave_undecided(gate: GateOutcome, policy: RegressionPolicy) -> None:
@@ -105,8 +117,7 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Scores, 
         return _fail(out, f"nothing was measured: {_why_nothing(scores)}")
     out.value = aggregate(metric, scores).gated if gate.stat == "aggregate" else _statistic(gate, metric, scores, run)
     if out.value is None:
-        told = f"{n_error} case{'s' * (n_error != 1)} errored"
-        return _fail(out, f"{told}, and an error has no worst {gate.metric} to count with")
+        return _fail(out, f"{cases_words(n_error)} errored, and an error has no worst {gate.metric} to count with")
     sign = 1 if metric.direction == "higher" else -1
     values = ((sign * _value(s, metric), i) for i, s in _counted(scores))
     short = ((value, i) for value, i in values if not gate.bound.holds(sign * value))
@@ -123,6 +134,11 @@ def _why_nothing(scores: Scores) -> str:
         return most.removeprefix("pytest_auepora.errors.")
     reasons = sorted({s.reason for s in scores if s.reason})
     return "; ".join(reasons[:2]) or "the metric gave no score"
+
+
+def cases_words(n: int) -> str:
+    """Return how many cases, as '1 case' or '2 cases'."""
+    return f"{n} case{'s' * (n != 1)}"
 
 
 def errored_words(n_error: int) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from ..core.run import Run
 from .compare import Comparison
-from .gates import GateOutcome
+from .gates import GateOutcome, cases_words
 
 __all__ = ["label_notes", "label_outcomes"]
 
@@ -32,12 +32,8 @@ def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
     apart: dict[str, list[str]] = {}
     for case_id, why in comparison.apart.items() if comparison is not None else ():
         apart.setdefault(why, []).append(case_id)
-    out += [f"retrieval not comparable in {_cases(len(ids))}: {why}" for why, ids in apart.items()]
+    out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in apart.items()]
     return out
-
-
-def _cases(n: int) -> str:
-    return f"{n} case{'s' * (n != 1)}"
 
 
 def label_outcomes(run: Run) -> list[GateOutcome]:
@@ -51,5 +47,5 @@ def label_outcomes(run: Run) -> list[GateOutcome]:
         return []
     names = [name for one in lost.values() for name in one]
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    message = f"{shown}: moved labels without a match, so retrieval is n/a in {_cases(len(lost))}; {_HELP}"
+    message = f"{shown}: moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}; {_HELP}"
     return [GateOutcome("coverage: labels", "coverage", "failed", message, owner=run.owner, culprits=tuple(lost)[:5])]

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ..core.run import Run
 from .compare import Comparison
-from .gates import GateOutcome, leave_undecided
+from .gates import GateOutcome, cases_words, leave_undecided, regression_title
 from .policy import RegressionPolicy
 from .slices import Part, is_too_small, parts_of
 from .steadiness import instead_of_cases
@@ -48,13 +48,9 @@ def judge_regression(
 
 def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
     """Return one note for each metric that passed, though a loss of the margin would hardly have been seen."""
-    few = [gate for gate in gates if gate.warning and gate.state == "passed" and gate.title == _title(gate.metric)]
+    few = [gate for gate in gates if gate.warning and gate.state == "passed" and gate.is_of_whole]
     told = [f"{gate.metric}: {gate.warning}" for gate in few[:_MOST_NOTES]]
     return told + ([f"so it is with {len(few) - _MOST_NOTES} other metrics"] if len(few) > _MOST_NOTES else [])
-
-
-def _title(name: str) -> str:
-    return f"regression: {name}"
 
 
 def _outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
@@ -62,7 +58,7 @@ def _outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
     change = part.change
     shown = change if part.slice else comparison.aggregates.get(part.metric, change)
     return GateOutcome(
-        _title(part.title), "regression", "passed", "", part.metric, shown.after, n=change.n,
+        regression_title(part.title), "regression", "passed", "", part.metric, shown.after, n=change.n,
         total=len(run.cases), owner=run.owner_of(part.metric), culprits=change.dropped[:5], before=shown.before,
     )  # fmt: skip
 
@@ -72,7 +68,7 @@ def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionP
     own = policy.for_metric(part.metric)
     out = _outcome(run, comparison, part)
     out.bound = f"drop <= {own.min_effect:g}"
-    told = f"{part.title} {change.before:.4f} → {change.after:.4f} over {change.n} case{'s' * (change.n != 1)}"
+    told = f"{part.title} {change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
     if -change.gain > own.min_effect + 1e-9:
         out.state = "failed"
         fell = Bound("max", own.min_effect).shown(-change.gain)

@@ -209,7 +209,7 @@ def _found_from(verdict: Verdict) -> Iterator[str]:
     """Say how small a loss these cases would show, of the metrics that were tested as a whole."""
     found: dict[str, list[str]] = {}
     for gate in verdict.gates:
-        if gate.mde is not None and gate.state != "not judged" and gate.title == f"regression: {gate.metric}":
+        if gate.mde is not None and gate.state != "not judged" and gate.is_of_whole:
             found.setdefault(number(gate.mde), []).append(gate.metric)
     if found:
         every = len(found) == 1

@@ -33,6 +33,16 @@ def more(project: Project, text: str) -> None:
     conftest.write_text(conftest.read_text(encoding="utf-8") + text, encoding="utf-8")
 
 
+def in_controller(project: Project, plugin: str) -> None:
+    """Register the source of a *plugin* in the process that judges, and in no worker."""
+    project.write("in_controller.py", plugin)
+    more(
+        project,
+        "\ndef pytest_configure(config):\n    if not hasattr(config, 'workerinput'):\n"
+        "        import in_controller\n        config.pluginmanager.register(in_controller)\n",
+    )
+
+
 def phases(project: Project, *args: str, **outcomes: int) -> dict[str, set[str]]:
     """Run the project and return which cases were set up, called and torn down, each at most once."""
     more(project, WATCH)
@@ -160,14 +170,7 @@ def test_tests_of_the_project_between_golden_files_run_as_ever(project: Project)
 @pytest.mark.parametrize("reads", [False, True])
 def test_workers_know_whether_somebody_reads_reports_in_the_controller(project: Project, reads: bool) -> None:
     pytest.importorskip("xdist")
-    project.write(
-        "reader.py", "def pytest_runtest_logreport(report):\n    print('read', report.when)\n" if reads else ""
-    )
-    more(
-        project,
-        "\ndef pytest_configure(config):\n    if not hasattr(config, 'workerinput'):\n"
-        "        import reader\n        config.pluginmanager.register(reader)\n",
-    )
+    in_controller(project, "def pytest_runtest_logreport(report):\n    print('read', report.when)\n" if reads else "")
     result = project.run_apart("-n", "1", "-s", "-p", "no:rerunfailures")
     result.assert_outcomes(passed=7)
     assert result.stdout.str().count("read setup") == (5 if reads else 0)
@@ -187,19 +190,14 @@ def test_a_controller_is_told_that_cases_begin_and_end(project: Project, listens
     """One message for a case where nobody is there to listen; it is monitored, so that nobody has a hook for it."""
     pytest.importorskip("xdist")
     hooks = "".join(f"\ndef pytest_runtest_{name}(nodeid):\n    pass\n" for name in ("logstart", "logfinish"))
-    project.write(
-        "listener.py",
-        "SAID = []\n\n\ndef watch(config):\n"
+    in_controller(
+        project,
+        "def pytest_configure(config):\n"
         "    def before(name, impls, kwargs):\n"
         "        if name.startswith('pytest_runtest_log'):\n"
         "            nodeid = kwargs['report'].nodeid if 'report' in kwargs else kwargs['nodeid']\n"
         "            print('SAID', name, nodeid)\n"
         "    config.pluginmanager.add_hookcall_monitoring(before, lambda *_: None)\n" + (hooks if listens else ""),
-    )
-    more(
-        project,
-        "\ndef pytest_configure(config):\n    if not hasattr(config, 'workerinput'):\n"
-        "        import listener\n        listener.watch(config)\n        config.pluginmanager.register(listener)\n",
     )
     result = project.run_apart("-n", "1", "-s", "-p", "no:rerunfailures")
     result.assert_outcomes(passed=7)
