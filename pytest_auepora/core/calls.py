@@ -114,15 +114,19 @@ class Caller:
         upcoming, alone = self._alone(key, self._ahead, upcoming, limit)
         if alone:
             return call_here(self._own_call(fn), self._await_elsewhere)
-        call = self._booking.book(self._beside(), self._ahead, (key, fn, limit), upcoming)
+        call: Call | None = None
         try:
+            call = self._booking.book(self._beside(), self._ahead, (key, fn, limit), upcoming)
             if self._meanwhile is not None and not call.finished.wait(_START):
                 self._use_time()
             self._wait(call)
         except KeyboardInterrupt:
             raise
         except BaseException:  # somebody ends the waiting, as pytest-timeout does: the place of the call is wanted
-            self._forget([self._ahead.pop(key, call)])
+            if call is None:  # ended while calls are being submitted: which of them were is not certain
+                self.drop()
+            else:
+                self._forget([self._ahead.pop(key, call)])
             raise
         self._ahead.pop(key, None)
         return call.take()

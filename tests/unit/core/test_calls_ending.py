@@ -10,9 +10,11 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
+from pytest_auepora.core.booking import Fn
 from pytest_auepora.core.calls import Caller
 
 from .asking import LONG, Gauge, run_all
@@ -82,7 +84,10 @@ def test_ctrl_c_reaches_an_owner_that_waits(release: threading.Event) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
 @pytest.mark.parametrize("coroutines", [False, True])
-def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(release: threading.Event, coroutines: bool) -> None:
+@pytest.mark.parametrize("booking", [False, True], ids=["waiting", "booking"])
+def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(
+    release: threading.Event, coroutines: bool, booking: bool
+) -> None:
     class TooLong(BaseException): ...
 
     def ring(*_: object) -> None:
@@ -106,12 +111,17 @@ def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(release: thr
     async def good() -> str:
         return "good"
 
+    def upcoming(key: int) -> Iterator[tuple[int, Fn]]:
+        yield key + 10, good
+        while booking:  # until the signal comes: the call runs, and those that follow are still being looked at
+            time.sleep(0.01)
+
     before = signal.signal(signal.SIGALRM, ring)
     try:
         with Caller(2, grace=0.05, coroutines=coroutines) as caller:
             for key in range(2):
                 with pytest.raises(TooLong):
-                    caller.call(key, hang_awaiting if coroutines else hang, [(key + 10, good)])
+                    caller.call(key, hang_awaiting if coroutines else hang, upcoming(key))
             assert caller.call(2, good, timeout=LONG).value == "good"
             assert not ended
     finally:
