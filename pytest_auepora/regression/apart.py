@@ -128,7 +128,8 @@ def _tolerate(gate: GateOutcome, question: _Question) -> None:
     if question.drop > question.min_effect + 1e-9:
         gate.state = "failed"
         limit = _amount(question.min_effect, question)
-        gate.message += f": {_worse(question)} of {_amount(question.drop, question)}, more than the tolerated {limit}"
+        drop = next(said for d in range(4, 18) if (said := _amount(question.drop, question, digits=d)) != limit)
+        gate.message += f": {_worse(question)} of {drop}, more than the tolerated {limit}"
 
 
 def _judge(gate: GateOutcome, question: _Question, policy: RegressionPolicy, alpha: float) -> None:
@@ -177,5 +178,5 @@ def _worse(question: _Question) -> str:
     return "drop" if question.info.direction == "higher" else "rise"
 
 
-def _amount(size: float, question: _Question) -> str:
-    return f"{size * 100:.4g} %" if question.effect == "ratio" else f"{size:.4g}"
+def _amount(size: float, question: _Question, *, digits: int = 4) -> str:
+    return f"{size * 100:.{digits}g} %" if question.effect == "ratio" else f"{size:.{digits}g}"

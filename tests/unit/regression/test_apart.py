@@ -111,6 +111,8 @@ def test_own_limits_and_few_cases() -> None:
     found = gate(now, before, metrics=LATENCY)
     assert found.state == "failed"
     assert found.message.endswith("rise of 20 %, more than the tolerated 10 %")
+    found = gate(timed(0.1, 0.2, 0.330003), before, metrics=LATENCY)
+    assert found.message.endswith("rise of 10.001 %, more than the tolerated 10 %"), "nothing is more than itself"
     wide = {"p95_latency": {"policy": "tolerance", "min_effect": 0.25}}
     assert gate(now, before, metrics=wide).state == "passed"
 
