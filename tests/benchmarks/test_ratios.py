@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from statistics import median
 
 import pytest
@@ -67,3 +68,20 @@ def test_the_verdict_on_an_unchanged_run_is_cheap() -> None:
     same = [PairedMetric(f"m{m}", {f"c{i}": 0.0 for i in range(500)}) for m in range(20)]
     moved = [PairedMetric(f"m{m}", {f"c{i}": (-0.1, 0.1)[i % 2] for i in range(500)}) for m in range(20)]
     assert faster(lambda: timed(lambda: judge_family(same, {})), lambda: timed(lambda: judge_family(moved, {}))) >= 2
+
+
+def test_the_verdict_on_a_moved_run_costs_a_twentieth_of_signs_flipped_one_by_one() -> None:
+    from pytest_auepora.regression.significance import PairedMetric, judge_family
+
+    rng = Random(0)
+    gains = [[rng.choice([-1.0, 0.0, 0.0, 0.25, 1.0]) for _ in range(500)] for _ in range(20)]
+    metrics = [PairedMetric(f"m{m}", {f"c{i}": gain for i, gain in enumerate(gains[m])}) for m in range(20)]
+
+    def one_by_one() -> None:
+        for _ in range(100):
+            signs = [rng.choice((-1.0, 1.0)) for _ in range(500)]
+            min(sum(sign * gain for sign, gain in zip(signs, column, strict=True)) for column in gains)
+
+    drawn = 10_000  # what the verdict draws, near enough
+    ratio = faster(lambda: timed(lambda: judge_family(metrics, {})), lambda: timed(one_by_one))
+    assert ratio * drawn / 100 >= 20
