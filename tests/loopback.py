@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = ["Quiet", "served"]
+__all__ = ["Quiet", "nobody_listens", "served"]
 
 
 class Quiet(BaseHTTPRequestHandler):
@@ -35,3 +36,11 @@ def served(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextmanager
+def nobody_listens() -> Iterator[str]:
+    """Give a URL that refuses connections: its port is taken, so that no other test's server gets it meanwhile."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"

@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from ..core.retry import asked_by_headers
 from ..core.types import EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError
 from .documents import NESTED_KEYS, to_retrieved
@@ -39,10 +40,16 @@ _QUESTION: Final = {"question": "{query}"}
 
 
 class HttpCallError(AueporaError, ConnectionError):
-    """The endpoint could not be reached, or said no.  ``status`` is the HTTP status, or None."""
+    """The endpoint could not be reached, or said no.
 
-    def __init__(self, message: str, status: int | None = None) -> None:
+    Attributes:
+        status: the HTTP status, or None.
+        retry_after: seconds that the endpoint asked to wait (``Retry-After``, as a number or a date), or None.
+    """
+
+    def __init__(self, message: str, status: int | None = None, retry_after: float | None = None) -> None:
         self.status = status
+        self.retry_after = retry_after
         super().__init__(message)
 
 
@@ -138,7 +145,7 @@ class HttpRag:
         except HTTPError as exc:
             body = self._shown(_start_of(exc))
             message = hide(f"{self._method} {self._where} answered {exc.code} {exc.reason}: {body}", self._secrets)
-            raise HttpCallError(message, exc.code) from None
+            raise HttpCallError(message, exc.code, asked_by_headers(exc.headers)) from None
         except TimeoutError:
             raise self._late() from None
         except (OSError, HTTPException, UnicodeError) as exc:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["RetryPolicy"]
+__all__ = ["RetryPolicy", "asked_by_headers"]
 
 _LONGEST_REASON = 120
+_MOST_CAUSES = 3
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class RetryPolicy:
 
     The wait before attempt n + 1 is ``backoff * 2 ** (n - 1)`` seconds, or what the exception itself asks for
     (``retry_after`` in seconds, or a ``Retry-After`` header in seconds or as an HTTP date on it or on its
-    ``response``), never more than ``max_wait``.  There is no jitter: equal failures give equal waits.
+    ``response``), or else what it was raised from; never more than ``max_wait``.  There is no jitter: equal failures
+    give equal waits.
 
     Attributes:
         exceptions: classes, or names of classes: ``"RateLimitError"`` matches wherever the class lives,
@@ -64,7 +65,7 @@ class RetryPolicy:
         """Return the seconds to wait after *attempt* (1-based) failed, or None if *error* is final."""
         if attempt >= self.attempts or not self.matches(error):
             return None
-        asked = _retry_after(error)
+        asked = _asked(error)
         wait = self.backoff * 2.0 ** min(attempt - 1, 60) if asked is None else asked
         return min(max(wait, 0.0), self.max_wait)
 
@@ -94,25 +95,28 @@ def _inside(error: BaseException) -> tuple[BaseException, ...]:
     return inner if isinstance(inner, tuple) and all(isinstance(one, BaseException) for one in inner) else ()
 
 
-def _retry_after(error: BaseException) -> float | None:
-    """Return what the server asked for, in seconds; of a group the longest."""
-    if inner := _inside(error):
-        return max((asked for one in inner if (asked := _retry_after(one)) is not None), default=None)
-    for value, unit in _asked(error):
-        seconds = _seconds(value)
-        if seconds is not None:
-            return seconds * unit
+def asked_by_headers(headers: Any) -> float | None:
+    """Return the seconds that the *headers* of a reply ask to wait, None where they do not, or cannot be read."""
+    if not hasattr(headers, "items"):
+        return None
+    lowered = {str(k).lower(): v for k, v in headers.items()}
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        if (value := _seconds(lowered.get(name))) is not None:
+            return value * unit
     return None
 
 
-def _asked(error: Any) -> Iterator[tuple[Any, float]]:
-    yield getattr(error, "retry_after", None), 1.0
+def _asked(error: BaseException, causes: int = _MOST_CAUSES) -> float | None:
+    """Return what the server asked for, in seconds; of a group the longest, else what the cause of *error* says."""
+    if inner := _inside(error):
+        return max((asked for one in inner if (asked := _asked(one, causes)) is not None), default=None)
+    found = _seconds(getattr(error, "retry_after", None))
     for holder in (getattr(error, "response", None), error):
-        headers: Any = getattr(holder, "headers", None)
-        if hasattr(headers, "items"):
-            lowered = {str(k).lower(): v for k, v in headers.items()}
-            yield lowered.get("retry-after-ms"), 0.001
-            yield lowered.get("retry-after"), 1.0
+        if found is None:
+            found = asked_by_headers(getattr(holder, "headers", None))
+    if found is None and error.__cause__ is not None and causes:  # frameworks wrap what their components raise
+        return _asked(error.__cause__, causes - 1)
+    return found
 
 
 def _seconds(value: Any) -> float | None:

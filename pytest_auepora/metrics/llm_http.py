@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from ..core.retry import asked_by_headers
 from ..errors import AueporaError
 
 __all__ = ["JudgeCallError", "TransientJudgeError", "post_json"]
@@ -30,9 +31,9 @@ class JudgeCallError(AueporaError):
 
 
 class TransientJudgeError(JudgeCallError):
-    """It may go well the next time.  ``retry_after`` is what the server asks for, where it does."""
+    """It may go well the next time.  ``retry_after`` is how many seconds the server asks to wait, where it does."""
 
-    def __init__(self, message: str, *, status: int | None = None, retry_after: str | None = None) -> None:
+    def __init__(self, message: str, *, status: int | None = None, retry_after: float | None = None) -> None:
         super().__init__(message, status=status)
         self.retry_after = retry_after
 
@@ -94,7 +95,7 @@ def _read(response: Any, end: float, *, most: int = _LONGEST_REPLY, strict: bool
 def _refused(status: int, headers: Any, raw: bytes) -> JudgeCallError:
     message = f"the judge's server said {status}: {_text(raw) or 'nothing more'}"
     if status in _TRANSIENT:
-        return TransientJudgeError(message, status=status, retry_after=headers.get("Retry-After"))
+        return TransientJudgeError(message, status=status, retry_after=asked_by_headers(headers))
     return JudgeCallError(message, status=status)
 
 

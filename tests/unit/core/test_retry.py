@@ -102,6 +102,21 @@ def test_a_date_is_a_time_to_wait_for() -> None:
     assert 10 < wait <= 20
 
 
+def test_what_wraps_an_error_asks_for_what_its_cause_does() -> None:
+    class Wrapped(Exception):
+        """As of a framework, whose users can name nothing else."""
+
+    policy = RetryPolicy(("Wrapped",))
+    wrapped = Wrapped("component 'generator' failed")
+    wrapped.__cause__ = error(headers={"Retry-After": "7"})
+    assert policy.pause(wrapped, 1) == 7
+    wrapped.retry_after = 3  # type: ignore[attr-defined]
+    assert policy.pause(wrapped, 1) == 3, "its own word goes first"
+    circle = Wrapped()
+    circle.__cause__ = circle
+    assert policy.pause(circle, 1) == 0.5
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
