@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..errors import AueporaError
+from .item_by_item import ByItem, ItemByItem
 from .workers import Parcel, run_packed, worker_pool
 
 __all__ = ["BATCH_SIZE", "Lost", "Task", "all_cores", "in_batches", "run_batches"]
@@ -72,7 +73,8 @@ def run_batches(
     Args:
         task: what is done with a batch; what it raises is raised here, when its turn has come.
         batches: the series, read as there is room.
-        executor: where it is done; not shut down.  One of threads gets the task itself, any other gets it pickled.
+        executor: where it is done; not shut down.  One of threads gets the task itself, and where that is `ByItem` the
+            items of a batch each by itself; any other gets it pickled.
         jobs: without an executor, how many processes of our own do it; 1 is this one.
         in_flight: how many batches are under way at most; by default two for every core or process.
         name_of: what to call an item that cannot be pickled.
@@ -106,8 +108,8 @@ class _Lane(Protocol[T_contra, R_co]):
 
     can_renew: bool
 
-    def start(self, batch: Sequence[T_contra]) -> Future[Any]: ...
-    def result(self, future: Future[Any]) -> R_co: ...
+    def start(self, batch: Sequence[T_contra]) -> Any: ...  # a future, or what is waited for and cancelled like one
+    def result(self, future: Any) -> R_co: ...
     def renew(self) -> None: ...
     def close(self) -> None: ...
 
@@ -118,12 +120,13 @@ class _Threads(Generic[T, R]):
     def __init__(self, task: Task[T, R], executor: Executor) -> None:
         self._task, self._executor = task, executor
 
-    def start(self, batch: Sequence[T]) -> Future[Any]:
+    def start(self, batch: Sequence[T]) -> Future[R] | ItemByItem[T, R]:
+        if isinstance(self._task, ByItem):
+            return ItemByItem(self._task, batch, self._executor)
         return self._executor.submit(self._task, batch)
 
-    def result(self, future: Future[Any]) -> R:
-        made: R = future.result()
-        return made
+    def result(self, future: Future[R] | ItemByItem[T, R]) -> R:
+        return future.result()
 
     def renew(self) -> None: ...
 
@@ -159,7 +162,7 @@ class _Window(Generic[T, R]):
 
     def __init__(self, lane: _Lane[T, R], size: int) -> None:
         self.lane, self.size = lane, size
-        self.waiting: deque[tuple[list[T], Future[Any]]] = deque()
+        self.waiting: deque[tuple[list[T], Any]] = deque()
 
     def run(self, batches: Iterable[list[T]]) -> Iterator[tuple[list[T], R | Lost]]:
         try:

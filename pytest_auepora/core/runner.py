@@ -57,10 +57,13 @@ class AueporaEvaluator:
         Args:
             dataset: gone through as far as it takes to see that every required field is there, and then once more.
             executor: calls the system and measures; ``Client.get_executor()`` of Dask, for instance.  System and
-                metrics are pickled, unless it is one of threads.  It is not shut down.
+                metrics are pickled, and a batch is one piece of work, its calls made one after another.  A
+                ``ThreadPoolExecutor`` gets every call as a piece of its own, so that as many overlap as it has
+                threads, whatever *batch_size*; a batch is measured when its last call is done.  It is not shut down.
             jobs: without an executor, in how many processes to do it; None is one for every core.
-            batch_size: samples a batch.
-            in_flight: how many batches are under way at most; by default two for every process.
+            batch_size: samples that are measured at once.
+            in_flight: how many batches are under way at most; by default two for every process, with an executor
+                two for every core but at least 32.
             progress: whether a bar is shown on standard error; None: where somebody looks at it.
 
         Raises:
@@ -112,14 +115,19 @@ class _Part:
 
 @dataclass
 class _Measure:
-    """Calls the system on a batch and measures what it gives."""
+    """Calls the system on a batch and measures what it gives; `ByItem`, as calls wait and models like company."""
 
     system: RAGSystemProtocol
     metrics: list[Metric]
     top_k: int
 
     def __call__(self, batch: Sequence[EvaluationSample]) -> _Part:
-        outputs = [self.system.run(sample, top_k=self.top_k) for sample in batch]
+        return self.together(batch, [self.one(sample) for sample in batch])
+
+    def one(self, sample: EvaluationSample) -> SystemOutputs:
+        return self.system.run(sample, top_k=self.top_k)
+
+    def together(self, batch: Sequence[EvaluationSample], outputs: list[SystemOutputs]) -> _Part:
         in_parts = [metric for metric in self.metrics if not _sees_everything(metric)]
         part = _Part(
             [MeasurementColumn(metric.measure_many(batch, outputs)) for metric in in_parts],

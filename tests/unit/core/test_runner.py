@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import tracemalloc
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,9 +13,10 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.dataset import InMemoryDataset
+from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.plan import EvaluationPlan
 from pytest_auepora.core.runner import AueporaEvaluator
-from pytest_auepora.core.types import EvaluationSample, SystemOutputs
+from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.errors import LostWorkError, UnsendableError
 from pytest_auepora.metrics.registry import Registry
 
@@ -30,6 +33,63 @@ def test_the_numbers_are_those_of_one_batch_wherever_it_is_done() -> None:
     with ThreadPoolExecutor(3) as threads:
         assert evaluator.evaluate(Made(300), batch_size=16, executor=threads) == at_once
     assert evaluator.evaluate(Made(300), batch_size=32, jobs=2) == at_once
+
+
+def test_threads_overlap_calls_whatever_the_size_of_a_batch() -> None:
+    """Calls that wait for one another: they end only where as many are under way as there are threads."""
+    together = threading.Barrier(8)
+
+    class Waits(Answers):
+        def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
+            together.wait(30)
+            return super().run(sample, top_k=top_k)
+
+    metrics = plan(Lengths(), sizes := _Sizes())
+    evaluator = AueporaEvaluator(Waits(), metrics)
+    with ThreadPoolExecutor(8) as threads:
+        done = evaluator.evaluate(Made(24), executor=threads)
+        cut = evaluator.evaluate(Made(24), executor=threads, batch_size=5)
+    assert done == cut == AueporaEvaluator(Answers(), metrics).evaluate(Made(24))
+    assert sizes.seen[0] == 24
+    assert sorted(sizes.seen[1:6]) == [4, 5, 5, 5, 5]
+
+
+class _Sizes(Metric):
+    """Notes how many samples it is given at once."""
+
+    name = "sizes"
+    target = TargetCategory.GENERATION_RELEVANCE
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+
+    def measure_many(
+        self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
+    ) -> list[Measurement | NotApplicable]:
+        self.seen.append(len(samples))
+        return [Measurement(1.0) for _ in samples]
+
+
+def test_of_calls_in_threads_the_first_in_order_that_fails_is_told_and_no_more_are_made() -> None:
+    failed, told, asked = threading.Event(), threading.Event(), []
+
+    class Fails(Answers):
+        def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
+            asked.append(n := int(sample.sample_id[1:]))
+            if n == 1:
+                assert failed.wait(30)  # it is the last to fail
+            if n in (1, 2):
+                failed.set()
+                raise ConnectionError(f"refused s{n}")
+            if n > 2:
+                assert told.wait(30)
+            return super().run(sample, top_k=top_k)
+
+    with ThreadPoolExecutor(2) as threads:
+        with pytest.raises(ConnectionError, match="refused s1"):
+            AueporaEvaluator(Fails(), plan()).evaluate(Made(300), executor=threads)
+        told.set()
+    assert len(asked) <= 3 + 2  # the threads may have begun one more each
 
 
 def test_an_empty_set_gives_what_it_gave() -> None:
