@@ -42,7 +42,10 @@ def _add_options(add: Callable[..., None]) -> None:
         help="accept results into the baseline (implies --auepora); WORDS: all (default), new, improved",
     )  # fmt: skip
     add("--auepora-prune", action="store_true", help="drop baseline cases the golden files no longer have (full runs)")
-    add("--auepora-anchor", action="store_true", help="make this run the anchor, an older baseline judged as well")
+    add(
+        "--auepora-anchor", action="store_true",
+        help="make this run the anchor, which later runs are held to as well (implies --auepora)",
+    )  # fmt: skip
     add("--auepora-require-baseline", action="store_true", help="fail where a suite has no baseline (for CI)")
     add("--auepora-baseline", metavar="PATH", help="directory or .json file to use instead of __baselines__/")
     add("--auepora-concurrency", type=int, metavar="N", help="calls in flight (default: 1, async systems 8)")
