@@ -1,4 +1,4 @@
-"""Whose output is whose: what an early call prints and logs stays with it until its owner replays it.
+"""Whose output is whose: what an early call prints and logs stays with it until its owner asks for its result.
 
 `OutputSplitter` puts itself in front of the streams' ``write`` and in front of the root logger's handlers.  Text
 printed outside of any early call passes through untouched.  What cannot be told apart: threads that a call starts
@@ -13,9 +13,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .one_call import CallResult, capturing_call
+from .one_call import Call, CallResult, capturing_call
 
-__all__ = ["OutputSplitter", "keep_with_call", "replay"]
+__all__ = ["OutputSplitter", "handed_over", "keep_with_call"]
 
 _STREAMS = ("stdout", "stderr")
 
@@ -124,10 +124,21 @@ def _frozen(record: logging.LogRecord) -> logging.LogRecord:
     return frozen
 
 
-def replay(result: CallResult) -> None:
-    """Print and log, here and now, what *result*'s call printed and logged; each piece once."""
-    output, result.output = result.output, []
-    records, result.records = result.records, []
+def handed_over(call: Call) -> CallResult:
+    """Hand *call* over to its owner: what it gave, and, here and now, what it printed and logged."""
+    result = call.take()
+    if call.output or call.records:
+        try:
+            _replay(call)
+        except Exception as exc:  # a handler complains of a faulty log call, as pytest's does: there it ends the call
+            if result.error is None:
+                result.value, result.error = None, exc
+    return result
+
+
+def _replay(call: Call) -> None:
+    output, call.output = call.output, []
+    records, call.records = call.records, []
     for name, text in output:
         stream = getattr(sys, name)
         if stream is not None:

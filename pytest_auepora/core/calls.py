@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from .booking import Booking, Fn, Upcoming
+from .call_output import handed_over
 from .here import acall_here, call_here, running_trio
 from .loops import LoopLane, LoopThread
 from .one_call import Call, CallResult
@@ -101,6 +102,8 @@ class Caller:
     def call(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None) -> CallResult:
         """Return what *fn* gives: a value, or what an awaitable that it returns gives.
 
+        What it printed and logged beside its owner is printed and logged before this returns.
+
         Args:
             key: the name of this call, under which it may have been started early.
             fn: the call.
@@ -129,7 +132,7 @@ class Caller:
                 self._forget([self._ahead.pop(key, call)])
             raise
         self._ahead.pop(key, None)
-        return call.take()
+        return handed_over(call)
 
     async def acall(
         self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None
@@ -152,27 +155,36 @@ class Caller:
             await lane.wait(call)
         finally:
             lane.ahead.pop(key, None)
-        return call.take()
+        return handed_over(call)
 
-    def map(self, fns: Iterable[Fn]) -> Iterator[CallResult]:
-        """Yield the result of each of *fns*, in order, in constant memory: *fns* is read as results are taken."""
+    def map(self, fns: Iterable[Fn], timeouts: Iterable[float | None] = repeat(None)) -> Iterator[CallResult]:
+        """Yield the result of each of *fns*, in order, in constant memory: *fns* is read as results are taken.
+
+        Each may have a limit of its own among *timeouts*: seconds, or None for the caller's.
+        """
+        calls = zip(fns, timeouts)  # noqa: B905 - there may be more limits than functions
         if not self.lookahead:
-            for fn in fns:
-                yield self.call(object(), fn)
+            for fn, limit in calls:
+                yield self.call(object(), fn, timeout=limit)
             return
         window: deque[object] = deque()
         try:
-            for fn in fns:
-                key = object()
-                self._booking.submit(self._beside(), self._ahead, key, fn, self.timeout)
-                window.append(key)
+            for fn, limit in calls:
+                window.append(key := object())
+                own = self.timeout if limit is None else _checked(limit)
+                self._booking.submit(self._beside(), self._ahead, key, fn, own)
                 if len(window) > self.lookahead:
-                    yield self._take(window.popleft())
+                    yield self._take(window)
             while window:
-                yield self._take(window.popleft())
+                yield self._take(window)
         finally:
-            if window:
-                self._forget([self._ahead.pop(key) for key in window])
+            self.forget(set(window).__contains__)
+
+    def forget(self, is_mine: Callable[[Hashable], bool]) -> None:
+        """Give up those calls that were started early whose key *is_mine*: nobody will ask for them."""
+        self._forget([self._ahead.pop(key) for key in [*self._ahead] if is_mine(key)])
+        if self._lane is not None:
+            self._lane.cancel([self._lane.ahead.pop(key) for key in [*self._lane.ahead] if is_mine(key)])
 
     def drop(self) -> None:
         """Forget what was started early, because what it would use is about to go.
@@ -241,11 +253,11 @@ class Caller:
         if meanwhile is not None:
             meanwhile()
 
-    def _take(self, key: Hashable) -> CallResult:
-        call = self._ahead[key]
+    def _take(self, window: deque[object]) -> CallResult:
+        call = self._ahead[window[0]]
         self._wait(call)
-        del self._ahead[key]
-        return call.take()
+        del self._ahead[window.popleft()]
+        return handed_over(call)
 
     def _wait(self, call: Call) -> None:
         while True:

@@ -43,8 +43,6 @@ class CallResult:
         counted: whether there was anybody to repeat it, so that one attempt means that no other was needed.
         retry_reasons: one line for every attempt that was repeated.
         concurrency: how many calls could be running at the time; 1 if nothing ran beside it.
-        output: ``("stdout" | "stderr", text)`` in order, printed by a call that ran beside its owner.
-        records: what such a call logged.
         timed_out: it took longer than allowed.
     """
 
@@ -55,8 +53,6 @@ class CallResult:
     counted: bool = False
     retry_reasons: list[str] = field(default_factory=list)
     concurrency: int = 1
-    output: list[tuple[str, str]] = field(default_factory=list)
-    records: list[logging.LogRecord] = field(default_factory=list)
     timed_out: bool = False
 
 
@@ -84,6 +80,8 @@ class Call:
         "in_loop",
         "last_record",
         "on_finish",
+        "output",
+        "records",
         "result",
         "retry",
         "spent",
@@ -110,6 +108,8 @@ class Call:
         self.taken = False
         self.finished = Latch()
         self.on_finish: Callable[[], None] | None = None
+        self.output: list[tuple[str, str]] = []  # stdout or stderr, and the text
+        self.records: list[logging.LogRecord] = []
         self.last_record: logging.LogRecord | None = None
         self._lock = threading.Lock()
 
@@ -126,12 +126,12 @@ class Call:
     def keep(self, stream: str, text: str) -> None:
         """Take in what the call printed."""
         if self.state != "lost":
-            self.result.output.append((stream, text))
+            self.output.append((stream, text))
 
     def keep_record(self, record: logging.LogRecord) -> None:
         """Take in what the call logged."""
         if self.state != "lost":
-            self.result.records.append(record)
+            self.records.append(record)
 
     # -- moved on by whoever runs it
 

@@ -63,7 +63,8 @@ class Measuring:
 
     def _measured(self, cases: Sequence[GoldenCase], repeats: range) -> Iterator[tuple[GoldenCase, list[CaseResult]]]:
         """Ask *cases* for the *repeats*; yield each with what was measured on every answer."""
-        calls = self.caller.map(ask_case(self.system, c, i, seed=self.seed) for c in cases for i in repeats)
+        asks = (ask_case(self.system, c, i, seed=self.seed) for c in cases for i in repeats)
+        calls = self.caller.map(asks, (c.timeout for c in cases for _ in repeats))
         n, metrics = len(repeats), self.evaluation.metrics
         for batch in in_batches(cases, _TOGETHER):
             called = [Called(case, call, self._where(case)) for case in batch for call in islice(calls, n)]

@@ -60,6 +60,11 @@ class Callers:
         """Whether calls may have been started that nobody has asked for."""
         return any(caller.concurrency > 1 for caller in self._callers.values())
 
+    def forget(self, item: pytest.Item) -> None:
+        """Give up the calls of *item*, which somebody ended: what it has started beside the one it waited for."""
+        for caller in self._callers.values():
+            caller.forget(lambda key: isinstance(key, tuple) and key[0] is item)
+
     def drop(self) -> None:
         """Forget calls started early: the systems they use are about to go."""
         for caller in self._callers.values():

@@ -11,7 +11,7 @@ import pytest
 
 from ..adapters.systems import System
 from ..core.booking import Fn, Upcoming
-from ..core.call_output import OutputSplitter, replay
+from ..core.call_output import OutputSplitter
 from ..core.one_call import CallResult
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
@@ -110,7 +110,6 @@ def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[C
     provenance = session.provenance(suite, system)
     corpus = getattr(item, "funcargs", {}).get(CORPUS)
     for call in calls:
-        replay(call)
         if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
             raise call.error
         if isinstance(call.error, pytest.skip.Exception):
@@ -133,7 +132,6 @@ def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[C
 def add_stage(item: pytest.Item, system: System, calls: Sequence[CallResult]) -> None:
     """Keep the cases of the suite with the answers of its second stage, which *item*, their last, has asked for."""
     for call in calls:
-        replay(call)
         if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
             raise call.error
     item.config.stash[SESSION].stages.add(item, system, calls)
@@ -242,7 +240,8 @@ class Collecting(OnlyHooks):
             show_quickly(item, call.when)
         report = yield
         if not report.passed and CASE in item.stash:
-            ended = call.when == "call" and PARCELS not in item.stash
+            if ended := call.when == "call" and PARCELS not in item.stash:
+                self.config.stash[SESSION].callers.forget(item)
             if call.when == "setup" or (ended and not self.config.stash[SESSION].options.checking):
                 self._keep_unmeasured(item, call, report)
         if call.when != "teardown" and PARCELS in item.stash:

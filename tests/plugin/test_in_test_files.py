@@ -140,3 +140,53 @@ def test_without_pytest(project: Project) -> None:
     )  # fmt: skip
     assert result.ret == 0, str(result.stderr)
     result.stdout.fnmatch_lines(["1.0 passed"])
+
+
+@pytest.mark.parametrize("made", ["async ", ""])
+def test_what_a_system_prints_and_logs_shows_with_the_test_that_evaluates(project: Project, made: str) -> None:
+    project.rag(
+        f"def rag():\n    import logging\n    {made}def ask(query):\n        print('asked', query)\n"
+        "        logging.warning('searched for %s', query)\n        return answer(query)\n    return ask"
+    )
+    project.write(
+        "test_quality.py",
+        """
+import pytest
+
+
+def test_it(auepora, capsys, caplog):
+    auepora.evaluate("shop.golden.yaml")
+    assert len(capsys.readouterr().out.splitlines()) == len(caplog.records) == 5
+
+
+@pytest.mark.auepora("shop.golden.yaml")
+def test_each(auepora_case):
+    assert auepora_case.id != "refund-window"
+""",
+    )
+    result = project.run("shop.golden.yaml", "test_quality.py", "--auepora-concurrency", "4", "--auepora-timeout", "60")
+    result.assert_outcomes(passed=5 + 1 + 4 + 2, failed=1)
+    shown = ["* Captured stdout setup *", "asked Within*", "* Captured log setup *", "*searched for Within*"]
+    result.stdout.fnmatch_lines(shown)
+
+
+def test_the_limit_of_a_case_holds_wherever_it_is_asked(project: Project) -> None:
+    project.rag(
+        "def rag():\n    import threading\n    over = threading.Event()\n"
+        "    yield lambda query: over.wait(60) if 'refund' in query else answer(query)\n    over.set()"
+    )
+    project.edit("    tags: [smoke]", "    tags: [smoke]\n    timeout: 0.2")
+    project.write(
+        "test_quality.py",
+        """
+from pytest_auepora import evaluate
+
+
+def test_it(auepora, rag):
+    for run in (auepora.evaluate("shop.golden.yaml").run, evaluate("shop.golden.yaml", rag).run):
+        (ended,) = run.in_state("error")
+        assert ended.case_id == "refund-window"
+        assert "no answer within 0.2 s" in ended.scores["mrr"].reason
+""",
+    )
+    assert project.run("test_quality.py", "--auepora-timeout", "60").parseoutcomes()["passed"] == 1

@@ -84,9 +84,9 @@ def test_ctrl_c_reaches_an_owner_that_waits(release: threading.Event) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
 @pytest.mark.parametrize("coroutines", [False, True])
-@pytest.mark.parametrize("booking", [False, True], ids=["waiting", "booking"])
+@pytest.mark.parametrize("how", ["waiting", "booking", "map"])
 def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(
-    release: threading.Event, coroutines: bool, booking: bool
+    release: threading.Event, coroutines: bool, how: str
 ) -> None:
     class TooLong(BaseException): ...
 
@@ -113,15 +113,16 @@ def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(
 
     def upcoming(key: int) -> Iterator[tuple[int, Fn]]:
         yield key + 10, good
-        while booking:  # until the signal comes: the call runs, and those that follow are still being looked at
+        while how == "booking":  # until the signal comes: the call runs, those that follow are still being looked at
             time.sleep(0.01)
 
     before = signal.signal(signal.SIGALRM, ring)
     try:
         with Caller(2, grace=0.05, coroutines=coroutines) as caller:
             for key in range(2):
+                ask = hang_awaiting if coroutines else hang
                 with pytest.raises(TooLong):
-                    caller.call(key, hang_awaiting if coroutines else hang, upcoming(key))
+                    next(caller.map([ask, good])) if how == "map" else caller.call(key, ask, upcoming(key))
             assert caller.call(2, good, timeout=LONG).value == "good"
             assert not ended
     finally:

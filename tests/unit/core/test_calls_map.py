@@ -60,3 +60,15 @@ def test_errors_stand_in_their_place_in_a_map() -> None:
         good, wrong, again = caller.map([lambda: 1, bad, lambda: 2])
     assert (good.value, again.value) == (1, 2)
     assert isinstance(wrong.error, LookupError)
+
+
+def test_each_call_of_a_map_may_have_a_limit_of_its_own(release: threading.Event) -> None:
+    def slow() -> str:
+        release.wait(0.3)
+        return "slow"
+
+    with Caller(2, timeout=0.1, grace=0.05) as caller:
+        first, second = caller.map([slow, slow], [LONG, None])
+        assert (first.value, first.timed_out, second.timed_out) == ("slow", False, True)
+    with Caller(timeout=LONG, grace=0.05) as alone:
+        assert [r.timed_out for r in alone.map([slow, slow], [0.05, None])] == [True, False]
