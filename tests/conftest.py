@@ -1,8 +1,31 @@
-"""What all tests share: properties are checked without a clock, as machines are shared and slow ones exist."""
+"""What all tests share: properties are checked without a clock, as machines are shared and slow ones exist; no test
+is told of the CI job, or of the user's own settings, that it runs among."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("auepora", deadline=None)
 settings.load_profile("auepora")
+
+_TOLD = ("CI", "BUILD_NUMBER", "CI_PROJECT_DIR", "GH_TOKEN", "PYTEST_ADDOPTS")
+_TOLD_BY = ("GITHUB_", "AUEPORA_")
+_OURS = "AUEPORA_TEST_DATABASE"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _alone_in_the_world() -> Iterator[None]:
+    """Take out of the environment what changes runs of pytest and commands; a test that needs some of it sets it.
+
+    For the session, so that fixtures of any scope are made without it: what they start would write into the summary of
+    the real job, and into the user's own history.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name in _TOLD or (name.startswith(_TOLD_BY) and name != _OURS):
+                patch.delenv(name)
+        yield

@@ -58,8 +58,7 @@ class Bench:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "80", **command.environment}.items():
                 patch.setenv(name, value)
-            for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "CI", "PYTEST_XDIST_WORKER"):
-                patch.delenv(name, raising=False)
+            patch.delenv("PYTEST_XDIST_WORKER", raising=False)
             patch.setattr(sys, "dont_write_bytecode", True)  # edits come faster than time stamps tell apart
             if not command.apart:
                 result = self.pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments, plugins=[entry])

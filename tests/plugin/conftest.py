@@ -31,7 +31,6 @@ for _room in ("regression", "evaluation", "reporting", "pytest_plugin"):
     for _found in pkgutil.iter_modules(_package.__path__, f"pytest_auepora.{_room}."):
         importlib.import_module(_found.name)
 
-CI_VARIABLES = ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 ENTRY = "pytest_auepora.pytest_plugin.entry"
 
 RAG = """
@@ -162,18 +161,11 @@ class Project:
             f"@{decorator}(scope={scope!r})\n{source}\n",
         )
 
-    def run(
-        self, *args: str, auepora: bool = True, plugins: tuple[str, ...] = (), ci: bool = False
-    ) -> pytest.RunResult:
-        """Run pytest in this process with no plugin but ours and *plugins*: finding others is slow.
-
-        *ci* leaves the variables of a CI job in the environment.
-        """
+    def run(self, *args: str, auepora: bool = True, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
+        """Run pytest in this process with no plugin but ours and *plugins*: finding others is slow."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-            # the run is nobody's worker and no job's step, even if these tests are
-            for name in ("PYTEST_XDIST_WORKER", *(() if ci else CI_VARIABLES)):
-                patch.delenv(name, raising=False)
+            patch.delenv("PYTEST_XDIST_WORKER", raising=False)  # the run is nobody's worker, even if these tests are
             loaded = [part for name in (ENTRY, *plugins) for part in ("-p", name)]
             first = ["--auepora"] if auepora else []
             # the pytest that runs these tests has imported the entry module already

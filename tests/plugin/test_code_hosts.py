@@ -15,7 +15,7 @@ from .conftest import Project
 def test_github_gets_a_summary_and_annotations(job: Project) -> None:
     job.write("summary.md", "before\n")
     job.break_retriever()
-    result = job.run("-q", ci=True)
+    result = job.run("-q")
     written = job.read("summary.md")
     assert written.startswith("before\n\n<!-- auepora report -->\n## ❌ auepora: failed\n")
     lines = [line for line in result.outlines if line.startswith("::")]
@@ -28,7 +28,7 @@ def test_github_gets_a_summary_and_annotations(job: Project) -> None:
 
 def test_annotations_come_without_a_terminal_as_well(job: Project) -> None:
     job.break_retriever()
-    lines = [line for line in job.run("-p", "no:terminal", ci=True).outlines if line.startswith("::error")]
+    lines = [line for line in job.run("-p", "no:terminal").outlines if line.startswith("::error")]
     assert len(lines) == 2
 
 
@@ -36,7 +36,7 @@ def test_annotations_come_without_a_terminal_as_well(job: Project) -> None:
 def test_github_can_be_switched_off(job: Project, said: str, summary: bool, annotations: bool) -> None:
     job.pytester.makeini(f"[pytest]\nauepora_github = {said}")
     job.break_retriever()
-    result = job.run(ci=True)
+    result = job.run()
     assert (job.path / "summary.md").exists() == summary
     assert any(line.startswith("::error") for line in result.outlines) == annotations
 
@@ -49,7 +49,7 @@ def test_nothing_for_github_elsewhere(project: Project) -> None:
 def test_a_summary_that_is_nearly_full_gets_what_fits(job: Project) -> None:
     for room, fits in ((40_000, True), (4000, True), (900, False)):
         (job.path / "summary.md").write_bytes(b"x" * (SUMMARY_BYTES - room))
-        job.run(ci=True)
+        job.run()
         size = (job.path / "summary.md").stat().st_size
         assert (size > SUMMARY_BYTES - room) == fits
         assert size <= SUMMARY_BYTES
@@ -57,7 +57,7 @@ def test_a_summary_that_is_nearly_full_gets_what_fits(job: Project) -> None:
 
 def test_a_summary_that_cannot_be_written_fails_nothing(job: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(job.path / "gone" / "summary.md"))
-    result = job.run(ci=True)
+    result = job.run()
     assert result.ret == 0
     result.stdout.fnmatch_lines(["ERROR: the step summary was not written: No such file or directory"])
 
@@ -65,14 +65,14 @@ def test_a_summary_that_cannot_be_written_fails_nothing(job: Project, monkeypatc
 def test_gitlab_finds_the_file_in_the_repository(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI_PROJECT_DIR", str(project.path.parent))
     project.break_retriever()
-    project.run("--auepora-report", "gitlab:quality.json", ci=True)
+    project.run("--auepora-report", "gitlab:quality.json")
     paths = {issue["location"]["path"] for issue in json.loads(project.read("quality.json"))}
     assert paths == {f"{project.path.name}/shop.golden.yaml"}
 
 
 def test_a_mistake_in_a_golden_file_is_marked_at_its_line(job: Project) -> None:
     job.edit("metrics: [", "metrics: [recal@3, ")
-    result = job.run(ci=True)
+    result = job.run()
     (line,) = [line for line in result.outlines if line.startswith("::error")]
     assert re.match(r"::error file=\S*shop\.golden\.yaml,title=golden file,line=2::.*did you mean 'recall@3'", line)
 
@@ -89,7 +89,7 @@ def test_mistakes_in_golden_files_stand_in_every_report(job: Project) -> None:
     asked = [part for kind in ("json", "md", "html", "gitlab") for part in ("--auepora-report", f"{kind}:r.{kind}")]
     places = ["shop.golden.yaml:2:11", "shop.golden.yaml:20:9", "sub/other.golden.yaml:3:4"]
     for args, beside in ([], ""), (["--continue-on-collection-errors"], "1 passed"):
-        result = job.run(*asked, *args, ci=True)
+        result = job.run(*asked, *args)
         assert "no golden case was run" not in str(result.stdout)
         raw = json.loads(job.read("r.json"))
         assert raw["outcome"] == "not judged"

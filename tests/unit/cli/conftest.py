@@ -84,7 +84,6 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("AUEPORA_HISTORY", raising=False)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("NO_COLOR", "1")  # or usage is coloured from Python 3.14 on, where FORCE_COLOR is set
     made = Shell(tmp_path, capsys)

@@ -22,8 +22,6 @@ def github() -> Iterator[FakeGitHub]:
 
 @pytest.fixture
 def comment(shell: Shell, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> Comment:
-    for name in ("GITHUB_REPOSITORY", "GITHUB_API_URL", "GH_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GITHUB_TOKEN", github.token)
     return Comment(shell, github)
 
