@@ -51,6 +51,7 @@ __all__ = [
     "UnknownRunError",
     "UnsendableError",
     "did_you_mean",
+    "message_of",
     "without_case",
 ]
 
@@ -62,6 +63,14 @@ def did_you_mean(word: str, known: Iterable[str], *, most: int = 3) -> str:
     if not near:
         return ""
     return f" (did you mean {' or '.join(repr(lowered[n]) for n in near)}?)"
+
+
+def message_of(error: BaseException) -> str:
+    """Return what *error* says; where its own ``__str__`` fails, that it does, as a traceback says it."""
+    try:
+        return str(error)
+    except Exception:
+        return "<exception str() failed>"
 
 
 def without_case(told: str, case_id: str) -> str:

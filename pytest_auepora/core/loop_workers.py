@@ -35,7 +35,7 @@ class LoopWorkers:
     def submit(self, call: Call) -> None:
         """Queue *call* behind the others."""
         self._queue.append(call)
-        self._wake()
+        self.wake()
 
     def promote(self, call: Call) -> None:
         """Let *call* be the next to start: somebody is waiting for it."""
@@ -44,7 +44,22 @@ class LoopWorkers:
         except ValueError:
             return  # it has a place already
         self._queue.appendleft(call)
-        self._wake()
+        self.wake()
+
+    def wake(self) -> None:
+        """See that a call that could start does.
+
+        Raises:
+            RuntimeError: there is no loop, and no thread can be started for one.
+        """
+        if self._woken or not self._queue or len(self._running) >= self._size:
+            return
+        try:
+            self._woken = True  # once, for all that is submitted until the loop gets there
+            self._loops.soon(self._pump)
+        except BaseException:  # or an interrupt of the owner's
+            self._woken = False
+            raise
 
     def running(self) -> list[Call]:
         """Return the calls that hold a place."""
@@ -59,21 +74,11 @@ class LoopWorkers:
             for one in stuck:
                 self._running.pop(one, None)
             self._queue.extendleft(reversed(stuck))
-        self._wake()
+        self.wake()
 
     def close(self, grace: float) -> None:  # noqa: ARG002 - whoever has the loop ends it
         """Start no more calls."""
         self._queue.clear()
-
-    def _wake(self) -> None:
-        if self._woken or not self._queue or len(self._running) >= self._size:
-            return
-        try:
-            self._woken = True  # once, for all that is submitted until the loop gets there
-            self._loops.soon(self._pump)
-        except BaseException:  # an interrupt of the owner's
-            self._woken = False
-            raise
 
     # -- in the loop
 
@@ -103,4 +108,4 @@ class LoopWorkers:
             if self._loops.lives(own):
                 self._pump(own)
             else:
-                self._wake()
+                self.wake()

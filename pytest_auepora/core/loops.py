@@ -93,9 +93,17 @@ class LoopThread:
         self._own: OwnLoop | None = None
 
     def submit(self, call: Call, awaitable: Any, done: Callable[[Call], Any]) -> None:
-        """Finish *call*, whose function gave *awaitable*; ``done(call)`` follows in any case."""
+        """Finish *call*, whose function gave *awaitable*; ``done(call)`` follows in any case.
+
+        Raises:
+            RuntimeError: no thread can be started for the loop.
+        """
         with self._lock:
-            own = self._made()
+            try:
+                own = self._made()
+            except BaseException:
+                close_unawaited(awaitable)
+                raise
             own.tasks[call] = None
             own.soon(own.start, call, awaitable, done, context=call.context)
 
@@ -162,7 +170,12 @@ class OwnLoop:
         self.end.atexit = False  # the interpreter ends its thread anyway
         self.tasks: dict[Call, asyncio.Task[None] | None] = {}
         self.thread = threading.Thread(target=self.serve, name="auepora-loop", daemon=True)
-        self.thread.start()
+        try:
+            self.thread.start()
+        except RuntimeError:  # the system has none left
+            self.end.detach()
+            self.loop.close()
+            raise
 
     def serve(self) -> None:
         try:

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import message_of
+
 __all__ = ["RetryPolicy", "asked_by_headers"]
 
 _LONGEST_REASON = 120
@@ -72,7 +74,7 @@ class RetryPolicy:
 
 def reason_of(error: BaseException) -> str:
     """Return the class and the first line of *error*, short enough for a report."""
-    lines = str(error).strip().splitlines()
+    lines = message_of(error).strip().splitlines()
     text = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"
 
@@ -91,7 +93,7 @@ def _is_called(kind: type, name: str) -> bool:
 
 def _inside(error: BaseException) -> tuple[BaseException, ...]:
     """Return the errors of a group, as ``asyncio.TaskGroup`` raises; none of any other."""
-    inner = getattr(error, "exceptions", None)
+    inner = _attribute(error, "exceptions")
     return inner if isinstance(inner, tuple) and all(isinstance(one, BaseException) for one in inner) else ()
 
 
@@ -99,21 +101,32 @@ def asked_by_headers(headers: Any) -> float | None:
     """Return the seconds that the *headers* of a reply ask to wait, None where they do not, or cannot be read."""
     if not hasattr(headers, "items"):
         return None
-    lowered = {str(k).lower(): v for k, v in headers.items()}
+    try:
+        lowered = {str(k).lower(): v for k, v in headers.items()}
+    except Exception:
+        return None
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         if (value := _seconds(lowered.get(name))) is not None:
             return value * unit
     return None
 
 
+def _attribute(holder: Any, name: str) -> Any:
+    """Return the attribute; None where there is none, or where a property raises: no reason to fail otherwise."""
+    try:
+        return getattr(holder, name, None)
+    except Exception:
+        return None
+
+
 def _asked(error: BaseException, causes: int = _MOST_CAUSES) -> float | None:
     """Return what the server asked for, in seconds; of a group the longest, else what the cause of *error* says."""
     if inner := _inside(error):
         return max((asked for one in inner if (asked := _asked(one, causes)) is not None), default=None)
-    found = _seconds(getattr(error, "retry_after", None))
-    for holder in (getattr(error, "response", None), error):
+    found = _seconds(_attribute(error, "retry_after"))
+    for holder in (_attribute(error, "response"), error):
         if found is None:
-            found = asked_by_headers(getattr(holder, "headers", None))
+            found = asked_by_headers(_attribute(holder, "headers"))
     if found is None and error.__cause__ is not None and causes:  # frameworks wrap what their components raise
         return _asked(error.__cause__, causes - 1)
     return found
@@ -124,7 +137,7 @@ def _seconds(value: Any) -> float | None:
         return None
     try:
         seconds = float(value)
-    except (TypeError, ValueError):
+    except Exception:
         return _until(value) if isinstance(value, str) else None
     return seconds if seconds >= 0 else None  # NaN is not
 

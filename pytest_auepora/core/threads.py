@@ -24,7 +24,7 @@ class Workers:
 
     A call counts from its start until it is finished or given up, wherever it runs: when its function returns
     an awaitable, ``hand_over(call, awaitable, done)`` takes it to a loop, the thread takes the next call, and
-    ``done(call)`` frees the place.  Threads are started as they are needed.
+    ``done(call)`` frees the place.  Threads are started as they are needed, and while one can be had.
     """
 
     def __init__(self, size: int, hand_over: HandOver) -> None:
@@ -44,6 +44,17 @@ class Workers:
         with self._lock:
             self._queue.append(call)
             self._wake()
+
+    def wake(self) -> None:
+        """See that a call that could start does: when one was queued, no further thread could be had.
+
+        Raises:
+            RuntimeError: there is no thread at all, and none can be started.
+        """
+        with self._lock:
+            refused = self._wake()
+            if refused is not None and not self._threads:
+                raise refused
 
     def promote(self, call: Call) -> None:
         """Let *call* be the next to start: somebody is waiting for it."""
@@ -83,23 +94,35 @@ class Workers:
         for thread in threads:
             thread.join(max(0.0, end - time.monotonic()))
 
-    def _wake(self) -> None:
+    def _wake(self) -> RuntimeError | None:
+        """Have a thread take the next call, if there is room; return why none can be started."""
         if self._closed or not self._queue or len(self._running) >= self._size:
-            return
+            return None
         if self._idle:
             self._idle -= 1  # by the one who wakes, or two calls in a row would count on the same thread
             self._changed.notify()
         elif len(self._threads) < self._size:
             thread = threading.Thread(target=self._work, name="auepora-call", daemon=True)
-            self._threads.add(thread)
-            thread.start()
+            try:
+                self._threads.add(thread)
+                thread.start()
+            except BaseException as exc:
+                self._threads.discard(thread)
+                if isinstance(exc, RuntimeError):  # the system has none left
+                    return exc
+                raise
+        return None
 
     def _work(self) -> None:
         while (call := self._take()) is not None:
-            awaitable = call.context.run(_attempts, call)
-            if awaitable is not None:
-                self._hand_over(call, awaitable, self.release)
-            elif not self.release(call):
+            try:
+                awaitable = call.context.run(_attempts, call)
+                if awaitable is not None:
+                    self._hand_over(call, awaitable, self.release)
+                    continue
+            except BaseException as exc:  # of a retry policy, or because there is no loop: nobody else can end it
+                call.lose(exc)
+            if not self.release(call):
                 return  # given up meanwhile: another thread has this one's place
 
     def _take(self) -> Call | None:

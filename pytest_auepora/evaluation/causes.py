@@ -6,6 +6,8 @@ import traceback
 from collections.abc import Iterator
 from types import TracebackType
 
+from ..errors import message_of
+
 __all__ = ["describe_error"]
 
 _MOST = 3
@@ -58,13 +60,13 @@ def _entries(tb: TracebackType | None) -> Iterator[TracebackType]:
 
 def _causes(error: BaseException) -> Iterator[str]:
     """Name what *error* was raised for or amid; libraries that wrap an error in their own repeat its words."""
-    seen, said = {id(error)}, {str(error)}
+    seen, said = {id(error)}, {message_of(error)}
     for _ in range(_MOST):
         cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         if cause is None or id(cause) in seen:
             return
-        if str(cause) not in said:
+        if message_of(cause) not in said:
             yield f"{'caused by' if error.__cause__ else 'while handling'} {_only(cause).partition(chr(10))[0]}"
         seen.add(id(cause))
-        said.add(str(cause))
+        said.add(message_of(cause))
         error = cause

@@ -171,6 +171,18 @@ def test_named_exceptions_are_retried_and_counted(project: Project) -> None:
     result.stdout.re_match_lines([r"retries +0\.400 +5/5"])
 
 
+def test_an_exception_that_cannot_say_what_it_is_ends_no_more_than_its_case(project: Project) -> None:
+    project.rag(
+        "def rag():\n    class Busy(Exception):\n        retry_after = 0.01\n        def __str__(self):\n"
+        "            return {'code': 429}\n    def ask(query):\n"
+        "        if 'warranty' in query: raise Busy\n        return answer(query)\n    return ask"
+    )
+    project.pytester.makeini("[pytest]\nauepora_retry = Busy")
+    result = project.run("--auepora-concurrency", "3", "--auepora-timeout", "60", "-W", "error")
+    result.stdout.re_match_lines(["error: .*Busy: <exception str\\(\\) failed> \\(3 attempts\\)"])
+    assert "1 errored, 4 passed" in str(result.stdout)
+
+
 def test_a_case_that_was_retried_in_vain_says_how_often(project: Project) -> None:
     project.rag(
         "def rag():\n    class Busy(Exception):\n        retry_after = 0.01\n    def ask(query):\n"

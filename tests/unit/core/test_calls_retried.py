@@ -49,6 +49,44 @@ def test_named_exceptions_are_tried_again_and_counted(options: dict[str, Any]) -
         assert other.attempts == 1
 
 
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise KeyError("message")
+
+
+class Closed(Exception):
+    @property
+    def response(self) -> None:
+        raise RuntimeError("no response was received")
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 2}])
+@pytest.mark.parametrize(
+    ("error", "said"), [(Mute(), "Mute: <exception str() failed>"), (Closed("shut"), "Closed: shut")]
+)
+def test_an_exception_that_cannot_be_read_is_tried_again_as_any(
+    options: dict[str, Any], error: Exception, said: str
+) -> None:
+    with Caller(**options, retry=RetryPolicy((type(error),), attempts=2, backoff=0.01)) as caller:
+        better = caller.call(1, failing(1, error), [(2, failing(2, error))])
+        assert (better.value, better.retry_reasons) == ("answer", [said])
+        assert caller.call(2, failing(2, error)).error is error
+
+
+class Unsure(RetryPolicy):
+    """What cannot say whether to try again."""
+
+    def pause(self, error: BaseException, attempt: int) -> float | None:
+        raise LookupError("no such error")
+
+
+def test_a_policy_that_fails_ends_the_call_with_its_own_error() -> None:
+    with Caller(2, timeout=LONG, retry=Unsure((Busy,))) as caller:
+        results = [caller.call(1, failing(1), [(2, failing(1))]), caller.call(2, failing(1))]
+        assert [type(r.error) for r in results] == [LookupError] * 2
+        assert caller.call(3, failing(0)).value == "answer"
+
+
 def test_a_limit_is_for_each_attempt_and_final(release: threading.Event) -> None:
     calls: list[int] = []
 

@@ -144,6 +144,21 @@ def test_reasons_are_short_and_on_one_line() -> None:
     assert len(reason_of(ValueError("x" * 999))) == 120
 
 
+def test_what_cannot_be_read_of_an_exception_is_not_in_the_way() -> None:
+    class Broken(RateLimitError):
+        retry_after = 10**400
+
+        def __str__(self) -> str:
+            raise KeyError("message")
+
+        @property
+        def headers(self) -> Any:
+            raise KeyError("headers")
+
+    assert RetryPolicy((RateLimitError,)).pause(Broken(), 1) == 0.5
+    assert reason_of(Broken()) == "Broken: <exception str() failed>"
+
+
 def test_a_group_of_named_exceptions_is_as_one_of_them() -> None:
     class Group(Exception):  # as ExceptionGroup, which Python 3.10 does not have
         def __init__(self, *errors: Exception) -> None:
