@@ -8,14 +8,21 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..errors import AueporaError
 from .item_by_item import ByItem, ItemByItem
-from .workers import Parcel, run_packed, worker_pool
+from .workers import Parcel, end_now, run_packed, worker_pool
 
 __all__ = ["BATCH_SIZE", "Lost", "Task", "all_cores", "in_batches", "run_batches"]
 
@@ -94,6 +101,9 @@ def run_batches(
         lane = _Processes(Parcel.of(task, task.parts()), executor, jobs, name_of)
     try:
         yield from _Window(lane, in_flight or 2 * (jobs if executor is None else max(all_cores(), 16))).run(batches)
+    except KeyboardInterrupt:
+        lane.abandon()
+        raise
     finally:
         lane.close()
 
@@ -111,6 +121,7 @@ class _Lane(Protocol[T_contra, R_co]):
     def start(self, batch: Sequence[T_contra]) -> Any: ...  # a future, or what is waited for and cancelled like one
     def result(self, future: Any) -> R_co: ...
     def renew(self) -> None: ...
+    def abandon(self) -> None: ...
     def close(self) -> None: ...
 
 
@@ -129,6 +140,8 @@ class _Threads(Generic[T, R]):
         return future.result()
 
     def renew(self) -> None: ...
+
+    def abandon(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -151,6 +164,10 @@ class _Processes(Generic[T, R]):
     def renew(self) -> None:
         self.close()
         self._executor = worker_pool(self._jobs, self._parcel)
+
+    def abandon(self) -> None:
+        if isinstance(self._executor, ProcessPoolExecutor) and self.can_renew:
+            end_now(self._executor)
 
     def close(self) -> None:
         if self.can_renew:

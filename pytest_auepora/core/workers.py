@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import UnsendableError
 from .shipping import pack, pack_named, pack_samples, sendable
 
-__all__ = ["Parcel", "run_packed", "worker_pool"]
+__all__ = ["Parcel", "end_now", "run_packed", "worker_pool"]
 
 _KEEP = 4
 _tasks: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
@@ -80,6 +80,12 @@ def worker_pool(jobs: int, parcel: Parcel) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=_install, initargs=(parcel.key, parcel.task)
     )
+
+
+def end_now(pool: ProcessPoolExecutor) -> None:
+    """End the processes of *pool* in the middle of what they do, which may never end by itself."""
+    for process in (getattr(pool, "_processes", None) or {}).values():  # `terminate_workers` is of Python 3.14
+        process.terminate()
 
 
 def _install(key: str, task: bytes) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -173,3 +177,39 @@ def test_a_batch_that_kills_every_process_is_the_only_one_lost() -> None:
 
 def test_there_is_at_least_one_core() -> None:
     assert all_cores() >= 1
+
+
+HANGS = """\
+import pathlib, time
+
+from pytest_auepora.core.batches import run_batches
+
+
+class Hangs:
+    def __call__(self, batch):
+        pathlib.Path(f"began-{batch[0]}").touch()
+        time.sleep(600)
+
+    def parts(self):
+        return {}
+
+
+if __name__ == "__main__":
+    list(run_batches(Hangs(), ([i] for i in range(9)), jobs=2))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+def test_ctrl_c_ends_processes_that_hang(tmp_path: Path) -> None:
+    (tmp_path / "hangs.py").write_text(HANGS, encoding="utf-8")
+    with subprocess.Popen([sys.executable, "hangs.py"], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        while len([*tmp_path.glob("began-*")]) < 2:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, told = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert told.rstrip().endswith("KeyboardInterrupt")
+    assert process.returncode == -signal.SIGINT
