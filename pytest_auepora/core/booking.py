@@ -36,10 +36,14 @@ class Booking:
         lookahead: how many calls may be started before they are asked for.
         timeout: seconds for those without a limit of their own; None for no limit.
         retry: which exceptions to answer with another attempt.
+        processes: how many book such calls at once.
     """
 
-    def __init__(self, concurrency: int, lookahead: int, timeout: float | None, retry: RetryPolicy | None) -> None:
-        self._concurrency = concurrency
+    def __init__(
+        self, concurrency: int, lookahead: int, timeout: float | None, retry: RetryPolicy | None, processes: int = 1
+    ) -> None:
+        self._together = concurrency * processes
+        self._alone = processes
         self._lookahead = lookahead
         self._timeout = timeout
         self._retry = retry
@@ -69,12 +73,12 @@ class Booking:
                 its_limit = its_own[0] if its_own and its_own[0] is not None else self._timeout
                 self.submit(lane, ahead, next_key, next_fn, its_limit)
         if not is_early and len(ahead) == 1:
-            call.result.concurrency = 1
+            call.result.concurrency = self._alone
         return call
 
     def submit(self, lane: Lane, ahead: dict[Hashable, Call], key: Hashable, fn: Fn, limit: float | None) -> Call:
         """Start *fn* in the lane, as soon as there is room."""
-        ahead[key] = call = Call(fn, limit, self._retry, self._concurrency)
+        ahead[key] = call = Call(fn, limit, self._retry, self._together)
         call.detach()
         lane.submit(call)
         return call

@@ -44,6 +44,8 @@ class Caller:
 
     Args:
         concurrency: how many calls may run at once.
+        processes: in how many processes such calls are made at once, this one among them: the system has to serve them
+            all, and ``concurrency`` of a result counts them all.
         lookahead: how many calls may be started before they are asked for; 8 x concurrency by default, for uneven
             latencies, and always 0 when the concurrency is 1.
         timeout: seconds an attempt may take; None for no limit.
@@ -64,6 +66,7 @@ class Caller:
         self,
         concurrency: int = 1,
         *,
+        processes: int = 1,
         lookahead: int | None = None,
         timeout: float | None = None,
         retry: RetryPolicy | None = None,
@@ -74,11 +77,14 @@ class Caller:
     ) -> None:
         if concurrency < 1:
             raise ValueError(f"concurrency must be at least 1, not {concurrency}")
+        if processes < 1:
+            raise ValueError(f"processes must be at least 1, not {processes}")
         if lookahead is not None and lookahead < 0:
             raise ValueError(f"lookahead must not be negative: {lookahead}")
         if not grace >= 0:
             raise ValueError(f"grace must not be negative: {grace}")
         self.concurrency = concurrency
+        self.processes = processes
         self.lookahead = 0 if concurrency == 1 else 8 * concurrency if lookahead is None else lookahead
         self.timeout = _checked(timeout)
         self.retry = retry
@@ -86,7 +92,7 @@ class Caller:
         self.coroutines = coroutines
         self.blocks = blocks
         self._meanwhile = meanwhile
-        self._booking = Booking(concurrency, self.lookahead, self.timeout, retry)
+        self._booking = Booking(concurrency, self.lookahead, self.timeout, retry, processes)
         self._ahead: dict[Hashable, Call] = {}
         self._loops = LoopThread(grace)
         self._workers: Workers | LoopWorkers | None = None
@@ -287,7 +293,7 @@ class Caller:
 
     def _own_call(self, fn: Fn, limit: float | None = None) -> Call:
         self._started += 1
-        return Call(fn, limit, self.retry)
+        return Call(fn, limit, self.retry, self.processes)
 
     def _await_elsewhere(self, call: Call, awaitable: Any) -> None:
         self._loops.submit(call, awaitable, lambda _: None)

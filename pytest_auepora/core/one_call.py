@@ -42,7 +42,7 @@ class CallResult:
         attempts: how often the function was called.
         counted: whether there was anybody to repeat it, so that one attempt means that no other was needed.
         retry_reasons: one line for every attempt that was repeated.
-        concurrency: how many calls could be running at the time; 1 if nothing ran beside it.
+        concurrency: how many calls could be running at the time, in all processes; 1 if nothing ran beside it.
         timed_out: it took longer than allowed.
     """
 

@@ -30,6 +30,7 @@ class Callers:
         self._config = config
         self._options = options
         self._meanwhile = meanwhile
+        self._processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self._callers: dict[tuple[bool, bool], Caller] = {}
 
     def of(self, system: System) -> Caller:
@@ -39,6 +40,7 @@ class Callers:
             stops_early = self._config.getoption("maxfail", 0)
             caller = self._callers[key] = Caller(
                 concurrency,
+                processes=self._processes,
                 lookahead=concurrency if stops_early and concurrency > 1 else None,
                 timeout=self._options.timeout,
                 retry=self._options.retry,

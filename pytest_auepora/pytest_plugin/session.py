@@ -65,7 +65,6 @@ class AueporaSession:
         self.options = Options(config)
         self.project = ProjectHooks(config)
         self.callers = Callers(config, self.options, self.use_time)
-        self.processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self.staged: frozenset[Path] = frozenset()
         self.queue = Queue(())
         self._relative: dict[Path, str] = {}
@@ -258,13 +257,10 @@ class AueporaSession:
 
         metrics, where = self.metrics(suite), self.where(suite, case)
         observe = self.answers.observe
-        measured = [
+        return [
             measure_case(case, system, c, metrics, where=where, convert=self.project.convert, observe=observe)
             for c in calls
         ]
-        for result in measured:
-            result.concurrency *= self.processes  # the system has to serve them all at once
-        return measured
 
     def widened(self, suite: GoldenSuite, first: CaseResult, singles: Sequence[CaseResult]) -> CaseResult:
         """Merge all repeats of a case that was judged by the *first* of them."""

@@ -87,6 +87,17 @@ def rag(client):
     return ask
 """
 
+TIMED = """\
+def rag():
+    slow = pathlib.Path("slow").exists()
+
+    def ask(query):
+        text, found = answer(query)
+        return {"answer": text, "retrieved": found, "timings": {"end_to_end": 2.0 if slow else 1.0}}
+
+    return ask
+"""
+
 GOLDEN = """\
 suite: shop
 metrics: [recall@1, recall@3, mrr, token_f1, refusal_correctness]
@@ -230,6 +241,15 @@ def counted(project: Project) -> Project:
     """A project that notes every call, and whose system cannot be made without a key."""
     project.rag(COUNTING)
     project.write("key.txt", "")
+    return project
+
+
+@pytest.fixture
+def timed(project: Project) -> Project:
+    """A project that holds latency to its baseline; its system says that a call took 1 s; 2 s once there is `slow`."""
+    project.rag(TIMED)
+    policy = "regression:\n  metrics: {mean_latency: {policy: tolerance}}\nowners: {mean_latency: tools}\n"
+    project.edit("thresholds:\n  recall", f"{policy}thresholds:\n  recall")
     return project
 
 

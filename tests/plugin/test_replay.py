@@ -225,6 +225,19 @@ def test_a_timed_case_is_replayed_and_not_timed(counted: Project) -> None:
     assert again.outputs["timings"] == then.outputs["timings"]
 
 
+@pytest.mark.parametrize(("asked", "concurrency"), [((), 1), (("-n", "2"), 2)], ids=["alone", "by two"])
+def test_latency_is_judged_as_that_of_the_run_however_it_is_replayed(
+    timed: Project, asked: tuple[str, ...], concurrency: int
+) -> None:
+    pytest.importorskip("xdist", reason="needs pytest-xdist")
+    assert timed.run("--auepora-update", *asked, plugins=("xdist",)).ret == 0
+    accepted = timed.baseline.read_text()
+    timed.baseline.write_text(accepted.replace('"mean_latency": 1.0', '"mean_latency": 0.5'))
+    for how in ((), ("-n", "2")):
+        assert gates(timed.run("--auepora-replay", *how, plugins=("xdist",))) == ["regression: mean_latency"]
+        assert {case.concurrency for case in store(timed).load("last").cases.values()} == {concurrency}
+
+
 def test_fixture_and_marker_in_test_files(counted: Project) -> None:
     counted.write(
         "test_quality.py",

@@ -4,40 +4,17 @@ from __future__ import annotations
 
 from .conftest import Project, gates
 
-TIMED = """
-@pytest.fixture(scope="session")
-def rag():
-    slow = pathlib.Path("slow").exists()
 
-    def ask(query, top_k):
-        text, found = answer(query)
-        return {"answer": text, "retrieved": found, "timings": {"end_to_end": 2.0 if slow else 1.0}}
-
-    return ask
-"""
-POLICY = """\
-regression:
-  metrics: {mean_latency: {policy: tolerance}}
-owners: {mean_latency: tools}
-"""
-
-
-def timed(project: Project) -> None:
-    project.write("conftest.py", "import pathlib\nimport pytest\nfrom shop import answer\n" + TIMED)
-    project.edit("thresholds:\n", POLICY + "thresholds:\n")
-
-
-def test_latency_is_compared_where_the_golden_file_asks_and_at_the_same_concurrency(project: Project) -> None:
-    timed(project)
-    project.accept()
-    assert '"mean_latency": 1.0' in project.baseline.read_text()
-    project.write("slow", "")
-    result = project.run()
+def test_latency_is_compared_where_the_golden_file_asks_and_at_the_same_concurrency(timed: Project) -> None:
+    timed.accept()
+    assert '"mean_latency": 1.0' in timed.baseline.read_text()
+    timed.write("slow", "")
+    result = timed.run()
     assert gates(result) == ["regression: mean_latency"]
     said = " ".join(str(result.stdout).split())
     assert "rise of 100 %, more than the tolerated 10 %" in said
     assert "owner: tools" in said
-    other = project.run("--auepora-concurrency", "4")
+    other = timed.run("--auepora-concurrency", "4")
     assert "(concurrency 1 → 4)" in str(other.stdout)
     assert "scored lower" not in str(other.stdout)
     assert gates(other) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Project
+from .conftest import Project, gates
 
 pytest.importorskip("xdist", reason="needs pytest-xdist")
 XDIST = ("xdist",)
@@ -100,3 +100,20 @@ def test_workers_report_to_a_controller_without_a_terminal(project: Project) -> 
     project.baseline.unlink()
     assert project.run_apart("-n", "1", "-p", "no:terminal", "--auepora-update").ret == 0
     assert project.baseline.read_bytes() == before
+
+
+def test_times_taken_beside_other_workers_are_times_of_another_thing(timed: Project) -> None:
+    golden = timed.read("shop.golden.yaml")
+    for name in ("whole", "each"):
+        timed.write(f"{name}.yaml", golden.replace("suite: shop", f"suite: {name}"))
+    timed.write(
+        "test_quality.py",
+        "import pytest\n\n\ndef test_all(auepora):\n    auepora.evaluate('whole.yaml')\n"
+        "\n\n@pytest.mark.auepora('each.yaml')\ndef test_each(auepora_case):\n    assert auepora_case.answer\n",
+    )
+    timed.accept()
+    timed.write("slow", "")
+    assert gates(timed.run()) == ["regression: mean_latency"] * 3
+    spread = timed.run("-n", "2", plugins=XDIST)
+    assert str(spread.stdout).count("not comparable: mean_latency (concurrency 1 \u2192 2)") == 3
+    assert gates(spread) == []

@@ -63,7 +63,8 @@ def test_the_users_interrupt_is_not_a_result() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"concurrency": 0}, {"lookahead": -1}, {"timeout": 0}, {"timeout": float("nan")}, {"grace": -1}]
+    "wrong",
+    [{"concurrency": 0}, {"processes": 0}, {"lookahead": -1}, {"timeout": 0}, {"timeout": float("nan")}, {"grace": -1}],
 )
 def test_numbers_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
