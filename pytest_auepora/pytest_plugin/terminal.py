@@ -63,6 +63,7 @@ class Terminal(OnlyHooks):
             concurrency=session.options.concurrency,
             timeout=session.options.timeout,
             seed=session.options.seed,
+            spread=self.config.getoption("dist", "no") != "no",  # pytest-xdist's
             accepting=", ".join([*sorted(session.options.intents), *(["pruning"] if session.options.prune else [])]),
             baseline=str(session.options.override or ""),
         )

@@ -13,6 +13,7 @@ def header_lines(
     concurrency: int | None = None,
     timeout: float | None = None,
     seed: int | None = None,
+    spread: bool = False,
     accepting: str = "",
     baseline: str = "",
 ) -> list[str]:
@@ -23,16 +24,18 @@ def header_lines(
         concurrency: calls in flight, if given.
         timeout: seconds a call may take, if given.
         seed: of the random generators, if given.
+        spread: whether the cases are shared out among workers, each of which makes one call at a time.
         accepting: the words of ``--auepora-update``.
         baseline: where baselines are looked for, if not beside the golden files.
     """
     said = [f"golden files {' '.join(files)}"] if files else []
+    singly = "one call at a time" + (" in each worker" if spread else "")
     if concurrency is not None and seed is None:
-        said.append(f"concurrency {concurrency}")
+        said.append(singly if spread else f"concurrency {concurrency}")
     if timeout is not None:
         said.append(f"timeout {timeout:g} s")
     if seed is not None:
-        said.append(f"seed {seed}, one call at a time")
+        said.append(f"seed {seed}, {singly}")
     if baseline:
         said.append(f"baselines in {baseline}")
     lines = [f"auepora: {', '.join(said)}"] if said else []

@@ -114,6 +114,7 @@ def test_times_taken_beside_other_workers_are_times_of_another_thing(timed: Proj
     timed.accept()
     timed.write("slow", "")
     assert gates(timed.run()) == ["regression: mean_latency"] * 3
-    spread = timed.run("-n", "2", plugins=XDIST)
+    spread = timed.run("-n", "2", "--auepora-concurrency", "4", plugins=XDIST)
+    assert "golden.jsonl, one call at a time in each worker\n" in str(spread.stdout)
     assert str(spread.stdout).count("not comparable: mean_latency (concurrency 1 \u2192 2)") == 3
     assert gates(spread) == []

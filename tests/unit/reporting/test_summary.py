@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -211,3 +212,17 @@ def test_header() -> None:
         "auepora: accepting results into the baseline (new)",
     ]
     assert header_lines() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"concurrency": 8}, ["auepora: concurrency 8"]),
+        ({"concurrency": 8, "spread": True}, ["auepora: one call at a time in each worker"]),
+        ({"concurrency": 8, "seed": 7}, ["auepora: seed 7, one call at a time"]),
+        ({"concurrency": 8, "seed": 7, "spread": True}, ["auepora: seed 7, one call at a time in each worker"]),
+        ({"spread": True}, []),
+    ],
+)
+def test_header_says_how_many_calls_at_a_time(given: dict[str, Any], said: list[str]) -> None:
+    assert header_lines(**given) == said
