@@ -162,12 +162,13 @@ def test_a_time_limit_holds_for_a_function_that_an_async_fixture_gives(project: 
         "    over = threading.Event()\n"
         "    def ask(query):\n"
         "        if 'warehouse' in query:\n"
-        "            over.wait(30)\n"
+        "            over.wait(600)\n"
         "        return answer(query)\n"
         "    yield ask\n"
         "    over.set()\n",
     )
     project.pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function")
+    project.limit_only("warehouse")
     result = project.run("--auepora-timeout", "0.5", plugins=("pytest_asyncio.plugin",))
     assert "timeout: no answer within 0.5 s" in str(result.stdout)
     assert "1 errored, 4 passed" in str(result.stdout)

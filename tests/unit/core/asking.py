@@ -17,12 +17,18 @@ def ahead(fns: list[Fn], start: int = 0) -> Iterator[tuple[int, Fn]]:
     return ((i, fns[i]) for i in range(start, len(fns)))
 
 
-def run_all(caller: Caller, fns: list[Fn]) -> list[CallResult]:
-    return [caller.call(i, fn, ahead(fns, i + 1)) for i, fn in enumerate(fns)]
+def limited(fns: list[Fn], start: int, limits: dict[Fn, float]) -> Iterator[tuple[int, Fn, float | None]]:
+    return ((i, fn, limits.get(fn)) for i, fn in ahead(fns, start))
 
 
-async def arun_all(caller: Caller, fns: list[Fn]) -> list[CallResult]:
-    return [await caller.acall(i, fn, ahead(fns, i + 1)) for i, fn in enumerate(fns)]
+def run_all(caller: Caller, fns: list[Fn], limits: dict[Fn, float] | None = None) -> list[CallResult]:
+    limits = limits or {}
+    return [caller.call(i, fn, limited(fns, i + 1, limits), timeout=limits.get(fn)) for i, fn in enumerate(fns)]
+
+
+async def arun_all(caller: Caller, fns: list[Fn], limits: dict[Fn, float] | None = None) -> list[CallResult]:
+    limits = limits or {}
+    return [await caller.acall(i, fn, limited(fns, i + 1, limits), timeout=limits.get(fn)) for i, fn in enumerate(fns)]
 
 
 class Gauge:

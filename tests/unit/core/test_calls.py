@@ -179,22 +179,26 @@ def test_overlapping_changes_nothing_but_the_time(
         assert caller.started <= len(plan)
 
 
-def test_a_call_asked_for_again_does_not_wait_behind_early_ones(release: threading.Event) -> None:
-    fns: list[Callable[[], Any]] = [lambda: "first", *[lambda: release.wait(LONG)] * 10]
+def test_a_call_asked_for_again_does_not_wait_behind_early_ones() -> None:
+    order: list[str] = []
+    pass_on = threading.Semaphore(0)
+
+    def late() -> None:
+        order.append("early" if pass_on.acquire(timeout=LONG / 4) else "stuck")
+
+    early = [(i, late) for i in range(10, 20)]
+
+    def upcoming() -> Iterator[tuple[int, Callable[[], Any]]]:
+        yield early[0]
+        pass_on.release()  # one early call may end: the other is booked by now, and what follows is looked at
+        yield from early[1:]
+
     with Caller(2, lookahead=10) as caller:
-        caller.call(0, fns[0], [(1, lambda: None)])
-        order: list[str] = []
-        gate = threading.Event()
-
-        def late() -> None:
-            gate.wait(LONG)
-            order.append("early")
-
-        early = [(i, late) for i in range(10, 20)]
         caller.call("x", lambda: order.append("x"), early)
-        gate.set()
-        caller.call("rerun", lambda: order.append("rerun"), early)
-        assert order.index("rerun") <= 4, "at most the running ones go first"
+        caller.call("rerun", lambda: order.append("rerun"), upcoming())
+        before = order[: order.index("rerun")]
+        pass_on.release(len(early))
+    assert before in (["x"], ["x", "early"]), "it is the next to run"
 
 
 def test_what_nobody_asks_for_does_not_stop_the_others() -> None:
@@ -222,10 +226,11 @@ def test_a_hung_call_is_given_up_and_its_place_filled(release: threading.Event) 
 
 
 def test_hung_early_calls_do_not_starve_the_others(release: threading.Event) -> None:
-    fns: list[Callable[[], Any]] = [lambda: release.wait(LONG)] * 6 + [lambda: "fine"] * 6
-    limited = [(i, fn, 0.1 if i < 6 else LONG) for i, fn in enumerate(fns)]
+    def hang() -> None:
+        release.wait(LONG)
+
     with Caller(2) as caller:
-        results = [caller.call(*one[:2], limited[i + 1 :], timeout=one[2]) for i, one in enumerate(limited)]
+        results = run_all(caller, [hang] * 6 + [lambda: "fine"] * 6, {hang: 0.1})
     assert [r.timed_out for r in results] == [True] * 6 + [False] * 6
     assert [r.value for r in results[6:]] == ["fine"] * 6
 
@@ -243,11 +248,17 @@ def test_an_early_call_without_a_limit_of_its_own_has_the_callers(release: threa
     assert hung.seconds < LONG / 2
 
 
-def test_a_limit_counts_from_the_calls_own_start() -> None:
-    limit = 1.0
-    with Caller(2, timeout=limit) as caller:  # the last pair waits longer than the limit before it starts
-        results = run_all(caller, [lambda: time.sleep(0.4 * limit)] * 8)
-    assert not any(r.timed_out for r in results)
+def test_a_limit_counts_from_the_calls_own_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("pytest_auepora.core.one_call.perf_counter", lambda: now[0])
+
+    def tick() -> None:
+        now[0] += 4.0
+
+    pair = threading.Barrier(2, tick)
+    with Caller(2, timeout=10.0) as caller:  # the last pair waits longer than the limit before it starts
+        results = run_all(caller, [lambda: pair.wait(LONG)] * 8)
+    assert [(r.seconds, r.timed_out) for r in results] == [(4.0, False)] * 8
 
 
 def test_too_late_is_too_late_even_if_nobody_was_looking() -> None:

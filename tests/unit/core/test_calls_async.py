@@ -29,14 +29,14 @@ class Drive:
     def __init__(self, inside: bool, coroutines: bool) -> None:
         self.inside, self.coroutines = inside, coroutines
 
-    def __call__(self, fns: list[Fn], **options: Any) -> list[CallResult]:
+    def __call__(self, fns: list[Fn], limits: dict[Fn, float] | None = None, **options: Any) -> list[CallResult]:
         if not self.inside:
             with Caller(coroutines=self.coroutines, **options) as caller:
-                return run_all(caller, fns)
+                return run_all(caller, fns, limits)
 
         async def main() -> list[CallResult]:
             with Caller(**options) as caller:
-                return await arun_all(caller, fns)
+                return await arun_all(caller, fns, limits)
 
         return asyncio.run(main())
 
@@ -123,7 +123,7 @@ def test_a_coroutine_over_its_limit_is_cancelled_and_cleans_up(drive: Drive) -> 
     async def good() -> list[str]:
         return list(cleaned)
 
-    hung, fine = drive([hang, good], timeout=0.1)
+    hung, fine = drive([hang, good], {hang: 0.1}, timeout=LONG, grace=LONG)
     assert isinstance(hung.error, CallTimeoutError)
     assert hung.timed_out
     assert 0.1 <= hung.seconds < LONG / 2
@@ -145,7 +145,8 @@ def test_a_coroutine_that_refuses_to_be_cancelled_holds_nobody_up(drive: Drive) 
         over.set()
         await asyncio.sleep(0.05)
 
-    hung, fine, _ = drive([stubborn, good, stop], timeout=0.1, concurrency=2, grace=0.1, lookahead=1)
+    limits = {stubborn: 0.1}
+    hung, fine, _ = drive([stubborn, good, stop], limits, timeout=LONG, concurrency=2, grace=0.1, lookahead=1)
     assert hung.timed_out
     assert fine.value == "good"
 
@@ -160,8 +161,8 @@ def test_a_coroutine_that_blocks_its_loop_is_left_behind_with_it(coroutines: boo
     async def good() -> str:
         return "good"
 
-    with Caller(timeout=0.1, grace=0.1, coroutines=coroutines) as caller:
-        hung, fine = caller.call(1, block), caller.call(2, good)
+    with Caller(timeout=LONG, grace=0.1, coroutines=coroutines) as caller:
+        hung, fine = caller.call(1, block, timeout=0.1), caller.call(2, good)
         release.set()
     assert hung.timed_out
     assert fine.value == "good"

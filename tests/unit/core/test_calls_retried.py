@@ -87,19 +87,22 @@ def test_a_policy_that_fails_ends_the_call_with_its_own_error() -> None:
         assert caller.call(3, failing(0)).value == "answer"
 
 
-def test_a_limit_is_for_each_attempt_and_final(release: threading.Event) -> None:
-    calls: list[int] = []
+def test_a_limit_is_for_each_attempt_and_final(release: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, calls = [0.0], list[int]()
+    monkeypatch.setattr("pytest_auepora.core.one_call.perf_counter", lambda: now[0])
 
     def fn() -> None:
         calls.append(1)
-        if len(calls) == 1:
+        now[0] += 8.0
+        if len(calls) < 3:
             raise Busy
+        now[0] += 8.0
         release.wait(LONG)
 
-    with Caller(timeout=0.2, retry=RetryPolicy((Busy, "TimeoutError"), backoff=0.3)) as caller:
+    with Caller(timeout=10.0, retry=RetryPolicy((Busy, "TimeoutError"), attempts=4, backoff=0.01)) as caller:
         result = caller.call(1, fn)
     assert result.timed_out
-    assert (result.attempts, len(calls)) == (2, 2)
+    assert (result.attempts, len(calls)) == (3, 3)
 
 
 def test_a_dropped_call_is_not_tried_again() -> None:
