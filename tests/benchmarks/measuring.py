@@ -63,6 +63,8 @@ QUIET = {
     "PROMPTFOO_DISABLE_ERROR_LOG": "1",
 }
 """No plugins but those named, and no peer that reports to somebody while it is measured."""
+UNSET = ("PYTHONDONTWRITEBYTECODE", "GITHUB_STEP_SUMMARY", "CONFIDENT_API_KEY")
+"""With the last of them deepeval would send somebody's account what it measured."""
 
 
 class ProcessError(RuntimeError):
@@ -110,7 +112,7 @@ def pytest_process(folder: Path, *args: str, expect: tuple[int, ...] = (0,)) -> 
 
 def process(folder: Path, *args: str, expect: tuple[int, ...] = (0,), program: str = sys.executable) -> Cost:
     """Run Python, or another *program*, with *args* in *folder*; the exit code must be as expected."""
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "GITHUB_STEP_SUMMARY")}
+    env = {k: v for k, v in os.environ.items() if k not in UNSET}
     kept = folder.parent / "kept"
     env |= QUIET | {"PYTHONPYCACHEPREFIX": str(kept / "bytecode"), "PROMPTFOO_CONFIG_DIR": str(kept / "promptfoo")}
     with TemporaryFile() as used:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from statistics import fmean
 
 from . import by_hand
 from .projects import INSTANT, WAITING, golden
@@ -37,7 +38,7 @@ from statistics import fmean
 
 import pytest
 
-from by_hand import scores
+from by_hand import check, scores
 
 CASES = json.loads((pathlib.Path(__file__).parent / "cases.json").read_text())
 
@@ -52,12 +53,14 @@ def test_case(case, rag, eval_bag):
 @pytest.mark.eval_analysis(name="bench")
 def test_all(eval_results):
     assert len(eval_results) == len(CASES)
-    assert fmean(result.result.scores["recall@5"] for result in eval_results) >= 0
+    check({name: fmean(one.result.scores[name] for one in eval_results) for name in eval_results[0].result.scores})
 """
 
 
 def peer_project(folder: Path, n: int, files: dict[str, str], *, seconds: float = 0) -> Path:
     """Write the same cases and the same system as `golden` does, for the peer whose own *files* are; return its path.
+
+    The means that the peer has to come to are written beside them.
 
     Args:
         folder: where; made if need be.
@@ -79,7 +82,10 @@ def peer_project(folder: Path, n: int, files: dict[str, str], *, seconds: float 
         }
         for s in samples
     ]
-    for name, text in (files | {"cases.json": json.dumps(cases)}).items():
+    answers = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
+    found = [by_hand.scores(case, *answers[case["query"]]) for case in cases]
+    means = {name: fmean(one[name] for one in found) for name in found[0]}
+    for name, text in (files | {"cases.json": json.dumps(cases), "expected.json": json.dumps(means)}).items():
         (folder / name).write_text(text, encoding="utf-8")
     shutil.copy(by_hand.__file__, folder / "by_hand.py")
     return folder

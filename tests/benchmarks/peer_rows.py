@@ -12,12 +12,13 @@ from pathlib import Path
 
 from .measuring import NO_PLUGIN, PEER, Cost, LeftOut, Row, process, pytest_process
 from .peer_projects import BY_HAND, PYTEST_EVALS, peer_project
-from .peer_scripts import INSPECT, PROMPTFOO, PYDANTIC_EVALS, RAGAS
+from .peer_scripts import DEEPEVAL, INSPECT, PYDANTIC_EVALS, RAGAS, promptfoo_files
 from .projects import parametrized
 
 __all__ = ["rows"]
 
 PLUGINS = ("pytest-benchmark", "pytest-asyncio", "langsmith", "deepeval")
+PROMPTFOO_EVAL = ("eval", "-c", "promptfooconfig.js", "--no-cache", "--no-progress-bar", "--no-table", "--no-write")
 
 
 def rows(folder: Path, also: Sequence[str] = ()) -> Iterator[Callable[[], Row]]:
@@ -61,6 +62,12 @@ def _at_home(name: str, also: Sequence[str]) -> tuple[str, str]:
         raise
 
 
+def _promptfoo() -> str:
+    if (program := shutil.which("promptfoo")) is None:
+        raise LeftOut("there is no command promptfoo (npm install promptfoo)")
+    return program
+
+
 def _plugins(*names: str) -> tuple[str, ...]:
     """Return the options that load what pytest would load by itself where *names* are installed."""
     found = [e for e in entry_points(group="pytest11") if e.dist and e.dist.name.lower().replace("_", "-") in names]
@@ -99,10 +106,8 @@ def _thousand(folder: Path, also: Sequence[str], n: int = 1000) -> Iterator[Call
         )  # fmt: skip
 
     def promptfoo(title: str) -> Row:
-        if (program := shutil.which("promptfoo")) is None:
-            raise LeftOut("there is no command promptfoo (npm install promptfoo)")
-        args = ("eval", "-c", "promptfooconfig.js", "--no-cache", "--no-progress-bar", "--no-table", "--no-write")
-        return row(title, "promptfoo", "promptfoo", PROMPTFOO, lambda path: process(path, *args, program=program))
+        program, files = _promptfoo(), promptfoo_files()
+        return row(title, "promptfoo", "promptfoo", files, lambda path: process(path, *PROMPTFOO_EVAL, program=program))
 
     # pytest-harvest, which pytest-evals is built on, asks xdist for its options wherever that is installed
     evals = ("pytest-evals", "pytest-harvest", "pytest-xdist")
@@ -115,7 +120,8 @@ def _thousand(folder: Path, also: Sequence[str], n: int = 1000) -> Iterator[Call
         f"{cases} in pytest-evals",
     )
     yield _titled(partial(script, "pydantic-evals", PYDANTIC_EVALS, ("0", "0")), f"{cases} in pydantic-evals")
-    yield _titled(partial(script, "ragas", RAGAS, ()), f"{cases} in ragas")
+    yield _titled(partial(script, "deepeval", DEEPEVAL, ("0", "0")), f"{cases} in deepeval")
+    yield _titled(partial(script, "ragas", RAGAS, ("0", "0")), f"{cases} in ragas")
     yield _titled(partial(script, "inspect-ai", INSPECT, ()), f"{cases} in inspect_ai")
     yield _titled(promptfoo, f"{cases} in promptfoo")
 
@@ -138,13 +144,21 @@ def _waiting(
         )
         return row(title, "pytest-xdist", installed, files, lambda path: pytest_process(path, *args))
 
-    def pydantic(title: str) -> Row:
-        program, installed = _at_home("pydantic-evals", also)
+    def script(name: str, source: str, title: str) -> Row:
+        program, installed = _at_home(name, also)
         args = ("bench.py", str(seconds), str(width))
         return row(
-            title, "pydantic-evals", installed, {"bench.py": PYDANTIC_EVALS},
-            lambda path: process(path, *args, program=program),
+            title, name, installed, {"bench.py": source}, lambda path: process(path, *args, program=program)
         )  # fmt: skip
 
-    yield _titled(xdist, f"{n} calls of {seconds * 1e3:.0f} ms at {width}, pytest -n {width}")
-    yield _titled(pydantic, f"{n} calls of {seconds * 1e3:.0f} ms at {width}, pydantic-evals")
+    def promptfoo(title: str) -> Row:
+        program, args = _promptfoo(), (*PROMPTFOO_EVAL, "--max-concurrency", str(width))
+        files = promptfoo_files(seconds)
+        return row(title, "promptfoo", "promptfoo", files, lambda path: process(path, *args, program=program))
+
+    calls = f"{n} calls of {seconds * 1e3:.0f} ms at {width}"
+    yield _titled(xdist, f"{calls}, pytest -n {width}")
+    yield _titled(partial(script, "pydantic-evals", PYDANTIC_EVALS), f"{calls}, pydantic-evals")
+    yield _titled(partial(script, "deepeval", DEEPEVAL), f"{calls}, deepeval")
+    yield _titled(partial(script, "ragas", RAGAS), f"{calls}, ragas")
+    yield _titled(promptfoo, f"{calls}, promptfoo")

@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
-__all__ = ["INSPECT", "PROMPTFOO", "PYDANTIC_EVALS", "RAGAS"]
+__all__ = ["DEEPEVAL", "INSPECT", "PYDANTIC_EVALS", "RAGAS", "promptfoo_files"]
 
 _READ = """\
 import json
 import pathlib
 
-from by_hand import scores
+from by_hand import check, scores
 
 HERE = pathlib.Path(__file__).parent
 ANSWERS = json.loads((HERE / "answers.json").read_text())
 CASES = json.loads((HERE / "cases.json").read_text())
+"""
+
+_SYSTEM = """\
+SECONDS, WIDTH = float(sys.argv[1]), int(sys.argv[2]) or None
+
+
+async def rag(query):
+    if SECONDS:
+        await asyncio.sleep(SECONDS)
+    return ANSWERS[query]
+"""
+"""How long a call waits and how many run at once (0: as the peer has it) are told by the command."""
+
+_ANSWERED = f"""\
+{_SYSTEM}
+
+async def answered():
+    gate = asyncio.Semaphore(WIDTH or len(CASES))
+
+    async def one(query):
+        async with gate:
+            return await rag(query)
+
+    return await asyncio.gather(*(one(case["query"]) for case in CASES))
+"""
+"""For peers that score what has been answered: the calls, side by side."""
+
+_SHARED = """\
+FOUND = {}
+
+
+def found(case, answer, documents):
+    if case["id"] not in FOUND:  # six metrics, and one pass over an answer
+        FOUND[case["id"]] = scores(case, answer, documents)
+    return FOUND[case["id"]]
+
+
+NAMES = ("recall@5", "ndcg@10", "mrr", "exact_match", "token_f1", "rougeL")
 """
 
 PYDANTIC_EVALS = f"""\
@@ -24,8 +62,7 @@ from pydantic_evals import Case, Dataset
 from pydantic_evals.evaluators import Evaluator
 
 {_READ}
-SECONDS, WIDTH = float(sys.argv[1]), int(sys.argv[2]) or None
-
+{_SYSTEM}
 
 @dataclass
 class Scores(Evaluator):
@@ -34,37 +71,89 @@ class Scores(Evaluator):
         return scores(ctx.metadata, answer, documents)
 
 
-async def rag(query):
-    if SECONDS:
-        await asyncio.sleep(SECONDS)
-    return ANSWERS[query]
-
-
 dataset = Dataset(
     name="bench",
     cases=[Case(name=case["id"], inputs=case["query"], metadata=case) for case in CASES],
     evaluators=[Scores()],
 )
 report = dataset.evaluate_sync(rag, max_concurrency=WIDTH, progress=False)
-assert not report.failures and len(report.averages().scores) == 6
+assert not report.failures
+check(report.averages().scores)
+"""
+
+DEEPEVAL = f"""\
+import asyncio
+import sys
+from statistics import fmean
+
+from deepeval import evaluate
+from deepeval.evaluate import AsyncConfig, CacheConfig, DisplayConfig
+from deepeval.metrics import BaseMetric
+from deepeval.test_case import LLMTestCase
+
+{_READ}
+{_ANSWERED}
+
+{_SHARED}
+
+class One(BaseMetric):
+    def __init__(self, name, threshold=0.0):
+        self.name, self.threshold = name, threshold
+
+    def measure(self, test_case):
+        kept = test_case.metadata
+        self.score = found(kept["case"], test_case.actual_output, kept["documents"])[self.name]
+        self.success = self.score >= self.threshold
+        return self.score
+
+    async def a_measure(self, test_case, *_, **__):
+        return self.measure(test_case)
+
+    def is_successful(self):
+        return self.success
+
+    @property
+    def __name__(self):
+        return self.name
+
+
+test_cases = [
+    LLMTestCase(
+        name=case["id"],
+        input=case["query"],
+        actual_output=answer,
+        expected_output=case["reference"],
+        retrieval_context=[document["text"] for document in documents],
+        metadata={{"case": case, "documents": documents}},
+    )
+    for case, (answer, documents) in zip(CASES, asyncio.run(answered()))
+]
+result = evaluate(
+    test_cases,
+    [One(name) for name in NAMES],
+    async_config=AsyncConfig(max_concurrent=WIDTH) if WIDTH else AsyncConfig(),
+    display_config=DisplayConfig(show_indicator=False, print_results=False, inspect_after_run=False),
+    cache_config=CacheConfig(write_cache=False),
+)
+measured = [{{one.name: one.score for one in case.metrics_data}} for case in result.test_results]
+assert len(measured) == len(CASES)
+check({{name: fmean(case[name] for case in measured) for name in measured[0]}})
 """
 
 RAGAS = f"""\
+import asyncio
+import sys
 from dataclasses import dataclass, field
+from statistics import fmean
 
-from ragas import EvaluationDataset, SingleTurnSample, evaluate
+from ragas import EvaluationDataset, RunConfig, SingleTurnSample, evaluate
 from ragas.metrics.base import MetricType, SingleTurnMetric
 
 {_READ}
 BY_QUERY = {{case["query"]: case for case in CASES}}
-FOUND = {{}}
+{_ANSWERED}
 
-
-def found(query):
-    if query not in FOUND:  # six metrics, and one pass over an answer
-        FOUND[query] = scores(BY_QUERY[query], *ANSWERS[query])
-    return FOUND[query]
-
+{_SHARED}
 
 @dataclass
 class One(SingleTurnMetric):
@@ -74,24 +163,31 @@ class One(SingleTurnMetric):
         pass
 
     async def _single_turn_ascore(self, sample, callbacks):
-        return found(sample.user_input)[self.name]
+        query = sample.user_input
+        return found(BY_QUERY[query], sample.response, DOCUMENTS[query])[self.name]
 
 
-NAMES = ("recall@5", "ndcg@10", "mrr", "exact_match", "token_f1", "rougeL")
+responses = asyncio.run(answered())
+DOCUMENTS = {{case["query"]: documents for case, (_, documents) in zip(CASES, responses)}}
 samples = [
     SingleTurnSample(
         user_input=case["query"],
-        response=ANSWERS[case["query"]][0],
+        response=answer,
         reference=case["reference"],
-        retrieved_contexts=[document["text"] for document in ANSWERS[case["query"]][1]],
+        retrieved_contexts=[document["text"] for document in documents],
         reference_context_ids=case["relevant"],
     )
-    for case in CASES
+    for case, (answer, documents) in zip(CASES, responses)
 ]
 result = evaluate(
-    EvaluationDataset(samples), metrics=[One(name=name) for name in NAMES], show_progress=False, raise_exceptions=True
+    EvaluationDataset(samples),
+    metrics=[One(name=name) for name in NAMES],
+    run_config=RunConfig(max_workers=WIDTH) if WIDTH else None,
+    show_progress=False,
+    raise_exceptions=True,
 )
-assert len(result.scores) == len(CASES) and set(NAMES) <= set(result.scores[0])
+assert len(result.scores) == len(CASES)
+check({{name: fmean(case[name] for case in result.scores) for name in result.scores[0]}})
 """
 
 INSPECT = f"""\
@@ -132,18 +228,21 @@ samples = [
     model="none/none", display="none", log_dir=str(HERE / "logs"),
 )
 assert log.status == "success", log.error
-assert len(log.results.scores) == 6 and log.results.completed_samples == len(CASES)
+assert log.results.completed_samples == len(CASES)
+check({{score.name: score.metrics["mean"].value for score in log.results.scores}})
 """
 
-PROMPTFOO = {
+_PROMPTFOO = {
     "provider.js": """\
 const answers = require("./answers.json");
+const milliseconds = require("./milliseconds.json");
 
 module.exports = class {
   id() {
     return "rag";
   }
-  async callApi(prompt, context) {
+  async callApi(prompt) {
+    if (milliseconds) await new Promise((done) => setTimeout(done, milliseconds));
     const [output, documents] = answers[prompt];
     return { output, metadata: { ids: documents.map((one) => one.id) } };
   }
@@ -205,4 +304,11 @@ module.exports = {
 };
 """,
 }
-"""By name of the file.  Words are not stemmed: there is less to do than for the others."""
+
+
+def promptfoo_files(seconds: float = 0) -> dict[str, str]:
+    """Return what promptfoo runs, by name of the file; a call waits so many *seconds*.
+
+    Words are not stemmed: there is less to do than for the others.
+    """
+    return _PROMPTFOO | {"milliseconds.json": str(round(seconds * 1e3))}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +18,30 @@ from pytest_auepora.metrics.registry import Registry
 
 from . import peer_rows
 from .by_hand import scores
-from .measuring import PEER, Cost, ProcessError, Row
+from .measuring import PEER, Cost, ProcessError, Row, process
 from .peer_projects import BY_HAND, peer_project
+from .peer_scripts import DEEPEVAL, INSPECT, PYDANTIC_EVALS, RAGAS, promptfoo_files
 from .projects import METRICS
 from .table import main
+
+WAITING = (("0", "0"), ("0.001", "4"))
+"""Seconds of a call, and how many at once."""
+RUN_BY_NODE = """\
+const fs = require("fs");
+const Provider = require("./provider.js");
+const scores = require("./scores.js");
+const { tests } = require("./promptfooconfig.js");
+
+(async () => {
+  const system = new Provider();
+  const found = {};
+  for (const { description, vars } of tests) {
+    const providerResponse = await system.callApi(vars.query);
+    found[description] = scores(providerResponse.output, { vars, providerResponse }).namedScores;
+  }
+  fs.writeFileSync("found.json", JSON.stringify(found));
+})();
+"""
 
 
 def test_the_numbers_by_hand_are_ours(tmp_path: Path) -> None:
@@ -41,6 +64,86 @@ def test_the_numbers_by_hand_are_ours(tmp_path: Path) -> None:
         for name, value in ours.items():
             seen[name].add(value)
     assert all(len(values) > 1 for values in seen.values()), "every metric has to have told cases apart"
+
+
+def test_a_tool_that_comes_to_other_means_than_ours_does_not_pass(tmp_path: Path) -> None:
+    project = peer_project(tmp_path / "bench", 12, {})
+    answers = json.loads((project / "answers.json").read_text("utf-8"))
+    samples = [case.sample for case in load_golden(project / "bench.golden.yaml").cases]
+    outputs = []
+    for sample in samples:
+        answer, documents = answers[sample.query]
+        listed = [RetrievedDocument(Document(d["id"]), d["score"], rank) for rank, d in enumerate(documents, 1)]
+        outputs.append(SystemOutputs(listed, Response(answer)))
+    ours = {name: Registry().get(name).compute(samples, outputs).value for name in METRICS}
+    copied = spec_from_file_location("copied", project / "by_hand.py")
+    assert copied is not None
+    assert copied.loader is not None
+    copied.loader.exec_module(beside := module_from_spec(copied))
+    beside.check(ours)
+    for wrong in (ours | {"mrr": ours["mrr"] + 0.001}, {"mrr": ours["mrr"]}, ours | {"map": 0.5}):
+        with pytest.raises(AssertionError, match="expected"):
+            beside.check(wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "waiting"),
+    [
+        *product(("pydantic-evals",), (PYDANTIC_EVALS,), WAITING),
+        *product(("deepeval",), (DEEPEVAL,), WAITING),
+        *product(("ragas",), (RAGAS,), WAITING),
+        ("inspect-ai", INSPECT, ()),
+    ],
+)
+def test_a_peer_comes_to_our_means(name: str, source: str, waiting: tuple[str, ...], tmp_path: Path) -> None:
+    """The script itself holds its numbers against those of `by_hand`."""
+    pytest.importorskip(name.replace("-", "_"), reason="a peer of the table")
+    process(peer_project(tmp_path / "bench", 12, {"bench.py": source}), "bench.py", *waiting)
+
+
+def test_promptfoo_scores_what_we_score(tmp_path: Path) -> None:
+    """Its own file of scores, run by node alone; words are not stemmed there."""
+    if (node := shutil.which("node")) is None:
+        pytest.skip("there is no node")
+    from rouge_score.rouge_scorer import RougeScorer
+
+    project = peer_project(tmp_path / "bench", 12, promptfoo_files(0.001) | {"run.js": RUN_BY_NODE})
+    process(project, "run.js", program=node)
+    found = json.loads((project / "found.json").read_text("utf-8"))
+    answers = json.loads((project / "answers.json").read_text("utf-8"))
+    rouge = RougeScorer(["rougeL"], use_stemmer=False)
+    for case in json.loads((project / "cases.json").read_text("utf-8")):
+        answer, documents = answers[case["query"]]
+        plain = rouge.score(case["reference"], answer)["rougeL"].fmeasure
+        assert found.pop(case["id"]) == pytest.approx(scores(case, answer, documents) | {"rougeL": plain}, abs=1e-12)
+    assert not found
+
+
+def test_a_waiting_peer_is_told_how_long_and_how_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """200 calls of 100 ms at 8, for every peer that the goal names."""
+    ran: dict[str, tuple[str, ...]] = {}
+
+    def recorded(path: Path, *args: str, **_: Any) -> Cost:
+        ran[path.name.removesuffix("-waiting")] = args
+        return Cost(1, 2, 3)
+
+    monkeypatch.setattr(peer_rows, "process", recorded)
+    monkeypatch.setattr(peer_rows, "pytest_process", recorded)
+    monkeypatch.setattr(peer_rows, "_at_home", lambda name, _: ("python", name))
+    monkeypatch.setattr(peer_rows, "_installed", lambda name: name)
+    monkeypatch.setattr(peer_rows, "_promptfoo", lambda: "promptfoo")
+    titles = []
+    for make in peer_rows.rows(tmp_path):
+        if "calls" in (title := make.__doc__ or ""):
+            row = make()
+            titles.append(title)
+            assert (row.ours(), row.other(), row.goal) == (2, 2.5, PEER), "the clock, against the ideal"
+    names = ("pytest -n 8", "pydantic-evals", "deepeval", "ragas", "promptfoo")
+    assert titles == [f"200 calls of 100 ms at 8, {name}" for name in names]
+    assert ran.pop("pytest-xdist")[-2:] == ("-n", "8")
+    assert ran.pop("promptfoo")[-2:] == ("--max-concurrency", "8")
+    assert (tmp_path / "promptfoo-waiting" / "milliseconds.json").read_text("utf-8") == "100"
+    assert ran == dict.fromkeys(names[1:4], ("bench.py", "0.1", "8"))
 
 
 def test_a_peer_that_is_not_installed_is_left_out_with_a_word(
