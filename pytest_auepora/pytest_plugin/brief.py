@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .compat import alike, call_phase, fixture_definitions, lets_phases_be_left_out
+from .compat import alike, call_phase, fixture_definitions, is_of_one_case, lets_phases_be_left_out
 from .keys import CASE, SESSION
 from .only_hooks import OnlyHooks
 
@@ -41,8 +41,6 @@ _BLIND = frozenset({
 What runs in a worker of pytest-xdist, and sends the reports, execnet names as it likes."""
 
 _OPTIONS = ("usepdb", "trace", "setuponly", "setupshow", "setupplan", "xmlpath")
-_SHORT = ("function", "class")
-"""Scopes of fixtures that each case has its own of; a case is in no class."""
 _MARKS = frozenset({"skip", "skipif", "xfail"})
 """Marks that are read in the phase of set-up."""
 
@@ -112,5 +110,5 @@ class Brief(OnlyHooks):
         found = fixture_definitions(item)
         # `request` is of the case where the case asks for it, and of a fixture where that does
         names = [n for n in item.fixturenames if n != "request" or n in item.function.__code__.co_varnames]
-        lasting = all(found.get(name) and found[name][-1].scope not in _SHORT for name in names)
+        lasting = all(found.get(name) and not is_of_one_case(found[name][-1]) for name in names)
         return lasting and not any(mark.name in _MARKS for mark in item.iter_markers())

@@ -17,6 +17,7 @@ __all__ = [
     "fixtures_only_for",
     "has_pytest_asyncio",
     "has_pytest_benchmark",
+    "is_of_one_case",
     "lets_phases_be_left_out",
     "loop_scope",
     "may_have_siblings",
@@ -42,6 +43,11 @@ def fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[pytest.Fixtu
         getattr(item, "_fixtureinfo", None), "name2fixturedefs", {}
     )
     return found
+
+
+def is_of_one_case(definition: pytest.FixtureDef[Any]) -> bool:
+    """Whether each case gets a value of the fixture of its own: a case is in no class, so it is its own class."""
+    return definition.scope in ("function", "class")
 
 
 def fixtures_only_for(item: pytest.Item, name: str) -> list[str]:

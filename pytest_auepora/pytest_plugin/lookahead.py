@@ -1,17 +1,17 @@
-"""Which upcoming items may have their call started early: those that get the very same system.
+"""Which upcoming items may have their call started early: those whose fixtures all stand already, the system first.
 
-pytest runs items one after the other, but calls of a RAG system mostly wait.
+pytest runs items one after the other, but calls of a RAG system mostly wait.  What may overlap are stretches of
+golden items that get the very same values, with nothing between them that sets up, tears down or measures anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 import pytest
 
-from .compat import alike, fixture_definitions
+from .compat import alike, fixture_definitions, is_of_one_case
 from .keys import CASE, SUITE
 
 __all__ = ["Queue"]
@@ -21,74 +21,81 @@ _HARMLESS = frozenset({"request", "record_property", "record_testsuite_property"
 
 
 class Queue:
-    """The selected golden items in run order, grouped by the system they share as soon as anybody asks."""
+    """The selected items in run order; which golden ones stand together is found out as soon as anybody asks."""
 
     def __init__(self, items: Sequence[pytest.Item]) -> None:
         self._items = items
-        self._groups: dict[Hashable, list[pytest.Item]] = {}
 
     @cached_property
-    def _place(self) -> dict[pytest.Item, tuple[Hashable, int]]:
-        places: dict[pytest.Item, tuple[Hashable, int]] = {}
-        first: pytest.Item | None = None
+    def _place(self) -> dict[pytest.Item, tuple[list[pytest.Item], int]]:
+        """The stretch of each item in one, without those that may not run, and how far it is once the item has run."""
+        places: dict[pytest.Item, tuple[list[pytest.Item], int]] = {}
+        stretch: list[pytest.Item] = []
         key: Hashable = None
+        first: pytest.Item | None = None
+        shared: Hashable = None
         for item in self._items:
-            if not _is_plain(item):
-                continue
             if first is None or not alike(item, first):  # as it nearly always is: the first call waits for this
-                first, key = item, _share_key(item)
+                first, shared = item, _share_key(item)
+            before, key = key, None if _is_timed(item) else shared
+            if key != before:
+                stretch = []
             if key is not None:
-                group = self._groups.setdefault(key, [])
-                places[item] = key, len(group)
-                group.append(item)
+                if _surely_runs(item):
+                    stretch.append(item)
+                places[item] = stretch, len(stretch)
         return places
 
     def upcoming(self, item: pytest.Item) -> Iterator[pytest.Item]:
-        """Yield the items after *item* that share its system."""
-        key, at = self._place.get(item, (None, 0))
-        group = self._groups.get(key, [])
-        for i in range(at + 1, len(group)):
-            yield group[i]
+        """Yield the items after *item* whose fixtures stand while it runs."""
+        if (place := self._place.get(item)) is not None:
+            stretch, after = place
+            for i in range(after, len(stretch)):
+                yield stretch[i]
 
     def shares(self, item: pytest.Item) -> bool:
-        """Whether the system of *item* may be that of others too."""
-        return item in self._place
+        """Whether *item* surely runs, and what it gets may be that of others too."""
+        stretch, after = self._place.get(item, ((), 0))
+        return after > 0 and stretch[after - 1] is item
 
     def leaves(self, item: pytest.Item, following: pytest.Item | None) -> bool:
-        """Whether the system of *item* may be torn down before *following* runs."""
-        if item not in self._place:
+        """Whether fixtures of *item* may be torn down before *following* runs."""
+        if (place := self._place.get(item)) is None:
             return False
-        return following is None or self._place.get(following, (None, 0))[0] != self._place[item][0]
+        return following is None or self._place.get(following, (None, 0))[0] is not place[0]
 
 
 def _share_key(item: pytest.Item) -> Hashable | None:
-    """Return a key equal for golden items that get the same value of the system's fixture.
+    """Return a key equal for golden items, one behind the other, that get the same values of all their fixtures.
 
-    None where the call must not start early: a function-scoped fixture in the closure, whose set-up for that item has
-    not happened yet.
+    None where the call must not start early: it is no golden item's, or one of the fixtures is set up for that item
+    alone, which has not happened yet.  Of a package or the session there is one value for all that see the definition.
     """
-    name = item.stash[SUITE].fixture
-    definitions = fixture_definitions(item)
-    if name not in definitions:
+    if CASE not in item.stash:
         return None
-    for fixture in getattr(item, "fixturenames", ()):
-        if fixture not in _HARMLESS and fixture in definitions and definitions[fixture][-1].scope == "function":
-            return None
-    scope = definitions[name][-1].scope
-    home: Any = None if scope == "session" else item.parent
-    if scope == "package":
-        home = item.getparent(pytest.Package)
+    system, found = item.stash[SUITE].fixture, fixture_definitions(item)
+    names = [name for name in getattr(item, "fixturenames", ()) if name not in _HARMLESS]
+    if system not in names or not all(map(found.get, names)):  # a hook may have added names that nobody looked up
+        return None
+    definitions = tuple(found[name][-1] for name in names)
+    if any(map(is_of_one_case, definitions)):
+        return None
+    home = item.parent if any(definition.scope == "module" for definition in definitions) else None
     callspec = getattr(item, "callspec", None)
-    params = tuple(sorted(callspec.indices.items())) if callspec is not None else ()
-    return tuple(map(id, definitions[name])), home, params
+    # by identity: hooks may give each file values of its own, and not all can be compared
+    params = tuple((name, id(value)) for name, value in sorted(callspec.params.items())) if callspec is not None else ()
+    return system, definitions, home, params
 
 
-def _is_plain(item: pytest.Item) -> bool:
-    """Whether *item* is a golden case that is not timed, skipped, or not run."""
+def _is_timed(item: pytest.Item) -> bool:
+    """Whether *item* is a golden case that nothing may run beside."""
     case = item.stash.get(CASE, None)
-    if case is None or case.benchmark is not None:
-        return False
-    for mark in item.iter_markers():
-        if mark.name in _SKIPPED or (mark.name == "xfail" and not mark.kwargs.get("run", True)):
-            return False
-    return True
+    return case is not None and case.benchmark is not None
+
+
+def _surely_runs(item: pytest.Item) -> bool:
+    """Whether no mark of *item* may keep it from being run."""
+    return not any(
+        mark.name in _SKIPPED or (mark.name == "xfail" and not mark.kwargs.get("run", True))
+        for mark in item.iter_markers()
+    )

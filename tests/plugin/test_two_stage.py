@@ -82,11 +82,20 @@ def test_where_the_system_is_out_of_reach_all_is_asked_at_once_and_judged_alike(
     calls(staged)
     spread = staged.run("-n", "2", plugins=("xdist",))
     assert calls(staged) == 25
-    staged.rag(COUNTING.replace("{misses}", misses), scope="function")
+    staged.rag(COUNTING.replace("{misses}", misses), scope="class")  # a case is in no class
     apart = staged.run()
     assert calls(staged) == 25
     assert serial.ret == spread.ret == apart.ret
     assert numbers(serial) == numbers(spread) == numbers(apart)
+
+
+def test_a_last_case_that_may_not_run_cannot_ask_for_all(staged: Project) -> None:
+    staged.rag(COUNTING.replace("{misses}", ALWAYS))
+    with (staged.path / "conftest.py").open("a") as conftest:
+        conftest.write("\n\ndef pytest_collection_modifyitems(items):\n")
+        conftest.write("    items[-1].add_marker(pytest.mark.skipif(True, reason='why'))\n")
+    staged.run()
+    assert calls(staged) == 4 * 5
 
 
 def test_a_system_in_a_loop_of_its_own(staged: Project) -> None:
