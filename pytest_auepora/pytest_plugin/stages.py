@@ -101,7 +101,7 @@ class Stages:
         self._again = []
 
     def _is_awaited(self, item: pytest.Item) -> bool:
-        """Whether another case of the same suite and configuration is still to run."""
+        """Whether another case of the same suite and configuration is sure to run next; else it has to be found out."""
         suite = item.stash[SUITE]
         return any(i.stash[SUITE] is suite for i in self.session.queue.upcoming(item))
 

@@ -103,7 +103,8 @@ def test_fixtures_of_each_case_are_set_up_for_each(project: Project, every: bool
     assert phases(project, passed=7) == {"setup": ALL, "call": ALL, "teardown": ALL}
 
 
-def test_each_configuration_gets_its_own_system(project: Project) -> None:
+@pytest.mark.parametrize("concurrency", ["1", "4"])
+def test_each_configuration_gets_its_own_system(project: Project, concurrency: str) -> None:
     project.write(
         "conftest.py",
         "import pytest\n\n\n@pytest.fixture(scope='session', params=['one', 'two'])\ndef rag(request):\n"
@@ -111,12 +112,15 @@ def test_each_configuration_gets_its_own_system(project: Project) -> None:
     )
     cases = "".join(f"  - {{id: c{i}, query: q{i}, reference_answer: one}}\n" for i in range(4))
     project.write("shop.golden.yaml", f"suite: shop\nmetrics: [exact_match]\ncases:\n{cases}")
-    ran = phases(project, "--auepora-report", "json:report.json", passed=10)
+    ran = phases(project, "--auepora-concurrency", concurrency, "--auepora-report", "json:report.json", passed=10)
     assert ran["setup"] == {"c0[one]", "c3[one]", "c0[two]", "c3[two]"}
     assert len(ran["call"]) == 8
     report = json.loads((project.path / "report.json").read_text(encoding="utf-8"))
-    text = json.dumps(report)
-    assert [text.count(f'"answer": "{name}"') for name in ("one", "two")] == [4, 4]
+    answers = {
+        suite["title"]: [case["outputs"]["answer"] for case in suite["run"]["cases"].values()]
+        for suite in report["suites"]
+    }
+    assert answers == {"shop[one]": ["one"] * 4, "shop[two]": ["two"] * 4}
 
 
 def test_a_failure_that_ends_the_session_tears_down_what_was_set_up(project: Project) -> None:

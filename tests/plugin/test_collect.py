@@ -197,7 +197,8 @@ def test_the_word_under_v_has_the_key_scores(project: Project) -> None:
     assert "PASSED recall@1=1.00" in str(result.stdout)
 
 
-def test_reruns_count_the_last_result(project: Project) -> None:
+@pytest.mark.parametrize("concurrency", ["1", "4"])
+def test_reruns_count_the_last_result(project: Project, concurrency: str) -> None:
     pytest.importorskip("pytest_rerunfailures", reason="reruns need pytest-rerunfailures")
     project.edit(
         "def answer(query, docs=DOCS):",
@@ -205,7 +206,7 @@ def test_reruns_count_the_last_result(project: Project) -> None:
         "    if 'warehouse' in query and calls.count(query) < 2: 1 / 0",
         "shop.py",
     )
-    result = project.run("--reruns", "1", plugins=("pytest_rerunfailures",))
+    result = project.run("--reruns", "1", "--auepora-concurrency", concurrency, plugins=("pytest_rerunfailures",))
     assert result.ret == 0, str(result.stdout)
     assert result.parseoutcomes()["rerun"] == 1
 

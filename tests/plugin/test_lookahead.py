@@ -92,14 +92,28 @@ def test_what_is_printed_while_pytest_reports_is_not_on_the_terminal(project: Pr
     assert "said meanwhile" in str(project.run("--auepora-concurrency", "4", "-rP").stdout).split("warehouse")[-1]
 
 
-@pytest.mark.parametrize("mark", ["skip: why", "xfail: why"])
-def test_skipped_and_expected_failures(project: Project, mark: str) -> None:
-    project.rag(COUNTING % "")
-    project.edit("  - id: warehouse\n", f"  - id: warehouse\n    {mark}\n")
-    result = project.run("--auepora-concurrency", "4", "-s")
-    assert result.ret == 0
-    asked = str(result.stdout).count("asked When do parcels")
-    assert asked == (0 if mark.startswith("skip") else 1)
+ADDED = "\n\ndef pytest_collection_modifyitems(items):\n    items[1].add_marker(pytest.mark.{})\n"
+ASKED = {"refund": 1, "warehouse": 1, "returns": 1, "warranty": 1, "Xyzzy": 1}
+
+
+@pytest.mark.parametrize(
+    ("key", "added", "warehouse", "outcomes"),
+    [
+        ("skip: why", "", 0, {"passed": 6, "skipped": 1}),
+        ("xfail: why", "", 1, {"passed": 6, "xpassed": 1}),
+        ("tags: []", "skip", 0, {"passed": 6, "skipped": 1}),
+        ("tags: []", "xfail(run=False)", 0, {"passed": 6, "xfailed": 1}),
+    ],
+)
+def test_what_is_not_run_is_not_asked_and_all_else_once(
+    counted: Project, key: str, added: str, warehouse: int, outcomes: dict[str, int]
+) -> None:
+    counted.edit("  - id: warehouse\n", f"  - id: warehouse\n    {key}\n")
+    if added:
+        counted.write("conftest.py", counted.read("conftest.py") + ADDED.format(added))
+    counted.run("--auepora-concurrency", "4").assert_outcomes(**outcomes)
+    asked = counted.read("calls.txt")
+    assert {word: asked.count(word) for word in ASKED} == ASKED | {"warehouse": warehouse}
 
 
 def test_a_function_scoped_fixture_means_no_early_call(project: Project) -> None:

@@ -75,6 +75,15 @@ def test_all_cases_are_asked_again_only_where_something_looks_bad(
     result.assert_outcomes(**({"passed": 7, "failed": 2} if ret else {"passed": 9}))
 
 
+def test_the_last_case_asks_for_all_whatever_runs_before_it(staged: Project) -> None:
+    staged.rag(COUNTING.replace("{misses}", ALWAYS))
+    staged.write("test_own.py", "def test_own():\n    pass\n")
+    between = "\n\ndef pytest_collection_modifyitems(items):\n    items.insert(2, items.pop())\n"
+    staged.write("conftest.py", staged.read("conftest.py") + between)
+    assert staged.run("--auepora-concurrency", "3").ret == 1
+    assert calls(staged) == 25
+
+
 @pytest.mark.parametrize("misses", [LATE, ALWAYS])
 def test_where_the_system_is_out_of_reach_all_is_asked_at_once_and_judged_alike(staged: Project, misses: str) -> None:
     staged.rag(COUNTING.replace("{misses}", misses))

@@ -40,7 +40,7 @@ def test_the_same_verdict_files_and_exit_code(project: Project) -> None:
             assert alone.parseoutcomes()[outcome] == spread.parseoutcomes()[outcome]
 
 
-@pytest.mark.parametrize("dist", ["load", "loadfile"])
+@pytest.mark.parametrize("dist", ["load", "loadfile", "worksteal"])
 def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project, dist: str) -> None:
     project.when_asked("warehouse", "import os; os._exit(9)")
     result = project.run("-n", "2", "--dist", dist, plugins=XDIST)
