@@ -19,6 +19,7 @@ from concurrent.futures import (
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
+from uuid import uuid4
 
 from ..errors import AueporaError
 from .item_by_item import ByItem, ItemByItem
@@ -156,7 +157,9 @@ class _Processes(Generic[T, R]):
 
     def start(self, batch: Sequence[T]) -> Future[Any]:
         sent = self._parcel.pack_batch(batch, self._name_of)
-        return self._executor.submit(run_packed, self._parcel.key, None if self.can_renew else self._parcel.task, sent)
+        if self.can_renew:
+            return self._executor.submit(run_packed, self._parcel.key, None, sent)
+        return self._executor.submit(run_packed, self._parcel.key, self._parcel.task, sent, uuid4().hex)
 
     def result(self, future: Future[Any]) -> R:
         return self._parcel.unpack(future.result())  # type: ignore[no-any-return]

@@ -46,13 +46,15 @@ class Parcel:
         return made
 
 
-def run_packed(key: str, task: bytes | None, batch: bytes) -> bytes:
+def run_packed(key: str, task: bytes | None, batch: bytes, turn: str = "") -> bytes:  # noqa: ARG001 - see turn
     """Do a packed batch in a worker; the answer is for `Parcel.unpack`.
 
     Args:
         key: of the task.
         task: the task pickled, or None where `worker_pool` has brought it.
         batch: the batch pickled.
+        turn: another one each time: Dask takes a call with the arguments of an earlier one for the same, and gives what
+            came of that, the death of its worker as well.
     """
     try:
         return pack((_task(key, task)(pickle.loads(batch)), None))

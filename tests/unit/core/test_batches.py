@@ -124,8 +124,16 @@ def test_the_task_travels_with_every_batch_and_is_unpacked_once() -> None:
     here = Here()
     list(run_batches(Doubles(), numbers(9), executor=here))
     assert {args[:2] for args in here.tasks} == {here.tasks[0][:2]}
-    key, task, batch = here.tasks[0]
+    key, task, batch, _ = here.tasks[0]
     assert run_packed(key, b"no longer read", batch) == run_packed(key, task, batch)
+
+
+def test_no_two_pieces_of_work_look_the_same() -> None:
+    here = Here()
+    list(run_batches(Doubles(), iter([[1], [1]]), executor=here))
+    first, second = here.tasks
+    assert first[:3] == second[:3]
+    assert first != second
 
 
 def test_a_worker_that_cannot_read_the_work_says_why() -> None:

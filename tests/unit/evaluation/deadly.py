@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 
 
 class Deadly(Metric):
-    """Ends the process over one case."""
+    """Ends the process over the case ``at``, once if ``mark`` is a path."""
 
     name = "deadly"
     target = TargetCategory.GENERATION_RELEVANCE
 
+    def __init__(self, at: str = "c300", mark: str = "") -> None:
+        self.at, self.mark = at, mark
+
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
-        if sample.sample_id == "c300":
+        if sample.sample_id == self.at and not (self.mark and Path(self.mark).exists()):
+            if self.mark:
+                Path(self.mark).touch()
             os._exit(9)
         return Measurement(1.0)
 
@@ -28,6 +34,7 @@ class Locked(Deadly):
     name = "locked"
 
     def __init__(self) -> None:
+        super().__init__()
         self.lock = threading.Lock()
 
 
