@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core.calls import Caller
 from ..core.metrics_base import Metric, NotApplicable
+from ..core.progress import Progress
 from ..core.run import Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import MetricError, did_you_mean
@@ -53,7 +54,15 @@ def take_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
             item.error = score.reason
 
 
-def ask(metric: Metric, items: Sequence[Item], *, repeats: int = 1, swap: bool = False, again: bool = False) -> None:
+def ask(
+    metric: Metric,
+    items: Sequence[Item],
+    *,
+    repeats: int = 1,
+    swap: bool = False,
+    again: bool = False,
+    progress: bool | None = False,
+) -> None:
     """Let *metric* score the items that have no score yet, or all of them with *again*.
 
     A reply that is no score becomes the item's ``error``.
@@ -64,6 +73,7 @@ def ask(metric: Metric, items: Sequence[Item], *, repeats: int = 1, swap: bool =
         repeats: how often each is asked; from the second time on past the cache.
         swap: ask once more with the evidence in the opposite order.
         again: forget the scores that are there.
+        progress: whether a bar is shown on standard error; None: where somebody looks at it.
 
     Raises:
         MetricError: an item has no answer, or the metric has nothing to say about any.
@@ -74,21 +84,33 @@ def ask(metric: Metric, items: Sequence[Item], *, repeats: int = 1, swap: bool =
         if not item.answer.strip():
             raise MetricError(f"line {item.line}: neither a score nor an answer to ask the judge about")
         item.scores, item.error = [], ""
+    sound = [item for item in items if not item.error]
+    turned = [item for item in sound if swap and len(item.evidence) > 1 and item.swapped is None]
+    wanted = len(turned) + sum(max(0, repeats - len(item.scores)) for item in sound)
+    if wanted:
+        with Progress("questions", wanted, show=progress) as bar:
+            _ask_repeatedly(metric, sound, repeats, bar)
+            _ask_turned(metric, [item for item in turned if not item.error], bar)
+
+
+def _ask_repeatedly(metric: Metric, items: Sequence[Item], repeats: int, bar: Progress) -> None:
     fresh = _past_the_cache(metric)
     for turn in range(repeats):
-        left = [item for item in (todo if not turn else items) if not item.error and len(item.scores) <= turn]
-        for item, seen in zip(left, _ask_all(metric if not turn else fresh, left, 1), strict=True):
+        left = [item for item in items if not item.error and len(item.scores) <= turn]
+        for item, seen in zip(left, _ask_all(metric if not turn else fresh, left, 1, bar), strict=True):
             if isinstance(seen, JudgeReplyError):
                 item.error = item.error or str(seen)
             else:
                 item.scores.append(seen)
-    if swap:
-        turned = [item for item in items if len(item.evidence) > 1 and item.swapped is None and not item.error]
-        for item, seen in zip(turned, _ask_all(metric, turned, -1), strict=True):
-            item.swapped = None if isinstance(seen, JudgeReplyError) else seen
 
 
-def _ask_all(metric: Metric, items: Sequence[Item], step: int) -> list[float | JudgeReplyError]:
+def _ask_turned(metric: Metric, items: Sequence[Item], bar: Progress) -> None:
+    """Ask once more with the evidence in the opposite order."""
+    for item, seen in zip(items, _ask_all(metric, items, -1, bar), strict=True):
+        item.swapped = None if isinstance(seen, JudgeReplyError) else seen
+
+
+def _ask_all(metric: Metric, items: Sequence[Item], step: int, bar: Progress) -> list[float | JudgeReplyError]:
     out: list[float | JudgeReplyError] = []
     with Caller(_AT_ONCE) as caller:
         for item, call in zip(items, caller.map(partial(_measure, metric, item, step) for item in items), strict=True):
@@ -101,6 +123,7 @@ def _ask_all(metric: Metric, items: Sequence[Item], step: int) -> list[float | J
                 raise MetricError(f"line {item.line}: {metric.name} has nothing to say: {why}")
             else:
                 out.append(call.value.value)
+            bar.done()
     return out
 
 

@@ -71,7 +71,7 @@ def run(given: argparse.Namespace) -> int:
         judge = run_of_then.metrics[name].judge or judge
     _check_models([i.model for i in labels.items if i.model and not given.ask], judge)
     if given.ask or not given.kept:
-        ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask)
+        ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask, progress=None)
     path = calibration_path(calibrations_folder(given.calibrations, given.golden or Path(FOLDER)), name)
     former = _former(path)
     changed = former is not None and bool(former.mismatch(judge))

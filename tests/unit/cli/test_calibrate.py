@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core import progress
+from pytest_auepora.core.progress import Progress
 from pytest_auepora.metrics.annotation_labels import answer_hash
 from pytest_auepora.regression.calibration import load_calibration
 
@@ -116,6 +118,25 @@ def test_repeats_and_the_order_of_evidence(shell: Shell, judge: Any) -> None:
     assert biases["position"]["suspicious"]
     assert biases["repeats"]["value"] == 0.0
     assert not (shell.path / "__calibrations__").exists()
+
+
+def test_a_bar_counts_what_the_judge_is_asked_where_somebody_looks(
+    shell: Shell, judge: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(Progress, "done", lambda _, more=1: counted.append(more))
+    write(shell.path / "labels.jsonl", rows(10, scored=1.0)[:4] + rows(10)[4:])
+    asked = ("calibrate", "labels.jsonl", "--metric=llm_faithfulness", "--repeat=2", "--swap", "--dry-run")
+    with judge_server(chat("1")) as server:
+        judge("judge-1", server.url)
+        assert "/26" not in shell(*asked).err
+        monkeypatch.setattr(progress, "is_watched", lambda: True)
+        counted.clear()
+        assert "| 0/26 [" in shell(*asked).err  # those that have a score are asked once more
+        assert sum(counted) == 26
+        assert "| 0/30 [" in shell(*asked, "--ask").err
+    write(shell.path / "labels.jsonl", rows(6, scored=1.0))
+    assert "questions" not in shell("calibrate", "labels.jsonl", "--metric=llm_faithfulness").err
 
 
 def test_replies_that_are_no_score_are_counted_and_an_outage_stops(
