@@ -23,11 +23,11 @@ def test_it_is_closed_until_it_is_set() -> None:
 def test_everybody_who_waits_gets_through() -> None:
     latch = Latch()
     through: list[bool] = []
-    threads = [threading.Thread(target=lambda: through.append(latch.wait(LONG))) for _ in range(5)]
+    threads = [threading.Thread(target=lambda: through.append(latch.wait(4 * LONG)), daemon=True) for _ in range(5)]
     for thread in threads:
         thread.start()
     time.sleep(0.05)  # they are all waiting
     latch.set()
     for thread in threads:
-        thread.join(LONG / 20)
+        thread.join(LONG)
     assert through == [True] * 5
