@@ -6,27 +6,24 @@ A `Caller` is asked for one call after the other, and told which ones are coming
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
+from .beside import Beside
 from .booking import Booking, Fn, Upcoming
 from .call_output import handed_over
 from .here import acall_here, call_here, running_trio
-from .loops import LoopLane, LoopThread
+from .loop_lane import LoopLane
 from .one_call import Call, CallResult
 
 if TYPE_CHECKING:
-    from .loop_workers import LoopWorkers
     from .retry import RetryPolicy
-    from .threads import Workers
 
 __all__ = ["Caller"]
 
 _START = 0.003  # seconds for threads to begin, each of which needs the interpreter: what comes later can wait
-_POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
 
 
 class Caller:
@@ -94,8 +91,7 @@ class Caller:
         self._meanwhile = meanwhile
         self._booking = Booking(concurrency, self.lookahead, self.timeout, retry, processes)
         self._ahead: dict[Hashable, Call] = {}
-        self._loops = LoopThread(grace)
-        self._workers: Workers | LoopWorkers | None = None
+        self._beside = Beside(concurrency, grace, coroutines=coroutines)
         self._lane: LoopLane | None = None
         self._started = 0
         self._loops_change = False
@@ -103,7 +99,7 @@ class Caller:
     @property
     def started(self) -> int:
         """How many calls were started so far; those that were taken back while queued do not count."""
-        return self._started + sum(lane.started for lane in (self._workers, self._lane) if lane is not None)
+        return self._started + self._beside.started + (self._lane.started if self._lane is not None else 0)
 
     def call(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None) -> CallResult:
         """Return what *fn* gives: a value, or what an awaitable that it returns gives.
@@ -122,20 +118,20 @@ class Caller:
         limit = self.timeout if timeout is None else _checked(timeout)
         upcoming, alone = self._alone(key, self._ahead, upcoming, limit)
         if alone:
-            return call_here(self._own_call(fn), self._await_elsewhere)
+            return call_here(self._own_call(fn), self._beside.finish)
         call: Call | None = None
         try:
-            call = self._booking.book(self._beside(), self._ahead, (key, fn, limit), upcoming)
+            call = self._booking.book(self._beside.lane, self._ahead, (key, fn, limit), upcoming)
             if self._meanwhile is not None and not call.finished.wait(_START):
                 self._use_time()
-            self._wait(call)
+            self._beside.wait(call)
         except KeyboardInterrupt:
             raise
         except BaseException:  # somebody ends the waiting, as pytest-timeout does: the place of the call is wanted
             if call is None:  # ended while calls are being submitted: which of them were is not certain
                 self.drop()
             else:
-                self._forget([self._ahead.pop(key, call)])
+                self._beside.forget([self._ahead.pop(key, call)])
             raise
         self._ahead.pop(key, None)
         return handed_over(call)
@@ -178,7 +174,7 @@ class Caller:
             for fn, limit in calls:
                 window.append(key := object())
                 own = self.timeout if limit is None else _checked(limit)
-                self._booking.submit(self._beside(), self._ahead, key, fn, own)
+                self._booking.submit(self._beside.lane, self._ahead, key, fn, own)
                 if len(window) > self.lookahead:
                     yield self._take(window)
             while window:
@@ -188,7 +184,7 @@ class Caller:
 
     def forget(self, is_mine: Callable[[Hashable], bool]) -> None:
         """Give up those calls that were started early whose key *is_mine*: nobody will ask for them."""
-        self._forget([self._ahead.pop(key) for key in [*self._ahead] if is_mine(key)])
+        self._beside.forget([self._ahead.pop(key) for key in [*self._ahead] if is_mine(key)])
         if self._lane is not None:
             self._lane.cancel([self._lane.ahead.pop(key) for key in [*self._lane.ahead] if is_mine(key)])
 
@@ -199,18 +195,17 @@ class Caller:
         """
         calls = list(self._ahead.values())
         self._ahead.clear()
-        self._forget(calls)
+        self._beside.forget(calls)
         if self._lane is not None:
             self._lane.drop()
 
     def close(self) -> None:
         """Drop everything, end the threads and the loop.  A later call starts afresh."""
         self.drop()
-        started, self._workers, workers = self.started, None, self._workers
-        self._started, self._lane = started, None
-        if workers is not None:
-            workers.close(self.grace)
-        self._loops.close()
+        if self._lane is not None:
+            self._started += self._lane.started
+            self._lane = None
+        self._beside.close()
 
     def __enter__(self) -> Caller:
         return self
@@ -219,17 +214,6 @@ class Caller:
         self.close()
 
     # -- starting
-
-    def _beside(self) -> Workers | LoopWorkers:
-        if self._workers is None and self.coroutines:
-            from .loop_workers import LoopWorkers
-
-            self._workers = LoopWorkers(self.concurrency, self._loops, self.grace)
-        elif self._workers is None:
-            from .threads import Workers
-
-            self._workers = Workers(self.concurrency, self._loops.submit)
-        return self._workers
 
     def _lane_here(self) -> LoopLane:
         import asyncio
@@ -261,47 +245,13 @@ class Caller:
 
     def _take(self, window: deque[object]) -> CallResult:
         call = self._ahead[window[0]]
-        self._wait(call)
+        self._beside.wait(call)
         del self._ahead[window.popleft()]
         return handed_over(call)
-
-    def _wait(self, call: Call) -> None:
-        while True:
-            left = None if call.in_loop else call.left()  # a loop has its own timer
-            if call.finished.wait(_POLL if left is None else min(_POLL, max(left, 0.001))):
-                return
-            if self._workers is not None and call.state == "queued":
-                self._workers.wake()
-            for running in self._workers.running() if self._workers else ():
-                if running.expire(allowance=2 * self.grace + _POLL):
-                    self._give_up(running)
-
-    def _give_up(self, call: Call) -> None:
-        if call.in_loop and call.result.timed_out:
-            self._loops.abandon(call)  # its timer did not fire: something blocks the whole loop
-        if self._workers is not None:
-            self._workers.replace(call)
-
-    def _forget(self, calls: list[Call]) -> None:
-        running = [c for c in calls if not c.cancel() and not c.finished.is_set()]
-        if any(c.in_loop for c in running):
-            self._loops.cancel(running)
-        end = time.monotonic() + self.grace
-        for call in running:
-            if not call.finished.wait(max(0.0, end - time.monotonic())) and call.lose():
-                self._give_up(call)
 
     def _own_call(self, fn: Fn, limit: float | None = None) -> Call:
         self._started += 1
         return Call(fn, limit, self.retry, self.processes)
-
-    def _await_elsewhere(self, call: Call, awaitable: Any) -> None:
-        self._loops.submit(call, awaitable, lambda _: None)
-        try:
-            self._wait(call)
-        except BaseException:
-            self._loops.cancel([call])
-            raise
 
 
 def _checked(timeout: float | None) -> float | None:

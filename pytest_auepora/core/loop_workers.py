@@ -29,7 +29,6 @@ class LoopWorkers:
         self._grace = grace
         self._queue: deque[Call] = deque()
         self._running: dict[Call, OwnLoop] = {}
-        self._own: OwnLoop | None = None
         self._woken = False
 
     def submit(self, call: Call) -> None:
@@ -66,14 +65,17 @@ class LoopWorkers:
         return list(self._running)
 
     def replace(self, call: Call) -> None:
-        """Free the place of a call that was given up; what waits in a loop that was left behind starts in the next."""
+        """Free the place of a call that was given up."""
         self._running.pop(call, None)
-        if self._own is not None and not self._loops.lives(self._own):
-            self._own, self._woken = None, False
-            stuck = [one for one in self._running if one.state == "queued"]
-            for one in stuck:
-                self._running.pop(one, None)
-            self._queue.extendleft(reversed(stuck))
+        self.wake()
+
+    def move_on(self) -> None:
+        """Begin in the next loop what one that was left behind has not begun, and free the places of what is over."""
+        self._woken = False  # but for a loop that never gets there
+        ended = [call for call in list(self._running) if call.state != "running"]
+        for call in ended:
+            self._running.pop(call, None)
+        self._queue.extendleft(call for call in reversed(ended) if call.state == "queued")
         self.wake()
 
     def close(self, grace: float) -> None:  # noqa: ARG002 - whoever has the loop ends it
@@ -85,7 +87,7 @@ class LoopWorkers:
     def _pump(self, own: OwnLoop) -> None:
         if not self._loops.lives(own):
             return
-        self._own, self._woken = own, False
+        self._woken = False
         while self._queue and len(self._running) < self._size:
             call = self._queue.popleft()
             self._running[call] = own

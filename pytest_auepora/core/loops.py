@@ -1,22 +1,24 @@
-"""Calls that are awaited: in one loop of our own, or in a loop that somebody else runs."""
+"""Calls that are awaited, and the loop of our own for those whose owner runs none."""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
+from .latch import Latch
 from .one_call import Call, attempt_here, close_unawaited, without_this_frame
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable
 
-__all__ = ["LoopLane", "LoopThread", "OwnLoop", "finish_in_loop"]
+__all__ = ["LoopThread", "OwnLoop", "finish_in_loop"]
+
+_SIGN = 0.5  # seconds that a loop has at least to give a sign of life, on a machine with much else to do
 
 
 async def finish_in_loop(
@@ -104,7 +106,7 @@ class LoopThread:
             except BaseException:
                 close_unawaited(awaitable)
                 raise
-            own.tasks[call] = None
+            own.arriving[call] = awaitable, done
             own.soon(own.start, call, awaitable, done, context=call.context)
 
     def soon(self, action: Callable[[OwnLoop], None]) -> None:
@@ -128,10 +130,48 @@ class LoopThread:
             if self._own is not None:
                 self._own.soon(self._own.cancel, calls)
 
-    def abandon(self, call: Call) -> None:
-        """Leave the loop of *call*, which is blocked, behind; not one that has taken its place since."""
-        if self._own is not None and call in self._own.tasks:
-            self.close(wait=False)
+    def holds(self, call: Call) -> bool:
+        """Whether *call* is in the loop that new calls run in, or on the way to it."""
+        return self._own is not None and (call in self._own.tasks or call in self._own.arriving)
+
+    def doubt(self) -> None:
+        """Ask the loop for a sign of life, because a call was given up; `is_blocked` tells if none comes."""
+        with self._lock:
+            if (own := self._own) is not None and (own.sign is None or own.sign.is_set()):
+                own.sign, own.doubted = Latch(), perf_counter()
+                own.soon(own.sign.set)
+
+    def is_blocked(self) -> bool:
+        """Whether the loop has given no sign for longer than it takes a call to end that is cancelled."""
+        if (own := self._own) is None or own.sign is None:
+            return False
+        if not own.sign.is_set():
+            return perf_counter() > own.doubted + max(self._grace, _SIGN)
+        if any(call.state == "lost" for call in list(own.tasks)):  # what is still in there may block it yet
+            self.doubt()
+        return False
+
+    def leave(self) -> list[Call]:
+        """Leave the loop, which is blocked, behind; what it has not begun goes to the next.
+
+        Returns:
+            The calls that are in it.
+        """
+        if (own := self._own) is None:
+            return []
+        self.close(wait=False)
+        moved = {call: arriving for call in list(own.arriving) if (arriving := own.take(call)) is not None}
+        for call, arriving in moved.items():
+            call.arrive()  # in no loop yet, but its time on the way to that one does not count
+            self._send_on(call, *arriving)
+        return [call for call in list(own.tasks) if call not in moved]
+
+    def _send_on(self, call: Call, awaitable: Any, done: Callable[[Call], Any]) -> None:
+        try:
+            self.submit(call, awaitable, done)
+        except RuntimeError as exc:
+            call.lose(exc)
+            done(call)
 
     def close(self, *, wait: bool = True) -> None:
         """Cancel everything and end the loop.  The next call gets a new one; a blocked loop is left behind."""
@@ -157,9 +197,9 @@ def _new_loop() -> asyncio.AbstractEventLoop:
 
 
 class OwnLoop:
-    """A running loop, its thread and its tasks (None: on the way).
+    """A running loop, its thread and the tasks of its calls; those that `arriving` has are not begun.
 
-    ``soon`` and ``end`` are for other threads; every method but ``__init__`` runs in the loop.
+    ``soon``, ``end`` and ``take`` are for other threads; every other method but ``__init__`` runs in the loop.
     """
 
     def __init__(self, grace: float, owner: LoopThread) -> None:
@@ -168,7 +208,11 @@ class OwnLoop:
         self.soon = self.loop.call_soon_threadsafe
         self.end = finalize(owner, self.soon, self.shut_down)
         self.end.atexit = False  # the interpreter ends its thread anyway
-        self.tasks: dict[Call, asyncio.Task[None] | None] = {}
+        self.arriving: dict[Call, tuple[Any, Callable[[Call], Any]]] = {}
+        self.begun: set[Call] = set()
+        self.tasks: dict[Call, asyncio.Task[None]] = {}
+        self.sign: Latch | None = None  # of life: None if there was no doubt of it
+        self.doubted = 0.0
         self.thread = threading.Thread(target=self.serve, name="auepora-loop", daemon=True)
         try:
             self.thread.start()
@@ -188,13 +232,25 @@ class OwnLoop:
         finally:
             self.loop.close()
 
+    def take(self, call: Call) -> tuple[Any, Callable[[Call], Any]] | None:
+        """Return what is to be done for *call*, once: to whoever goes on with it, here or in another loop."""
+        return self.arriving.pop(call, None)
+
     def start(self, call: Call, awaitable: Any, done: Callable[[Call], Any]) -> None:
-        task = self.loop.create_task(finish_in_loop(call, awaitable, grace=self.grace, carry_interrupts=True))
-        self.tasks[call] = task
+        self.tasks[call] = task = self.loop.create_task(self.run(call, awaitable))
         task.add_done_callback(partial(self.ended, call, awaitable, done))
+
+    async def run(self, call: Call, awaitable: Any) -> None:
+        if self.take(call) is not None:  # not before this first step: another loop can take what a blocked one has
+            self.begun.add(call)
+            await finish_in_loop(call, awaitable, grace=self.grace, carry_interrupts=True)
 
     def ended(self, call: Call, awaitable: Any, done: Callable[[Call], Any], task: asyncio.Task[None]) -> None:
         self.tasks.pop(call, None)
+        if call in self.begun:
+            self.begun.discard(call)
+        elif self.take(call) is None:
+            return  # another loop goes on with it
         close_unawaited(awaitable)  # cancelled or given up before its first step
         call.lose(None if task.cancelled() else task.exception())
         done(call)
@@ -219,71 +275,3 @@ class OwnLoop:
             await asyncio.wait_for(self.loop.shutdown_asyncgens(), self.grace)
         finally:
             self.loop.stop()
-
-
-class LoopLane:
-    """At most *size* calls at once in the running loop, which is somebody else's.
-
-    Functions that *blocks* says may block are called in threads, so that they overlap and can be given up.
-    """
-
-    def __init__(self, size: int, grace: float, *, blocks: bool = False) -> None:
-        import asyncio
-
-        self.loop = asyncio.get_running_loop()
-        self.ahead: dict[Hashable, Call] = {}
-        self.started = 0
-        self._size = size
-        self._grace = grace
-        self._blocks = blocks
-        self._queue: deque[Call] = deque()
-        self._running: dict[Call, asyncio.Task[None]] = {}
-
-    def submit(self, call: Call) -> None:
-        """Queue *call* behind the others."""
-        self._queue.append(call)
-        self._pump()
-
-    def promote(self, call: Call) -> None:
-        """Let *call* be the next to start: somebody is waiting for it."""
-        if call in self._queue:
-            self._queue.remove(call)
-            self._queue.appendleft(call)
-
-    async def wait(self, call: Call) -> None:
-        """Wait until *call* is finished; when the waiting is cancelled, so is the call."""
-        if call.finished.is_set():
-            return
-        arrived = self.loop.create_future()
-        call.on_finish = lambda: None if arrived.done() else arrived.set_result(None)
-        try:
-            await arrived
-        except BaseException:
-            self.cancel([call])
-            raise
-
-    def cancel(self, calls: Iterable[Call]) -> None:
-        """Cancel *calls*; works from outside the loop too, which then does it when it next runs."""
-        for call in calls:
-            task = self._running.get(call)
-            if not call.cancel() and task is not None and not self.loop.is_closed():
-                task.cancel()
-
-    def drop(self) -> None:
-        """Cancel what was started early."""
-        self.cancel(self.ahead.values())
-        self.ahead.clear()
-
-    def _pump(self) -> None:
-        while self._queue and len(self._running) < self._size:
-            call = self._queue.popleft()
-            if call.claim():
-                self.started += 1
-                work = finish_in_loop(call, grace=self._grace, carry_interrupts=False, blocks=self._blocks)
-                self._running[call] = task = call.context.run(self.loop.create_task, work)
-                task.add_done_callback(partial(self._ended, call))
-
-    def _ended(self, call: Call, task: asyncio.Task[None]) -> None:
-        self._running.pop(call, None)
-        call.lose(None if task.cancelled() else task.exception())
-        self._pump()

@@ -83,6 +83,12 @@ class Workers:
                 self._threads.discard(thread)
             self._wake()
 
+    def move_on(self) -> None:
+        """Free the places of calls that were given up in a loop that was left behind."""
+        for call in self.running():
+            if call.in_loop and call.state == "lost":
+                self.release(call)
+
     def close(self, grace: float) -> None:
         """Let the threads end, and wait a moment for them."""
         with self._lock:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from .conftest import Project, gates
@@ -103,6 +105,21 @@ def test_a_hanging_coroutine_is_cancelled(project: Project) -> None:
     result = project.run_apart("--auepora-timeout", "0.5")
     assert result.ret == 1
     assert "no answer within 0.5 s" in output(result)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
+@pytest.mark.parametrize("scope", ["session", "function"])
+def test_a_loop_that_a_case_blocks_keeps_no_other_waiting_when_its_time_is_over(project: Project, scope: str) -> None:
+    project.rag(
+        "def rag():\n    async def ask(query):\n        if 'refund' in query:\n"
+        "            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)  # pytest-timeout's, at once\n"
+        "            OVER.wait(90)\n        return answer(query)\n    return ask\n\n\n"
+        "import signal, threading\nOVER = threading.Event()\n\n\ndef pytest_sessionfinish():\n    OVER.set()",
+        scope=scope,
+    )
+    result = project.run("--timeout", "20", plugins=("pytest_timeout",))
+    assert "from pytest-timeout" in output(result)
+    assert "1 errored, 4 passed" in output(result)
 
 
 def test_a_fixture_that_raises_is_an_errored_case(project: Project) -> None:

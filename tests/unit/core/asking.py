@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable, Iterator
 
@@ -29,6 +30,25 @@ def run_all(caller: Caller, fns: list[Fn], limits: dict[Fn, float] | None = None
 async def arun_all(caller: Caller, fns: list[Fn], limits: dict[Fn, float] | None = None) -> list[CallResult]:
     limits = limits or {}
     return [await caller.acall(i, fn, limited(fns, i + 1, limits), timeout=limits.get(fn)) for i, fn in enumerate(fns)]
+
+
+class Alarm:
+    """Ends what the main thread waits for, from any thread, as pytest-timeout does."""
+
+    class Rung(BaseException): ...
+
+    def __enter__(self) -> Alarm:
+        def answer(*_: object) -> None:
+            raise self.Rung
+
+        self._before = signal.signal(signal.SIGALRM, answer)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGALRM, self._before)
+
+    def ring(self) -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
 
 
 class Gauge:

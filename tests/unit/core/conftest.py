@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .asking import LONG
+from .asking import LONG, Alarm
 
 
 @pytest.fixture
@@ -18,6 +18,15 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def alarm() -> Iterator[Alarm]:
+    """What ends the waiting of the main thread, where the system has such a signal."""
+    if not hasattr(signal, "SIGALRM"):
+        pytest.skip("no such signal there")
+    with Alarm() as alarm:
+        yield alarm
 
 
 @pytest.fixture

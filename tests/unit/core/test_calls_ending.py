@@ -17,7 +17,7 @@ import pytest
 from pytest_auepora.core.booking import Fn
 from pytest_auepora.core.calls import Caller
 
-from .asking import LONG, Gauge, run_all
+from .asking import LONG, Alarm, Gauge, run_all
 
 pytestmark = pytest.mark.usefixtures("nothing_stays")
 
@@ -82,29 +82,20 @@ def test_ctrl_c_reaches_an_owner_that_waits(release: threading.Event) -> None:
     helper.join()
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
 @pytest.mark.parametrize("coroutines", [False, True])
 @pytest.mark.parametrize("how", ["waiting", "booking", "map"])
 def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(
-    release: threading.Event, coroutines: bool, how: str
+    release: threading.Event, alarm: Alarm, coroutines: bool, how: str
 ) -> None:
-    class TooLong(BaseException): ...
-
-    def ring(*_: object) -> None:
-        raise TooLong
-
-    def end_the_waiting() -> None:
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
-
     ended: list[int] = []
 
     def hang() -> None:
-        end_the_waiting()
+        alarm.ring()
         release.wait(LONG)
         ended.append(1)
 
     async def hang_awaiting() -> None:
-        end_the_waiting()
+        alarm.ring()
         await asyncio.sleep(LONG)
         ended.append(1)
 
@@ -116,17 +107,13 @@ def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(
         while how == "booking":  # until the signal comes: the call runs, those that follow are still being looked at
             time.sleep(0.01)
 
-    before = signal.signal(signal.SIGALRM, ring)
-    try:
-        with Caller(2, grace=0.05, coroutines=coroutines) as caller:
-            for key in range(2):
-                ask = hang_awaiting if coroutines else hang
-                with pytest.raises(TooLong):
-                    next(caller.map([ask, good])) if how == "map" else caller.call(key, ask, upcoming(key))
-            assert caller.call(2, good, timeout=LONG).value == "good"
-            assert not ended
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    with Caller(2, grace=0.05, coroutines=coroutines) as caller:
+        for key in range(2):
+            ask = hang_awaiting if coroutines else hang
+            with pytest.raises(Alarm.Rung):
+                next(caller.map([ask, good])) if how == "map" else caller.call(key, ask, upcoming(key))
+        assert caller.call(2, good, timeout=LONG).value == "good"
+        assert not ended
 
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
