@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .measuring import NO_PLUGIN, PEER, Cost, LeftOut, Row, process, pytest_process
 from .peer_projects import BY_HAND, PYTEST_EVALS, peer_project
-from .peer_scripts import DEEPEVAL, INSPECT, PYDANTIC_EVALS, RAGAS, promptfoo_files
+from .peer_scripts import DEEPEVAL, INSPECT, PYDANTIC_EVALS, RAGAS, RAGAS_EXPERIMENT, promptfoo_files
 from .projects import parametrized
 
 __all__ = ["rows"]
@@ -121,7 +121,7 @@ def _thousand(folder: Path, also: Sequence[str], n: int = 1000) -> Iterator[Call
     )
     yield _titled(partial(script, "pydantic-evals", PYDANTIC_EVALS, ("0", "0")), f"{cases} in pydantic-evals")
     yield _titled(partial(script, "deepeval", DEEPEVAL, ("0", "0")), f"{cases} in deepeval")
-    yield _titled(partial(script, "ragas", RAGAS, ("0", "0")), f"{cases} in ragas")
+    yield _titled(partial(script, "ragas", RAGAS, ()), f"{cases} in ragas")
     yield _titled(partial(script, "inspect-ai", INSPECT, ()), f"{cases} in inspect_ai")
     yield _titled(promptfoo, f"{cases} in promptfoo")
 
@@ -160,5 +160,5 @@ def _waiting(
     yield _titled(xdist, f"{calls}, pytest -n {width}")
     yield _titled(partial(script, "pydantic-evals", PYDANTIC_EVALS), f"{calls}, pydantic-evals")
     yield _titled(partial(script, "deepeval", DEEPEVAL), f"{calls}, deepeval")
-    yield _titled(partial(script, "ragas", RAGAS), f"{calls}, ragas")
+    yield _titled(partial(script, "ragas", RAGAS_EXPERIMENT), f"{calls}, ragas")
     yield _titled(promptfoo, f"{calls}, promptfoo")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DEEPEVAL", "INSPECT", "PYDANTIC_EVALS", "RAGAS", "promptfoo_files"]
+__all__ = ["DEEPEVAL", "INSPECT", "PYDANTIC_EVALS", "RAGAS", "RAGAS_EXPERIMENT", "promptfoo_files"]
 
 _READ = """\
 import json
@@ -25,20 +25,6 @@ async def rag(query):
     return ANSWERS[query]
 """
 """How long a call waits and how many run at once (0: as the peer has it) are told by the command."""
-
-_ANSWERED = f"""\
-{_SYSTEM}
-
-async def answered():
-    gate = asyncio.Semaphore(WIDTH or len(CASES))
-
-    async def one(query):
-        async with gate:
-            return await rag(query)
-
-    return await asyncio.gather(*(one(case["query"]) for case in CASES))
-"""
-"""For peers that score what has been answered: the calls, side by side."""
 
 _SHARED = """\
 FOUND = {}
@@ -92,7 +78,17 @@ from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase
 
 {_READ}
-{_ANSWERED}
+{_SYSTEM}
+
+async def answered():
+    gate = asyncio.Semaphore(WIDTH or len(CASES))
+
+    async def one(query):
+        async with gate:
+            return await rag(query)
+
+    return await asyncio.gather(*(one(case["query"]) for case in CASES))
+
 
 {_SHARED}
 
@@ -141,18 +137,14 @@ check({{name: fmean(case[name] for case in measured) for name in measured[0]}})
 """
 
 RAGAS = f"""\
-import asyncio
-import sys
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from ragas import EvaluationDataset, RunConfig, SingleTurnSample, evaluate
+from ragas import EvaluationDataset, SingleTurnSample, evaluate
 from ragas.metrics.base import MetricType, SingleTurnMetric
 
 {_READ}
 BY_QUERY = {{case["query"]: case for case in CASES}}
-{_ANSWERED}
-
 {_SHARED}
 
 @dataclass
@@ -164,31 +156,66 @@ class One(SingleTurnMetric):
 
     async def _single_turn_ascore(self, sample, callbacks):
         query = sample.user_input
-        return found(BY_QUERY[query], sample.response, DOCUMENTS[query])[self.name]
+        return found(BY_QUERY[query], sample.response, ANSWERS[query][1])[self.name]
 
 
-responses = asyncio.run(answered())
-DOCUMENTS = {{case["query"]: documents for case, (_, documents) in zip(CASES, responses)}}
 samples = [
     SingleTurnSample(
         user_input=case["query"],
-        response=answer,
+        response=ANSWERS[case["query"]][0],
         reference=case["reference"],
-        retrieved_contexts=[document["text"] for document in documents],
+        retrieved_contexts=[document["text"] for document in ANSWERS[case["query"]][1]],
         reference_context_ids=case["relevant"],
     )
-    for case, (answer, documents) in zip(CASES, responses)
+    for case in CASES
 ]
 result = evaluate(
-    EvaluationDataset(samples),
-    metrics=[One(name=name) for name in NAMES],
-    run_config=RunConfig(max_workers=WIDTH) if WIDTH else None,
-    show_progress=False,
-    raise_exceptions=True,
+    EvaluationDataset(samples), metrics=[One(name=name) for name in NAMES], show_progress=False, raise_exceptions=True
 )
 assert len(result.scores) == len(CASES)
 check({{name: fmean(case[name] for case in result.scores) for name in result.scores[0]}})
 """
+
+RAGAS_EXPERIMENT = f"""\
+import asyncio
+import sys
+from statistics import fmean
+
+from ragas import Dataset, experiment
+from ragas.backends import InMemoryBackend
+from ragas.metrics import numeric_metric
+
+{_READ}
+{_SYSTEM}
+
+{_SHARED}
+
+def metric(name):
+    @numeric_metric(name=name, allowed_values=(0.0, 1.0))
+    def one(case: dict, answer: str, documents: list) -> float:
+        return found(case, answer, documents)[name]
+
+    return one
+
+
+METRICS = [metric(name) for name in NAMES]
+gate = asyncio.Semaphore(WIDTH or len(CASES))
+
+
+@experiment()
+async def run(row):
+    async with gate:
+        answer, documents = await rag(row["query"])
+    said = {{one.name: await one.ascore(case=row, answer=answer, documents=documents) for one in METRICS}}
+    texts = [document["text"] for document in documents]
+    return {{**row, "response": answer, "retrieved": texts, **{{name: score.value for name, score in said.items()}}}}
+
+
+result = asyncio.run(run.arun(Dataset(name="bench", backend=InMemoryBackend(), data=CASES), name="bench"))
+assert len(result) == len(CASES)
+check({{name: fmean(row[name] for row in result) for name in NAMES}})
+"""
+"""ragas makes the calls, and others wait while one is scored; how many at once is for the user to bound."""
 
 INSPECT = f"""\
 from inspect_ai import Task, eval

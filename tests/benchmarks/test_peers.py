@@ -20,7 +20,7 @@ from . import peer_rows
 from .by_hand import scores
 from .measuring import PEER, Cost, ProcessError, Row, process
 from .peer_projects import BY_HAND, peer_project
-from .peer_scripts import DEEPEVAL, INSPECT, PYDANTIC_EVALS, RAGAS, promptfoo_files
+from .peer_scripts import DEEPEVAL, INSPECT, PYDANTIC_EVALS, RAGAS, RAGAS_EXPERIMENT, promptfoo_files
 from .projects import METRICS
 from .table import main
 
@@ -91,7 +91,8 @@ def test_a_tool_that_comes_to_other_means_than_ours_does_not_pass(tmp_path: Path
     [
         *product(("pydantic-evals",), (PYDANTIC_EVALS,), WAITING),
         *product(("deepeval",), (DEEPEVAL,), WAITING),
-        *product(("ragas",), (RAGAS,), WAITING),
+        *product(("ragas",), (RAGAS_EXPERIMENT,), WAITING),
+        ("ragas", RAGAS, ()),
         ("inspect-ai", INSPECT, ()),
     ],
 )
