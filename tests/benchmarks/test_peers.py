@@ -120,6 +120,14 @@ def test_promptfoo_scores_what_we_score(tmp_path: Path) -> None:
     assert not found
 
 
+def test_six_metrics_are_measured_with_every_peer_that_scores(tmp_path: Path) -> None:
+    peers = ("in pytest-evals", "in pydantic-evals", "in deepeval", "in ragas", "in inspect_ai", "in promptfoo")
+    titles = [make.__doc__ or "" for make in peer_rows.rows(tmp_path)]
+    assert [title for title in titles if "six metrics" in title] == [
+        f"1,000 cases, six metrics {name}" for name in ("written by hand", *peers)
+    ]
+
+
 def test_a_waiting_peer_is_told_how_long_and_how_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """200 calls of 100 ms at 8, for every peer that the goal names."""
     ran: dict[str, tuple[str, ...]] = {}
