@@ -95,6 +95,43 @@ def test_a_system_that_hangs_is_given_up(project: Project) -> None:
     assert result.parseoutcomes()["passed"] >= 4
 
 
+HANGING = """\
+def rag():
+    import threading
+    over = threading.Event()
+
+    def ask(query):
+        if "warehouse" in query:
+            over.wait(60)
+        return answer(query)
+
+    yield ask
+    over.set()
+"""
+SLEEPING = HANGING.replace("def ask", "async def ask").replace("over.wait", "await asyncio.sleep")
+
+
+@pytest.mark.parametrize("concurrency", ["1", "4"])
+@pytest.mark.parametrize("source", [HANGING, SLEEPING], ids=["sync", "async"])
+def test_a_case_may_have_a_time_limit_of_its_own(project: Project, source: str, concurrency: str) -> None:
+    project.rag(source)
+    project.edit("  - id: warehouse\n", "  - id: warehouse\n    timeout: 0.5\n")
+    result = project.run("--auepora-concurrency", concurrency)
+    assert "no answer within 0.5 s" in output(result)
+    assert "1 errored, 4 passed" in output(result)
+
+
+def test_a_case_may_have_a_time_limit_of_its_own_in_the_loop_of_an_async_fixture(project: Project) -> None:
+    pytest.importorskip("pytest_asyncio", reason="runs async fixtures")
+    project.rag(SLEEPING.replace("def rag", "async def rag"), decorator="pytest_asyncio.fixture")
+    project.edit("import pytest\n", "import pytest\nimport pytest_asyncio\n", "conftest.py")
+    project.edit("  - id: warehouse\n", "  - id: warehouse\n    timeout: 0.5\n")
+    loop = "asyncio_default_fixture_loop_scope=session"
+    result = project.run("-o", loop, plugins=("pytest_asyncio.plugin",))
+    assert "no answer within 0.5 s" in output(result)
+    assert "1 errored, 4 passed" in output(result)
+
+
 def test_a_hanging_coroutine_is_cancelled(project: Project) -> None:
     project.rag(
         "def rag():\n    async def ask(query):\n"

@@ -77,6 +77,25 @@ def test_output_is_shown_with_the_case_that_printed_it(project: Project) -> None
     assert text.count("asked ") == 1  # what the others printed is theirs, and they passed
 
 
+def test_each_case_has_its_own_words_and_log_records(project: Project) -> None:
+    project.rag(COUNTING % "import logging; logging.warning('logged %s', query)")
+    text = str(project.run("--auepora-concurrency", "4", "-rP").stdout)
+    passed = text[text.index("= PASSES =") : text.index("= auepora =")]
+    shown = re.split(r"^_+ (\S+) _+$", passed, flags=re.MULTILINE)[1:]
+    told = {
+        name: re.findall(r"(?:^|\d )(asked|logged) .*?(\w+)\?$", lines, re.MULTILINE)
+        for name, lines in zip(shown[::2], shown[1::2], strict=True)
+    }
+    ends = {
+        "refund-window": "purchase",
+        "warehouse": "warehouse",
+        "free-returns": "label",
+        "warranty": "delivery",
+        "ceo-salary": "plugh",
+    }
+    assert told == {name: [("asked", end), ("logged", end)] for name, end in ends.items()}
+
+
 def test_what_is_printed_while_pytest_reports_is_not_on_the_terminal(project: Project) -> None:
     """Between phases pytest captures nothing; a call that runs then still keeps its words to itself."""
     project.rag(
@@ -127,16 +146,6 @@ def test_exit_first_wastes_little_and_stops(project: Project) -> None:
     result = project.run("-x", "--auepora-concurrency", "2")
     assert result.ret == 1
     assert result.parseoutcomes() == {"failed": 1}
-
-
-def test_a_fixture_is_torn_down_after_its_calls(project: Project) -> None:
-    project.rag(
-        "def rag(request):\n    import time\n    alive = [True]\n    def ask(query):\n        time.sleep(0.02)\n"
-        "        assert alive, 'called after tear-down'\n        return answer(query)\n"
-        "    yield ask\n    alive.clear()",
-        scope="module",
-    )
-    assert project.run("--auepora-concurrency", "8", "-k", "refund or warehouse").ret == 0
 
 
 def test_the_verdict_is_the_same(project: Project) -> None:

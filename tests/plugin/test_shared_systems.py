@@ -68,8 +68,7 @@ def test_each_case_is_answered_by_the_system_that_its_folder_overrides(project: 
     assert " ".join(answered(project).values()) == "a a a b b b"
 
 
-def test_what_was_started_early_is_forgotten_with_its_system(project: Project) -> None:
-    """Each file gets a new system whenever its turn comes again."""
+def test_a_file_whose_turn_comes_again_has_a_new_system(project: Project) -> None:
     two_files(project)
     project.write("conftest.py", SYSTEM.format(scope="module", name="str(next(count))") + ALTERNATELY)
     assert answered(project) == {"a0": "1", "b0": "2", "a1": "3", "b1": "4", "a2": "5", "b2": "6"}
