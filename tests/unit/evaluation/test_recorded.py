@@ -19,13 +19,14 @@ from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import Evaluation, evaluate
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.history.verdicts import verdict_text
-from pytest_auepora.io import golden_model
+from pytest_auepora.io import golden_model, streams
 from pytest_auepora.io.golden import load_golden
 from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline_file import baseline_path
 from pytest_auepora.reporting.csv_report import write_csv
 from pytest_auepora.reporting.formats import report_text
 
+from ..io.parquet_rows import rows_taken
 from .deadly import Deadly, InBatches, Locked
 from .large_suite import METRICS, answers, golden, with_metric, written
 
@@ -228,3 +229,21 @@ def test_parquet_is_scored_alike(tmp_path: Path) -> None:
     (tmp_path / "outputs.parquet").write_text("x")
     with pytest.raises(AueporaError, match="cannot be read as Parquet"):
         score_recorded(suite, tmp_path / "outputs.parquet")
+
+
+def test_parquet_is_read_while_it_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    from pyarrow.parquet import write_table
+
+    for module, size in ((recorded, "BATCH_SIZE"), (streams, "LINES")):
+        monkeypatch.setattr(module, size, 8)
+    metric = InBatches()
+    registry = with_metric(metric)
+    suite, rows = golden(tmp_path, 80, "in_batches", registry=registry), answers(80)
+    path = tmp_path / "outputs.parquet"
+    write_table(pyarrow.table({name: [row.get(name) for row in rows] for name in ("id", "answer")}), path)
+    taken, seen = rows_taken(monkeypatch), []
+    monkeypatch.setattr(InBatches, "measure_many", lambda *_: seen.append(sum(taken)) or [])
+    score_recorded(suite, path, registry=registry)
+    assert seen[0] == 16  # a batch of eight, as c3 is skipped
+    assert sum(taken) == 80

@@ -14,6 +14,8 @@ from pytest_auepora.io import line_blocks, streams
 from pytest_auepora.io.jsonl import load_jsonl_dataset, save_jsonl_dataset
 from pytest_auepora.io.streams import open_dataset
 
+from .parquet_rows import rows_taken
+
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,3 +99,17 @@ def test_parquet(tmp_path: Path) -> None:
     for read in (len, list):
         with pytest.raises(AueporaError, match="cannot be read as Parquet"):
             read(open_dataset(path))
+
+
+def test_of_parquet_a_block_of_rows_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
+    from pyarrow import table
+
+    path = tmp_path / "shop.parquet"
+    parquet.write_table(table({"sample_id": [f"s{n}" for n in range(11)], "query": ["q"] * 11}), path)
+    taken = rows_taken(monkeypatch)
+    rest = iter(open_dataset(path))
+    assert next(rest).sample_id == "s0"
+    assert taken == [4]
+    assert [sample.sample_id for sample in rest] == [f"s{n}" for n in range(1, 11)]
+    assert taken == [4, 4, 3]
