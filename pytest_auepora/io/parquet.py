@@ -18,6 +18,9 @@ from ..errors import AueporaError, MissingExtraError
 
 __all__ = ["as_lines", "iter_rows", "load_parquet_dataset", "row_count", "save_parquet_dataset"]
 
+_BUFFER = 1 << 18
+"""Bytes of a column that are read at once."""
+
 _TEXTS = ("sample_id", "query")
 _JSON = ("relevant_docs", "candidate_docs", "reference_answer", "labels", "metadata")
 
@@ -61,7 +64,8 @@ def row_count(path: Path) -> int:
 def _opened(path: Path) -> Any:
     parquet = _parquet()
     try:
-        return parquet.ParquetFile(path)
+        # a row group may be the whole file; without a buffer, and by default, all of its bytes are read at once
+        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
     except (OSError, ValueError) as exc:  # pyarrow's own errors are ValueErrors
         raise _refusal(path, exc) from None
 

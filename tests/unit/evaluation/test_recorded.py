@@ -237,13 +237,17 @@ def test_parquet_is_read_while_it_is_scored(tmp_path: Path, monkeypatch: pytest.
 
     for module, size in ((recorded, "BATCH_SIZE"), (streams, "LINES")):
         monkeypatch.setattr(module, size, 8)
-    metric = InBatches()
-    registry = with_metric(metric)
+    taken, seen = rows_taken(monkeypatch), []
+
+    class Notes(InBatches):
+        def measure_many(self, *given: Any) -> list[Any]:
+            seen.append(sum(taken))
+            return super().measure_many(*given)
+
+    registry = with_metric(Notes())
     suite, rows = golden(tmp_path, 80, "in_batches", registry=registry), answers(80)
     path = tmp_path / "outputs.parquet"
     write_table(pyarrow.table({name: [row.get(name) for row in rows] for name in ("id", "answer")}), path)
-    taken, seen = rows_taken(monkeypatch), []
-    monkeypatch.setattr(InBatches, "measure_many", lambda *_: seen.append(sum(taken)) or [])
     score_recorded(suite, path, registry=registry)
     assert seen[0] == 16  # a batch of eight, as c3 is skipped
     assert sum(taken) == 80

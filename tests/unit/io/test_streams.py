@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,17 @@ def test_of_parquet_a_block_of_rows_is_held_at_a_time(tmp_path: Path, monkeypatc
     assert taken == [4]
     assert [sample.sample_id for sample in rest] == [f"s{n}" for n in range(1, 11)]
     assert taken == [4, 4, 3]
+
+
+def test_a_group_of_rows_as_large_as_the_file_is_not_held_as_a_whole(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    from pyarrow.parquet import ParquetFile, write_table
+
+    size, path = 20_000, tmp_path / "shop.parquet"
+    texts = [random.Random(n).randbytes(500).hex() for n in range(size)]
+    write_table(pyarrow.table({"sample_id": texts, "query": texts}), path, row_group_size=size)
+    assert ParquetFile(path).num_row_groups == 1
+    before = pyarrow.total_allocated_bytes()
+    rest = iter(open_dataset(path))
+    assert next(rest).sample_id == texts[0]
+    assert pyarrow.total_allocated_bytes() - before < path.stat().st_size / 2
