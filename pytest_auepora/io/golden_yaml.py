@@ -18,7 +18,7 @@ def load_golden_yaml(
     path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES, large: int | None = None
 ) -> GoldenSuite:
     """Read a golden file; see `golden.load_golden`."""
-    source = Source.load(path, max_bytes)
+    source = Source.load(path, max_bytes, "or write it as JSON Lines, of which `auepora score` takes more")
     root = load_yaml(source)
     if root is None:
         source.complain(0, 0, "is empty; a golden file has cases")

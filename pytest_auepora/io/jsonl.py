@@ -35,7 +35,7 @@ def load_golden_jsonl(
 
     The first line is about the whole file if it has neither ``id`` nor ``query``.
     """
-    blocks = line_blocks(path, max_bytes)
+    blocks = line_blocks(path, max_bytes, "have it scored by `auepora score`, or give load_golden a higher max_bytes")
     source = _first(path, blocks)
     cases = list(load_lines(source))
     raw: dict[str, Any] = {}
@@ -156,7 +156,8 @@ def load_jsonl_dataset(path: str | Path, name: str | None = None) -> InMemoryDat
         GoldenFileError: all that is wrong with the file, each complaint with its line and column.
     """
     path = Path(path)
-    return InMemoryDataset(name if name is not None else path.stem, read_samples(Source.load(path)))
+    source = Source.load(path, instead="or read it bit by bit with open_dataset")
+    return InMemoryDataset(name if name is not None else path.stem, read_samples(source))
 
 
 def read_samples(source: Source) -> list[EvaluationSample]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GoldenFileError
-from .source import MAX_BYTES, Source, decode
+from .source import MAX_BYTES, Source, decode, too_large
 
 __all__ = ["LINES", "Block", "line_blocks", "refusal"]
 
@@ -38,12 +38,13 @@ class Block(Source):
         super().complain(line + self.before if line else 0, col, message)
 
 
-def line_blocks(path: Path, max_bytes: int | None = None) -> Iterator[Block]:
+def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> Iterator[Block]:
     """Yield the lines of a text file, some hundreds at a time.
 
     Args:
         path: the file.
         max_bytes: how large it may be.
+        instead: what else than splitting may be done with a larger one.
 
     Raises:
         GoldenFileError: it is not there, not readable, no UTF-8, or has a line of more than 50 MB,
@@ -53,13 +54,13 @@ def line_blocks(path: Path, max_bytes: int | None = None) -> Iterator[Block]:
     try:
         with path.open("rb") as file:
             if max_bytes is not None and os.fstat(file.fileno()).st_size > max_bytes:
-                raise _too_large(path, max_bytes)
+                raise refusal(path, too_large(max_bytes, instead))
             while lines := _some_lines(file, path, before):
                 data = b"".join(lines)
                 block = Block(str(path), decode(data, Block(str(path), "", before), size), before)
                 size += len(data)
                 if max_bytes is not None and size > max_bytes:  # of a pipe nobody knows before
-                    raise _too_large(path, max_bytes)
+                    raise refusal(path, too_large(max_bytes, instead))
                 yield block
                 before += len(block.lines) - (not block.lines[-1])
     except OSError as exc:
@@ -82,7 +83,3 @@ def refusal(path: Path, message: str, line: int = 0) -> GoldenFileError:
     source = Source(str(path), "")
     source.complain(line, 1 if line else 0, message)
     return source.error()
-
-
-def _too_large(path: Path, max_bytes: int) -> GoldenFileError:
-    return refusal(path, f"is larger than {max_bytes:,} bytes; split it")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ..errors import GoldenFileError, Problem
 
-__all__ = ["MAX_BYTES", "Mark", "Source", "Spot", "decode", "describe"]
+__all__ = ["MAX_BYTES", "Mark", "Source", "Spot", "decode", "describe", "too_large"]
 
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
@@ -65,8 +65,8 @@ class Source:
         self._starts: list[int] | None = None
 
     @classmethod
-    def load(cls, path: Path, max_bytes: int = MAX_BYTES) -> Source:
-        """Read the file at *path*.
+    def load(cls, path: Path, max_bytes: int = MAX_BYTES, instead: str = "") -> Source:
+        """Read the file at *path*; *instead* is what else than splitting may be done with a larger one.
 
         Raises:
             GoldenFileError: it is not there, not readable, too large, or no UTF-8.
@@ -83,7 +83,7 @@ class Source:
             source.complain(0, 0, f"cannot be read: {exc.strerror or exc}")
             raise source.error() from None
         if len(data) > max_bytes:
-            source.complain(0, 0, f"is larger than {max_bytes:,} bytes; split it")
+            source.complain(0, 0, too_large(max_bytes, instead))
             raise source.error()
         return cls(str(path), decode(data, source))
 
@@ -207,3 +207,9 @@ def describe(value: Any, written: str = "") -> str:
              "datetime": "a date"}  # fmt: skip
     kind = kinds.get(type(value).__name__, f"a {type(value).__name__}")
     return f"`{written}`, which is read as {kind}" if written else f"{value!r} ({kind})"
+
+
+def too_large(max_bytes: int, instead: str = "") -> str:
+    """Return the complaint about a file of more than *max_bytes*; who set them is not told of *instead*."""
+    more = f", {instead}" if instead and max_bytes == MAX_BYTES else ""
+    return f"is larger than {max_bytes:,} bytes; split it{more}"

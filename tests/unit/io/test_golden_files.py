@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.types import Document, TargetCategory
 from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.jsonl import load_jsonl_dataset
 from pytest_auepora.metrics.registry import Registry
 
 from .files import CASE, complains, load, problems, write
@@ -117,3 +120,20 @@ def test_the_collector_of_garbage_is_left_as_it_was(tmp_path: Path) -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "said"),
+    [
+        ("a.golden.jsonl", load_golden, "have it scored by `auepora score`, or give load_golden a higher max_bytes"),
+        ("a.golden.yaml", load_golden, "or write it as JSON Lines, of which `auepora score` takes more"),
+        ("a.jsonl", load_jsonl_dataset, "or read it bit by bit with open_dataset"),
+    ],
+)
+def test_what_to_do_with_a_file_that_is_too_large_is_said(
+    tmp_path: Path, name: str, load: Callable[[Path], Any], said: str
+) -> None:
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(50_000_001)
+    with complains(f"is larger than 50,000,000 bytes; split it, {said}"):
+        load(tmp_path / name)
