@@ -152,7 +152,11 @@ class Caller:
         upcoming, alone = self._alone(key, lane.ahead, () if self._loops_change else upcoming, limit)
         if alone:
             return await acall_here(self._own_call(fn))
-        call = self._booking.book(lane, lane.ahead, (key, fn, limit), upcoming)
+        try:
+            call = self._booking.book(lane, lane.ahead, (key, fn, limit), upcoming)
+        except BaseException:  # as in `call`
+            lane.drop()
+            raise
         try:
             await lane.wait(call)
         finally:

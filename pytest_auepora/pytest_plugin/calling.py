@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ..adapters.systems import System
 from ..core.calls import Caller
 from .options import Options
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["ASYNC_CONCURRENCY", "Callers"]
 
@@ -32,6 +35,7 @@ class Callers:
         self._meanwhile = meanwhile
         self._processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self._callers: dict[tuple[bool, bool], Caller] = {}
+        self._asking: tuple[pytest.Item, asyncio.Task[Any]] | None = None
 
     def of(self, system: System) -> Caller:
         """Return what makes the calls of *system*."""
@@ -62,8 +66,23 @@ class Callers:
         """Whether calls may have been started that nobody has asked for."""
         return any(caller.concurrency > 1 for caller in self._callers.values())
 
+    def asks_here(self, item: pytest.Item) -> None:
+        """Take note that the running task asks for *item*, if it is its own: pytest-asyncio makes one for each test."""
+        if item.get_closest_marker("asyncio") is not None:
+            import asyncio
+
+            task = asyncio.current_task()
+            self._asking = (item, task) if task is not None else None
+
     def forget(self, item: pytest.Item) -> None:
-        """Give up the calls of *item*, which somebody ended: what it has started beside the one it waited for."""
+        """Give up the calls of *item*, which somebody ended: what it has started beside the one it waited for.
+
+        And its task: what ends a loop from outside, as pytest-timeout does, leaves it there, for later cases to run.
+        """
+        if self._asking is not None and self._asking[0] is item:
+            (_, task), self._asking = self._asking, None
+            if not task.done() and not task.get_loop().is_closed():
+                task.cancel()
         for caller in self._callers.values():
             caller.forget(lambda key: isinstance(key, tuple) and key[0] is item)
 

@@ -58,6 +58,7 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     item = session.running
     if item.stash[CASE].benchmark is not None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
+    session.callers.asks_here(item)
     system = _answering(item, session, rag)
     caller = session.callers.of(system)
     asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)

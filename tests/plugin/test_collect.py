@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -172,6 +173,42 @@ def test_a_time_limit_holds_for_a_function_that_an_async_fixture_gives(project: 
     result = project.run("--auepora-timeout", "0.5", plugins=("pytest_asyncio.plugin",))
     assert "timeout: no answer within 0.5 s" in str(result.stdout)
     assert "1 errored, 4 passed" in str(result.stdout)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
+@pytest.mark.parametrize("concurrency", ["1", "4"])
+def test_what_pytest_timeout_ends_in_an_async_fixtures_loop_does_not_go_on_in_later_cases(
+    project: Project, concurrency: str
+) -> None:
+    project.write(
+        "conftest.py",
+        "import asyncio, pathlib, signal, sys, threading, time\nimport pytest_asyncio\nfrom shop import answer\n\n"
+        "LATE = []\n\n"
+        "def end_the_waiting(main):\n"
+        "    while sys._current_frames()[main].f_code.co_name != 'select':\n"
+        "        time.sleep(0.01)\n"
+        "    signal.pthread_kill(main, signal.SIGALRM)  # pytest-timeout's, at once\n\n"
+        "@pytest_asyncio.fixture(scope='session', loop_scope='session')\n"
+        "async def rag():\n"
+        "    LATE.append(asyncio.Event())\n"
+        "    async def ask(query):\n"
+        "        if 'refund' in query:\n"
+        "            threading.Thread(target=end_the_waiting, args=[threading.main_thread().ident]).start()\n"
+        "            await LATE[0].wait()\n"
+        "            pathlib.Path('late.txt').touch()\n"
+        "        return answer(query)\n"
+        "    yield ask\n\n"
+        "def pytest_runtest_logreport(report):\n"
+        "    if report.when == 'call':\n"
+        "        LATE[0].set()\n",
+    )
+    project.pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function")
+    plugins = ("pytest_asyncio.plugin", "pytest_timeout")
+    result = project.run("--timeout", "20", "--auepora-concurrency", concurrency, "-rA", plugins=plugins)
+    assert "from pytest-timeout" in str(result.stdout)
+    assert "1 errored, 4 passed" in str(result.stdout)
+    assert "given up" not in str(result.stdout)
+    assert not (project.path / "late.txt").exists()
 
 
 def test_an_async_fixture_under_anyio(project: Project) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_auepora.core.booking import Fn
 from pytest_auepora.core.calls import Caller
-from pytest_auepora.core.one_call import CallResult
+from pytest_auepora.core.one_call import Call, CallResult
 from pytest_auepora.core.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError
 
@@ -154,6 +154,29 @@ def test_an_answer_that_nobody_waits_for_any_more_is_let_go(release: threading.E
                 await asyncio.sleep(0.01)
 
     asyncio.run(main())
+
+
+def test_who_is_ended_while_calls_are_submitted_leaves_none_that_nobody_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    detach, ended = Call.detach, list[int]()
+
+    def ending(call: Call) -> None:
+        if not ended and call.fn is not first:
+            ended.append(1)
+            raise TimeoutError  # as pytest-timeout does, at any place
+        detach(call)
+
+    async def first() -> str:
+        return "good"
+
+    async def main() -> CallResult:
+        with Caller(2) as caller:
+            with pytest.raises(TimeoutError):
+                await caller.acall(1, first, [(2, good)])
+            return await asyncio.wait_for(caller.acall(2, good, [(3, good)]), LONG)
+
+    monkeypatch.setattr(Call, "detach", ending)
+    assert asyncio.run(main()).value == "good"
+    assert ended
 
 
 def test_a_loop_may_cancel_a_call_before_its_first_step() -> None:
