@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from .loop_workers import LoopWorkers
     from .threads import Workers
 
-__all__ = ["POLL", "Beside"]
+__all__ = ["Beside"]
 
-POLL = 0.2
-"""Seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted."""
-
+_POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
 _STRANDED = "its event loop was left behind, blocked by another call (one that waits without awaiting)"
 
 
@@ -72,12 +70,12 @@ class Beside:
         """Wait until *call* is finished; meanwhile give up whatever exceeds its limit."""
         while True:
             left = None if call.in_loop else call.left()  # a loop has its own timer
-            if call.finished.wait(POLL if left is None else min(POLL, max(left, 0.001))):
+            if call.finished.wait(_POLL if left is None else min(_POLL, max(left, 0.001))):
                 return
             if self._workers is not None and call.state == "queued":
                 self._workers.wake()
             for running in self._workers.running() if self._workers else ():
-                if running.expire(allowance=2 * self._grace + POLL):
+                if running.expire(allowance=2 * self._grace + _POLL):
                     self._give_up(running)
             if self._loops.is_blocked():
                 self._leave_loop()
