@@ -128,16 +128,18 @@ def test_in_a_running_loop_each_call_keeps_its_own() -> None:
 
 
 def test_a_call_that_was_given_up_is_silent_from_then_on() -> None:
-    release, over = threading.Event(), threading.Event()
+    said, release, over = threading.Event(), threading.Event(), threading.Event()
 
     def late() -> None:
         print("before")
+        said.set()
         release.wait(LONG)
         speak()
         over.set()
 
-    with Stage() as stage, Caller(timeout=0.1) as caller:
-        assert caller.call(1, late).timed_out
+    with Stage() as stage, Caller(2) as caller:
+        caller.call(0, lambda: said.wait(LONG), [(1, late)])
+        assert caller.call(1, late, timeout=0.05).timed_out
         release.set()
         assert over.wait(LONG)
         assert stage.seen == ("before\n", "", [])
