@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from .call_output import handed_over
 from .one_call import Call, CallResult, attempt_here, without_this_frame
 
 __all__ = ["acall_here", "call_here", "running_trio"]
@@ -27,7 +28,7 @@ def call_here(call: Call, await_elsewhere: Callable[[Call, Any], None]) -> CallR
             call.detach()
             call.enter_loop()
             await_elsewhere(call, value)
-            return call.take()
+            return handed_over(call)
         pause = call.settle(value, error)
         if pause is None:
             return call.take()

@@ -100,9 +100,10 @@ def test_an_early_calls_output_is_kept_until_its_result_is_asked_for(fn: Any) ->
         assert stage.seen == ("between\nsaid\n", "complained\n", ["logged it"])
 
 
-def test_in_the_owners_thread_everything_passes() -> None:
+@pytest.mark.parametrize("fn", [speak, aspeak])
+def test_a_call_with_nothing_beside_it_prints_as_if_nobody_stood_between(fn: Any) -> None:
     with Stage() as stage, Caller() as caller:
-        caller.call(1, speak)
+        caller.call(1, fn)
         assert stage.seen == ("said\n", "complained\n", ["logged it"])
 
 
