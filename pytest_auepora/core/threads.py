@@ -84,9 +84,9 @@ class Workers:
             self._wake()
 
     def move_on(self) -> None:
-        """Free the places of calls that were given up in a loop that was left behind."""
+        """Free the places of calls that are over in a loop that was left behind."""
         for call in self.running():
-            if call.in_loop and call.state == "lost":
+            if call.in_loop and call.state != "running":
                 self.release(call)
 
     def close(self, grace: float) -> None:
