@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -20,7 +21,8 @@ Recording = str | Apart
 """A recording, whole or apart."""
 
 _TEXTS = "texts"
-_FIRST, _END = f',"{_TEXTS}":["', '"]}'
+_FIRST, _BETWEEN, _END = f',"{_TEXTS}":["', '","', '"]}'
+_STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"')
 
 
 def apart(raw: dict[str, Any], parts: Parts) -> Apart:
@@ -70,11 +72,14 @@ def without_texts(text: str) -> tuple[str, list[str]]:
     would take ten times as long: within a text of JSON a quotation mark never stands without a backslash.
     """
     rest, found, texts = text.rpartition(_FIRST)
-    if found and texts.endswith(_END):
-        return rest, texts[: -len(_END)].split('","')
-    return text, []
+    if not (found and texts.endswith(_END)):
+        return text, []
+    texts = texts[: -len(_END)]
+    if f"\\{_BETWEEN}" in texts:  # of a text that ends with a quotation mark and a comma, as a piece of JSON may
+        return rest, _STRING.findall(f'"{texts}"')
+    return rest, texts.split(_BETWEEN)
 
 
 def with_texts(rest: str, texts: Iterable[str]) -> str:
     """Put together what `without_texts` took apart."""
-    return rest + _FIRST + '","'.join(texts) + _END
+    return rest + _FIRST + _BETWEEN.join(texts) + _END

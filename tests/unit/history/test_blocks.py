@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.json_text import dumps
 from pytest_auepora.errors import HistoryError
-from pytest_auepora.evaluation.document_texts import Recording, apart, reunited, whole
+from pytest_auepora.evaluation.document_texts import Recording, apart, reunited, whole, without_texts
 from pytest_auepora.evaluation.parts import Parts
 from pytest_auepora.history import blocks
 from pytest_auepora.history.blocks import Packing, Recorded, packed
 
 LINES = st.text(st.characters(min_codepoint=32, max_codepoint=126))
-TEXTS = st.sampled_from(["", "a", "b", 'in "quotes",\n and lines', ',"texts":["a"]}', "é…\u2028", "\ud800"]) | st.text()
+HARD = ["", "a", 'in "quotes",\n and lines', ',"texts":["a"]}', "é…\u2028", "\ud800", '{"a": "b",', '",', ',"', "\\"]
+TEXTS = st.sampled_from(HARD) | st.text()
 PARTS = st.builds(
     Parts, st.text(), st.none() | st.just({"texts": ["x"]}),
     retrieved=st.none() | st.lists(st.tuples(st.text(), st.none() | TEXTS, st.floats(0, 1)).map(list)),
@@ -87,6 +88,15 @@ def test_the_text_of_a_document_is_kept_once() -> None:
     made = packed(recordings)
     assert sum(len(data) for _, data in made) < 2 * sum(map(len, texts))
     assert Recorded(made) == recordings
+
+
+@pytest.mark.parametrize("first", HARD)
+@pytest.mark.parametrize("second", HARD)
+def test_texts_are_told_apart_whatever_they_end_and_begin_with(first: str, second: str) -> None:
+    texts = [first, second, first]
+    said = recording({"hash": "h"}, Parts("", retrieved=[["d", text, 1.0] for text in texts]))
+    assert [json.loads(f'"{one}"') for one in without_texts(said)[1]] == texts
+    assert Recorded(packed({"one": ["=" + said]})) == {"one": ["=" + said]}
 
 
 def test_a_text_that_is_not_there_is_told() -> None:
