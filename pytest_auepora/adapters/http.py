@@ -139,20 +139,23 @@ class HttpRag:
         headers = {"Accept": "application/json", **kind, **self._headers}
         request = Request(_quoted(self._url, values), data, headers, method=self._method)
         deadline = time.monotonic() + self._timeout
+        failed: AueporaError
         try:
             with _open(request, self._timeout) as reply:
                 return reply.status, self._read(reply, deadline)
         except HTTPError as exc:
             body = self._shown(_start_of(exc))
             message = hide(f"{self._method} {self._where} answered {exc.code} {exc.reason}: {body}", self._secrets)
-            raise HttpCallError(message, exc.code, asked_by_headers(exc.headers)) from None
+            failed = HttpCallError(message, exc.code, asked_by_headers(exc.headers))
         except TimeoutError:
-            raise self._late() from None
+            failed = self._late()
         except (OSError, HTTPException, UnicodeError) as exc:
             if isinstance(getattr(exc, "reason", None), TimeoutError):
-                raise self._late() from None
-            why = hide(str(getattr(exc, "reason", exc)) or type(exc).__name__, self._secrets)
-            raise HttpCallError(f"{self._method} {self._where} could not be reached: {why}") from None
+                failed = self._late()
+            else:
+                why = hide(str(getattr(exc, "reason", exc)) or type(exc).__name__, self._secrets)
+                failed = HttpCallError(f"{self._method} {self._where} could not be reached: {why}")
+        raise failed  # out here it has no context: the reply of a server cannot go to another process
 
     def _read(self, reply: Any, deadline: float) -> bytes:
         parts: list[bytes] = []

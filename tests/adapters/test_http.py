@@ -155,6 +155,7 @@ def test_what_the_endpoint_asks_to_wait_is_waited(endpoint: Endpoint, asked: dic
         ask(HttpRag(endpoint.url))
     policy = RetryPolicy(("HttpCallError",))
     assert policy.pause(caught.value, 1) == wait
+    assert caught.value.__context__ is None  # which goes along where tblib is installed, and holds an open reply
     again = pickle.loads(pickle.dumps(caught.value))  # on its way from a worker process
     assert (str(again), again.status, policy.pause(again, 1)) == (str(caught.value), 429, wait)
 
