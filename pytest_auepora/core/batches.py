@@ -8,14 +8,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-)
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
@@ -157,9 +150,8 @@ class _Processes(Generic[T, R]):
 
     def start(self, batch: Sequence[T]) -> Future[Any]:
         sent = self._parcel.pack_batch(batch, self._name_of)
-        if self.can_renew:
-            return self._executor.submit(run_packed, self._parcel.key, None, sent)
-        return self._executor.submit(run_packed, self._parcel.key, self._parcel.task, sent, uuid4().hex)
+        task = None if self.can_renew else self._parcel.task
+        return self._executor.submit(run_packed, self._parcel.key, task, sent, uuid4().hex)
 
     def result(self, future: Future[Any]) -> R:
         return self._parcel.unpack(future.result())  # type: ignore[no-any-return]
@@ -169,7 +161,7 @@ class _Processes(Generic[T, R]):
         self._executor = worker_pool(self._jobs, self._parcel)
 
     def abandon(self) -> None:
-        if isinstance(self._executor, ProcessPoolExecutor) and self.can_renew:
+        if self.can_renew:
             end_now(self._executor)
 
     def close(self) -> None:

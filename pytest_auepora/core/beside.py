@@ -72,11 +72,12 @@ class Beside:
             left = None if call.in_loop else call.left()  # a loop has its own timer
             if call.finished.wait(_POLL if left is None else min(_POLL, max(left, 0.001))):
                 return
-            if self._workers is not None and call.state == "queued":
-                self._workers.wake()
-            for running in self._workers.running() if self._workers else ():
-                if running.expire(allowance=2 * self._grace + _POLL):
-                    self._give_up(running)
+            if self._workers is not None:
+                if call.state == "queued":
+                    self._workers.wake()
+                for running in self._workers.running():
+                    if running.expire(allowance=2 * self._grace + _POLL):
+                        self._give_up(running)
             if self._loops.is_blocked():
                 self._leave_loop()
 

@@ -6,7 +6,7 @@ import pickle
 import signal
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -84,8 +84,8 @@ def worker_pool(jobs: int, parcel: Parcel) -> ProcessPoolExecutor:
     )
 
 
-def end_now(pool: ProcessPoolExecutor) -> None:
-    """End the processes of *pool* in the middle of what they do, which may never end by itself."""
+def end_now(pool: Executor) -> None:
+    """End the processes of *pool*, which `worker_pool` made, in the middle of what they do: it may never end."""
     for process in (getattr(pool, "_processes", None) or {}).values():  # `terminate_workers` is of Python 3.14
         process.terminate()
 
