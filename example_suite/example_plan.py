@@ -14,7 +14,7 @@ from pytest_auepora.core.dataset import InMemoryDataset
 from pytest_auepora.core.plan import EvaluationPlan
 from pytest_auepora.core.runner import AueporaEvaluator
 from pytest_auepora.core.types import MetricResult
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.additional import MeanLatency
 from pytest_auepora.metrics.generation_overlap import EvidenceOverlapFaithfulness, TokenF1
 from pytest_auepora.metrics.generation_rouge import RougeL

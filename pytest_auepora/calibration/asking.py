@@ -13,8 +13,8 @@ from ..core.progress import Progress
 from ..core.run import Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import MetricError, did_you_mean
-from ..metrics.annotation_labels import answer_hash
-from ..metrics.judging import JudgeReplyError, LLMCritic
+from ..metrics.annotation.labels import answer_hash
+from ..metrics.judge.critic import JudgeReplyError, LLMCritic
 from .labels import Item
 
 __all__ = ["ask", "take_from_run"]

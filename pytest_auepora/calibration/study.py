@@ -8,14 +8,14 @@ from statistics import median
 from typing import Any
 
 from ..errors import MetricError
-from ..regression.calibration import Calibration
-from ..regression.thresholds import Bound
+from ..regression.guards.calibration import Calibration
+from ..regression.guards.thresholds import Bound
 from .agreement import Table, cohen_kappa, krippendorff_alpha, table_of
 from .bias import Bias, Seen, biases_of
-from .cut import Cut, cut_scores
-from .former import Change, compare_judges
 from .intervals import Figure, bootstrap, percentiles, resampled_counts, wilson
+from .judge_comparison import Change, compare_judges
 from .labels import Item, LabelSet
+from .threshold import Cut, cut_scores
 
 __all__ = ["Study", "study"]
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
 from ..errors import did_you_mean
-from ..regression.calibration import (
+from ..regression.guards.calibration import (
     FOLDER,
     Calibration,
     CalibrationError,
@@ -127,7 +127,7 @@ def _tell(given: argparse.Namespace, found: Any, made: Calibration) -> None:
     if given.json:
         print(made.dumps(), end="")
         return
-    from ..reporting.calibration import study_text
+    from ..reporting.terminal.calibration import study_text
 
     ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
     print(study_text(found, ascii_only=ascii_only), end="")

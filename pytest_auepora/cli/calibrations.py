@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..regression.calibration import FOLDER
+from ..regression.guards.calibration import FOLDER
 
 __all__ = ["add_calibrations", "calibrations_folder"]
 

@@ -65,7 +65,7 @@ def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
     if given.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:
-        from ..reporting.compared import render_report_md
+        from ..reporting.markdown.comparison import render_report_md
 
         text = render_report_md(report)
     put(text, given.out)
@@ -73,7 +73,7 @@ def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
 
 
 def _side_by_side(given: argparse.Namespace) -> int:
-    from ..reporting.side_by_side import side_by_side
+    from ..reporting.side_by_side.table import side_by_side
 
     found = _columns(Sources(given.history), given.runs or _DEFAULT)
     runs = [run for _, run in found]
@@ -86,16 +86,16 @@ def _side_by_side(given: argparse.Namespace) -> int:
         raise NotComparableError(f"they share no case that compares: {'; '.join(compared.notes)}")
     kind = given.format or "text"
     if kind == "text":
-        from ..reporting.layout import render
-        from ..reporting.side_by_side_text import side_by_side_lines
+        from ..reporting.side_by_side.text import side_by_side_lines
+        from ..reporting.terminal.layout import render
 
         text = render(side_by_side_lines(compared, width=shutil.get_terminal_size((100, 24)).columns)) + "\n"
     elif kind == "md":
-        from ..reporting.side_by_side_markdown import side_by_side_markdown
+        from ..reporting.side_by_side.markdown import side_by_side_markdown
 
         text = side_by_side_markdown(compared)
     else:
-        from ..reporting.side_by_side_data import side_by_side_csv, side_by_side_json
+        from ..reporting.side_by_side.data import side_by_side_csv, side_by_side_json
 
         text = side_by_side_json(compared) if kind == "json" else side_by_side_csv([compared])
     put(text, given.out)
@@ -117,7 +117,7 @@ def _policy(root: Path, run: Run) -> RegressionPolicy | None:
     path = root / run.path
     if not run.path or not path.is_file():
         return None
-    from ..io.golden import load_golden
+    from ..io.golden.load import load_golden
 
     try:
         return load_golden(path).policy

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import CorpusError
-from ..io.golden import GoldenSuite
+from ..io.golden.load import GoldenSuite
 from ..metrics.registry import Registry
 from .exit_codes import UsageError
 
@@ -28,14 +28,14 @@ class FoundLabels:
     @property
     def is_bad(self) -> bool:
         """Whether a label moved and was not repaired."""
-        from ..reporting.labels import left_of
+        from ..reporting.terminal.labels import left_of
 
         return bool(left_of(self.repaired, self.labels) or (self.repaired and self.repaired.problem))
 
     def lines(self, path: str) -> list[str]:
         """Return the report as text."""
-        from ..reporting.labels import label_page, repaired_texts
-        from ..reporting.layout import render
+        from ..reporting.terminal.labels import label_page, repaired_texts
+        from ..reporting.terminal.layout import render
 
         page = label_page(self.suite.name, path, self.labels, self.places, self.repaired, width=120)
         return [*render(page).splitlines(), *(repaired_texts(self.repaired, self.labels) if self.repaired else ())]

@@ -10,7 +10,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..core.writing import write_atomically
+from ..core.files import write_atomically
 from .exit_codes import PASSED, UsageError
 
 __all__ = ["FORMS", "add_arguments", "run", "starter_files"]
@@ -52,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
 
 def starter_files(form: str) -> dict[str, str]:
     """Return path → text of all that is written for a system of *form*."""
-    from ..io.json_schema import golden_schema
+    from ..io.golden.schema import golden_schema
 
     starter = files(__package__) / "starter"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from ..core.files import write_atomically
 from ..core.perturb import OPERATIONS
-from ..core.writing import write_atomically
 from ..io.perturbed import perturbed
 from .exit_codes import PASSED, to_read
 

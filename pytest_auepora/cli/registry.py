@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import GoldenFileError, Problem
-from ..io.golden import MAX_BYTES, GoldenSuite, load_golden
+from ..io.golden.load import MAX_BYTES, GoldenSuite, load_golden
 from ..metrics.extensions import add_from, add_installed
 from ..metrics.registry import Registry
 

@@ -7,13 +7,13 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..core.json_text import dumps
+from ..core.json import dumps
 from ..core.run import Run
 from ..errors import Problem
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_past
-from ..reporting.json_report import FORMAT, from_outside, read_whole_report
-from ..reporting.past import Past, past_of
+from ..reporting.json.report import FORMAT, from_outside, read_whole_report
+from ..reporting.trend import Past, past_of
 from .exit_codes import PASSED
 from .output import put
 from .sources import add_history, open_history, read_report
@@ -60,11 +60,11 @@ def _pasts(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Past]:
 
 def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> str:
     """Return the summary that closes a pytest run, as wide as the terminal, below the *mistakes* in golden files."""
-    from ..reporting.layout import Cell, printable, render
-    from ..reporting.side_by_side import side_by_sides
-    from ..reporting.side_by_side_text import side_by_side_lines
-    from ..reporting.summary import summary_lines
+    from ..reporting.side_by_side.table import side_by_sides
+    from ..reporting.side_by_side.text import side_by_side_lines
     from ..reporting.tally import mistakes_note
+    from ..reporting.terminal.layout import Cell, printable, render
+    from ..reporting.terminal.summary import summary_lines
 
     width = shutil.get_terminal_size((100, 24)).columns
     parts = [summary_lines(run, verdict, width=width) for run, verdict in zip(runs, verdicts, strict=True)]

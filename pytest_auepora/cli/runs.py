@@ -56,8 +56,8 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _table(found: Sequence[StoredRun]) -> str:
-    from ..reporting.layout import Cell, Column, render, table
     from ..reporting.numbers import score
+    from ..reporting.terminal.layout import Cell, Column, render, table
 
     figures = [Column(title, right=True, expendable=1) for *_, title in _FIGURES]
     columns = [

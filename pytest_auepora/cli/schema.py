@@ -29,10 +29,10 @@ def run(given: argparse.Namespace) -> int:
 
 def _schema(kind: str) -> dict[str, Any]:
     if kind == "golden":
-        from ..io.json_schema import golden_schema
+        from ..io.golden.schema import golden_schema
 
         return golden_schema()
-    from ..reporting.report_schema import report_schema
-    from ..reporting.side_by_side_schema import side_by_side_schema
+    from ..reporting.json.schema import report_schema
+    from ..reporting.side_by_side.schema import side_by_side_schema
 
     return report_schema() if kind == "report" else side_by_side_schema()

@@ -8,12 +8,12 @@ from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
-from ..core.batches import all_cores
+from ..core.batches.series import all_cores
 from ..errors import UnsendableError
 from ..evaluation.recorded import score_recorded
 from ..evaluation.suite import Evaluation
-from ..io.golden import MAX_BYTES, GoldenSuite
-from ..io.golden_model import LARGE
+from ..io.golden.load import MAX_BYTES, GoldenSuite
+from ..io.golden.model import LARGE
 from ..metrics.registry import Registry
 from .calibrations import add_calibrations
 from .exit_codes import FAILED, UNJUDGED, of_outcome, to_read
@@ -66,7 +66,7 @@ def run(given: argparse.Namespace) -> int:
         print(f"kept as {store.add(done.run, verdict, started=datetime.now(timezone.utc))}", file=sys.stderr)
     _write(given.out, done)
     if given.json:
-        from ..reporting.json_report import json_report
+        from ..reporting.json.report import json_report
 
         print(json_report([done.run], [verdict]), end="")
     else:

@@ -13,7 +13,7 @@ from ..history.baselines import as_run
 from ..history.places import FILE, VARIABLE, find_place, read_at
 from ..history.settings import project_place, project_root
 from ..history.store import HistoryStore
-from ..regression.baseline_file import baseline_path, parse_baseline
+from ..regression.baseline.file import baseline_path, parse_baseline
 from ..regression.verdict import Verdict
 from .exit_codes import UsageError
 
@@ -98,7 +98,7 @@ def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
         UsageError: the file cannot be read.
         NotComparableError: it is no report.
     """
-    from ..reporting.json_report import read_whole_report
+    from ..reporting.json.report import read_whole_report
 
     text = _text(name)
     try:

@@ -20,12 +20,12 @@ from itertools import compress
 from operator import attrgetter
 from typing import Any
 
-from .case_scores import Score, ScoreState
 from .metrics_base import Measurement
 from .row_mapping import RowMapping
 from .run import CaseResult, CaseState
 from .score_codes import Alike, ScoreCodes
 from .score_column import ScoreColumn
+from .scores import Score, ScoreState
 from .spool import Held
 
 __all__ = ["ResultTable"]

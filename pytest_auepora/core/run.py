@@ -12,8 +12,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from .by_fields import ByFields, names_of
-from .case_scores import Score, ScoreList, Scores
 from .metrics_base import Metric, interval_of, ruler_of
+from .scores import Score, ScoreList, Scores
 
 if TYPE_CHECKING:
     from .result_table import ResultTable

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import LostWorkError
-from .batches import BATCH_SIZE, Lost, all_cores, in_batches, run_batches
+from .batches.series import BATCH_SIZE, Lost, all_cores, in_batches, run_batches
 from .columns import MeasurementColumn
 from .dataset import EvaluationDataset
 from .metrics_base import Metric

@@ -8,7 +8,7 @@ from itertools import compress, count
 from math import isnan, nan
 from typing import Any
 
-from .case_scores import Score, ScoreState
+from .scores import Score, ScoreState
 
 __all__ = ["Alike", "ScoreCodes"]
 

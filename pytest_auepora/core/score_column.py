@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .case_scores import Score
 from .made_sequence import MadeSequence
 from .metrics_base import Measurement
+from .scores import Score
 
 if TYPE_CHECKING:
     from .result_table import ResultTable

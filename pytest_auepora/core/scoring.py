@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .by_fields import ByFields
-from .case_scores import Score, ScoreList, Scores
 from .metrics_base import Measurement, Metric, NotApplicable, mean_of
+from .scores import Score, ScoreList, Scores
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
 __all__ = ["FURTHER", "Aggregate", "aggregate", "failed_scores", "score_case", "score_cases"]

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..adapters.systems import System
-from ..io.golden import GoldenCase
+from ..io.golden.load import GoldenCase
 from .replay import Answering
 
 __all__ = ["ask_case"]

@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..adapters.systems import System
-from ..core.case_scores import Score
 from ..core.metrics_base import Metric
 from ..core.one_call import CallResult
 from ..core.run import CaseResult
+from ..core.scores import Score
 from ..core.scoring import failed_scores, score_case, score_cases
 from ..core.types import Document, EvaluationSample, SystemOutputs
-from ..io.golden import GoldenCase
+from ..io.golden.load import GoldenCase
 from ..metrics.gold import span_of
 from ..metrics.relevance import expected_behaviour, ranks_of_relevant
+from .answer_summary import shown_outputs, snippet, source_key
 from .causes import describe_error
 from .recording import RecordedAnswer
-from .shown import shown_outputs, snippet, source_key
 
 __all__ = [
     "Called",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ..core.run import CaseResult, Run
-from ..io.golden import GoldenCase
-from ..regression.baseline import Baseline
-from ..regression.case_guard import judge_case
-from ..regression.comparability import incomparable_metrics
-from ..regression.compare import CaseComparison, compare_case, flip_of
+from ..io.golden.load import GoldenCase
+from ..regression.baseline.model import Baseline
+from ..regression.compare.cases import CaseComparison, compare_case, flip_of
+from ..regression.compare.comparability import incomparable_metrics
+from ..regression.guards.case_guard import judge_case
 from ..regression.policy import RegressionPolicy
 from ..regression.worst_repeat import note_worst
 from .repeats import merge_repeats

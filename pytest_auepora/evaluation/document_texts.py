@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..core.json_text import dumps
-from .parts import TEXT, Parts
+from ..core.json import dumps
+from .answer_codec import TEXT, Parts
 
 __all__ = ["Apart", "Recording", "apart", "escaped", "reunited", "whole", "with_texts", "without_texts"]
 

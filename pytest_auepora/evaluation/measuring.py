@@ -8,11 +8,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..adapters.systems import System
-from ..core.batches import in_batches
+from ..core.batches.series import in_batches
 from ..core.calls import Caller
 from ..core.progress import Progress
 from ..core.run import CaseResult
-from ..io.golden import GoldenCase
+from ..io.golden.load import GoldenCase
 from ..regression.two_stage import wants_more
 from .asking import ask_case
 from .case import Called, Convert, Observe, measure_cases, skipped_result

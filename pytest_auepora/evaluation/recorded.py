@@ -14,15 +14,15 @@ from typing import Any
 
 from ..adapters.outputs import to_outputs
 from ..adapters.systems import System
-from ..core.batches import BATCH_SIZE, Lost, in_batches, run_batches
-from ..core.case_scores import Score
+from ..core.batches.series import BATCH_SIZE, Lost, in_batches, run_batches
 from ..core.metrics_base import Metric
 from ..core.one_call import CallResult
 from ..core.progress import Progress
 from ..core.run import CaseResult, Run
+from ..core.scores import Score
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import RecordedError
-from ..io.golden import GoldenSuite
+from ..io.golden.load import GoldenSuite
 from ..io.recorded import Recorded, read_recorded
 from ..metrics.registry import Registry
 from .case import Called, blank_result, measure_cases, skipped_result

@@ -13,16 +13,16 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.case_scores import Score
-from ..core.json_text import dumps
+from ..core.json import dumps
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult
+from ..core.scores import Score
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
-from ..io.golden import GoldenCase
+from ..io.golden.load import GoldenCase
+from .answer_codec import Parts
+from .answer_summary import cropped, shown_outputs
 from .document_texts import Apart, apart, reunited, whole
-from .parts import Parts
-from .shown import cropped, shown_outputs
 
 __all__ = ["CAP", "CUT", "ERRORED", "PARTIAL", "WHOLE", "RecordedAnswer", "Redact", "record"]
 

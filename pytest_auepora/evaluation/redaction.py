@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..metrics.gold import SOURCE_KEYS
-from .parts import Parts
+from .answer_codec import Parts
 
 __all__ = ["CHANGED", "UNSEEN", "conceal"]
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..core.case_scores import Score
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, MetricInfo
+from ..core.scores import Score
 from ..core.scoring import failed_scores
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NotRecordedError
-from ..io.golden import GoldenCase
+from ..io.golden.load import GoldenCase
 from ..metrics.relevance import ranks_of_relevant
-from ..regression.baseline import metric_key
+from ..regression.baseline.model import metric_key
+from .answer_summary import shown_outputs
 from .recording import RecordedAnswer
-from .shown import shown_outputs
 
 __all__ = ["remeasured"]
 

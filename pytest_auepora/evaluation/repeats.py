@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..core.case_scores import Score
 from ..core.run import CaseResult, MetricInfo
+from ..core.scores import Score
 from ..core.scoring import FURTHER
 
 __all__ = ["merge_repeats", "widened"]

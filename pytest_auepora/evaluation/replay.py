@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System
 from ..errors import NotRecordedError
-from ..io.golden import GoldenCase
+from ..io.golden.load import GoldenCase
 
 if TYPE_CHECKING:
     from ..core.run import Run
@@ -27,7 +27,7 @@ class RecordedRun:
     @cached_property
     def keys(self) -> Mapping[str, Mapping[str, Any]]:
         """Version and parameters of the metrics then."""
-        from ..regression.baseline import metric_key
+        from ..regression.baseline.model import metric_key
 
         return {name: metric_key(info) for name, info in self.run.metrics.items()}
 

@@ -13,21 +13,21 @@ from ..core.calls import Caller
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..errors import BaselineError, UnknownNameError
-from ..io.golden import GoldenSuite, load_golden
+from ..io.golden.load import GoldenSuite, load_golden
 from ..metrics.registry import Registry
-from ..regression.anchor import Anchor, load_anchor
-from ..regression.baseline import Baseline
-from ..regression.baseline_file import baseline_path
-from ..regression.calibration import standing_of
-from ..regression.gates import GateOutcome, judge_gate
+from ..regression.baseline.anchor import Anchor, load_anchor
+from ..regression.baseline.file import baseline_path
+from ..regression.baseline.model import Baseline
+from ..regression.guards.calibration import standing_of
+from ..regression.guards.gates import GateOutcome, judge_gate
+from ..regression.guards.thresholds import Bound, Gate
 from ..regression.repeat_plan import ONCE, RepeatPlan
-from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
 from .case import Convert, Observe
-from .outset import blank_run, calibrations_of, find_baseline, suite_metrics
+from .suite_setup import blank_run, calibrations_of, find_baseline, suite_metrics
 
 if TYPE_CHECKING:
-    from ..core.scores import ComparableScore
+    from ..core.comparable_score import ComparableScore
 
 __all__ = ["Evaluation", "evaluate", "opened"]
 
@@ -91,7 +91,7 @@ class Evaluation:
         Raises:
             UnknownNameError: the metric was not measured; the message names those that were.
         """
-        from ..core.scores import ComparableScore
+        from ..core.comparable_score import ComparableScore
 
         if name in _RATES:
             gate = judge_gate(self.run, Gate(name, Bound("min", 0.0)), self.metrics)

@@ -15,7 +15,7 @@ from ..core.by_fields import ByFields, names_of
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..metrics.registry import Registry
-from ..regression.baseline import metric_key
+from ..regression.baseline.model import metric_key
 from .codec import rounded
 from .restore import restored
 

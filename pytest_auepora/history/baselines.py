@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..core.case_scores import Score
 from ..core.run import CaseResult, MetricInfo, Run
+from ..core.scores import Score
 from ..errors import AueporaError
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline, BaselineCase, match_of, metric_key
+from ..regression.baseline.model import Baseline, BaselineCase, match_of, metric_key
 
 __all__ = ["as_baseline", "as_run"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..core.by_fields import ByFields
-from ..core.json_text import dumps
+from ..core.json import dumps
 from ..errors import HistoryError
 from ..evaluation.document_texts import Recording, escaped, with_texts, without_texts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from ..core.json_text import dumps, encoded, taken_apart
+from ..core.json import dumps, encoded, taken_apart
 from ..core.run import CaseResult, Run
 
 __all__ = ["result_data", "result_text", "rounded", "run_of", "run_text"]

@@ -14,12 +14,12 @@ from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Run
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
-from ..regression.advisory import hold_back
-from ..regression.calibration import Standing, standing_of
-from ..regression.case_guard import guard_case
-from ..regression.compare import Comparison, MetricChange
-from ..regression.compare import compare as pair
-from ..regression.gates import GateOutcome
+from ..regression.compare.cases import Comparison, MetricChange
+from ..regression.compare.cases import compare as pair
+from ..regression.guards.advisory import hold_back
+from ..regression.guards.calibration import Standing, standing_of
+from ..regression.guards.case_guard import guard_case
+from ..regression.guards.gates import GateOutcome
 from ..regression.judging import judge_comparison
 from ..regression.policy import RegressionPolicy
 from .aggregates import AggregateMetrics, aggregate_of

@@ -14,10 +14,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Any
 
-from ..core.json_text import dumps
+from ..core.json import dumps
 from ..core.run import CaseResult, Run
 from ..evaluation.document_texts import escaped, with_texts
-from ..regression.baseline import GIT_COMMIT
+from ..regression.baseline.model import GIT_COMMIT
 from ..regression.verdict import GateOutcome, Verdict
 from .blocks import NUMBERS, Lines
 from .codec import result_data, run_text

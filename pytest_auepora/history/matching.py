@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, Run
-from ..regression.comparability import provenance_changes
+from ..regression.compare.comparability import provenance_changes
 from .aggregates import document_of, first_rank
 
 __all__ = ["CHUNK_KEYS", "Match", "Matcher", "changes"]

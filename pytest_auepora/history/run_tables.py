@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.json_text import dumps
+from ..core.json import dumps
 from ..core.run import CaseResult, Run
 from ..regression.verdict import Verdict
 from .aggregates import AggregateMetrics

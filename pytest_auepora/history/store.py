@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from ..core.json_text import dumps
+from ..core.json import dumps
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError, did_you_mean
 from ..regression.verdict import Verdict

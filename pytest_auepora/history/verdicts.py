@@ -11,14 +11,14 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..core.json_text import dumps, taken_apart
+from ..core.json import dumps, taken_apart
 from ..errors import HistoryError
 from .blocks import BLOCK, compressed
 from .database import Statements
 
 if TYPE_CHECKING:
-    from ..regression.baseline import BaselineCase
-    from ..regression.compare import CaseComparison
+    from ..regression.baseline.model import BaselineCase
+    from ..regression.compare.cases import CaseComparison
     from ..regression.verdict import Verdict
 
 __all__ = ["COMPARED", "compared_blocks", "compared_of", "keep_compared", "verdict_of", "verdict_text"]

@@ -16,14 +16,14 @@ from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
 from ..errors import AueporaError, did_you_mean
 from ..metrics.registry import Registry
-from .containers import Field, ListOf, Record, table
-from .fields import HEADER
-from .golden_model import GoldenSuite
-from .golden_suite import build_suite
+from .golden.containers import Field, ListOf, Record, table
+from .golden.fields import HEADER
+from .golden.kinds import BAD, Free, Kind, Text
+from .golden.model import GoldenSuite
+from .golden.source import MAX_BYTES, Source
+from .golden.suite import build_suite
 from .json_lines import load_lines
-from .kinds import BAD, Free, Kind, Text
 from .line_blocks import Block, line_blocks
-from .source import MAX_BYTES, Source
 
 __all__ = ["load_golden_jsonl", "load_jsonl_dataset", "read_samples", "save_jsonl_dataset"]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GoldenFileError, Problem
+from .golden.source import Source
 from .json_lines import load_lines
-from .source import Source
-from .yaml_file import load_yaml
+from .yaml.file import load_yaml
 
 __all__ = ["LabelFile", "Slot"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.perturb import Operation, variants
 from ..errors import GoldenFileError, Problem
-from .golden import load_golden
+from .golden.load import load_golden
 
 __all__ = ["Perturbed", "perturbed"]
 

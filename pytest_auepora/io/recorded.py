@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GoldenFileError, Problem, did_you_mean
-from .golden_model import GoldenCase, GoldenSuite
+from .golden.model import GoldenCase, GoldenSuite
 from .json_lines import load_lines
 from .line_blocks import Block, line_blocks
 from .streams import is_parquet, row_blocks

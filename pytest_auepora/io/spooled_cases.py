@@ -7,8 +7,8 @@ from typing import Any
 
 from ..core.spool import Spool
 from ..core.types import Document, EvaluationSample, Response
-from ..regression.thresholds import Bound
-from .golden_model import GoldenCase
+from ..regression.guards.thresholds import Bound
+from .golden.model import GoldenCase
 
 __all__ = ["SpooledCases"]
 

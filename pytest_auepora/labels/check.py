@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..core.types import Document
-from ..io.golden import GoldenCase
+from ..io.golden.load import GoldenCase
 from ..metrics.gold import label_of
 from .classify import Candidate, Finding, Kind, classify
 from .corpus import Corpus

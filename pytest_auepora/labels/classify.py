@@ -14,7 +14,7 @@ from ..core.types import Document
 from ..metrics.gold import SPAN_COVER, fold_quote, label_of
 from .corpus import Chunk, Corpus
 from .passages import Passage
-from .squeezed import MIN_RUN, covered_share, squeeze
+from .text_match import MIN_RUN, covered_share, squeeze
 
 __all__ = ["KINDS", "Candidate", "Finding", "Kind", "classify"]
 

@@ -14,7 +14,7 @@ from ..adapters.shapes import describe
 from ..core.types import Document
 from ..errors import CorpusError, OutputShapeError
 from ..metrics.gold import source_of, span_of
-from .squeezed import TextIndex
+from .text_match import TextIndex
 
 __all__ = ["Chunk", "Corpus", "corpus_of", "load_corpus"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ..core.types import Document
-from ..io.golden import GoldenCase
+from ..io.golden.load import GoldenCase
 from .check import CheckedLabel
 from .corpus import Corpus
 

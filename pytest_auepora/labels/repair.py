@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..core.writing import locked, write_atomically
+from ..core.files import locked, write_atomically
 from ..errors import BaselineError, GoldenFileError, NotWrittenError, Problem
-from ..io.golden import GoldenSuite, load_golden
+from ..io.golden.load import GoldenSuite, load_golden
 from ..io.label_edits import LabelFile, Slot
 from ..metrics.registry import Registry
-from ..regression.anchor import anchor_path
-from ..regression.baseline import Baseline, BaselineCase
-from ..regression.baseline_file import baseline_path, changing, load_baseline
+from ..regression.baseline.anchor import anchor_path
+from ..regression.baseline.file import baseline_path, changing, load_baseline
+from ..regression.baseline.model import Baseline, BaselineCase
 from .check import CheckedLabel, repairs
 
 __all__ = ["Repaired", "baselines_of", "plan", "repair"]

@@ -13,7 +13,7 @@ from ..core.types import Document, EvaluationSample, MetricResult, SystemOutputs
 from ..errors import MetricError
 from .latency import MeanLatency, PercentileLatency, QuantileLatency
 from .options import UNSPELLED, Configured, choice
-from .text import words
+from .text.tokens import words
 
 __all__ = [
     "DistinctN",

@@ -39,7 +39,7 @@ class CoverageEntities(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """N/a where no entity is listed.  Details: ``missing``, by first name."""
-        from .phrases import phrase_finder, wordings
+        from .text.phrases import phrase_finder, wordings
 
         entities = wordings(sample.labels.get("entities"), "entities")
         if not entities:

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError, did_you_mean
-from .comparands import answer_text
 from .options import Configured
 from .refusal import expected_behaviour, fold
-from .text import is_joining
+from .text.comparands import answer_text
+from .text.tokens import is_joining
 
 __all__ = ["AssertionPass", "phrase_finder"]
 

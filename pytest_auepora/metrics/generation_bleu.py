@@ -10,10 +10,10 @@ from ..core.garbage import garbage_collection_paused
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .bleu import SMOOTHING, TOKENIZERS, Bleu
-from .comparands import answer_text, targets
 from .options import Configured, choice
-from .text import is_mostly_unspaced
+from .text.bleu import SMOOTHING, TOKENIZERS, Bleu
+from .text.comparands import answer_text, targets
+from .text.tokens import is_mostly_unspaced
 
 __all__ = ["BleuScore", "SentenceBleu"]
 

@@ -10,8 +10,8 @@ from typing import ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .comparands import answer_text, targets
 from .options import Configured
+from .text.comparands import answer_text, targets
 
 __all__ = ["Chrf"]
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
-from .comparands import answer_text, evidence_texts
 from .options import Configured, choice
-from .quantities import Stated, quantities
-from .text import is_mostly_ascii, squad_words
+from .text.comparands import answer_text, evidence_texts
+from .text.quantities import Stated, quantities
+from .text.tokens import is_mostly_ascii, squad_words
 
 __all__ = ["KPrecision", "UnsupportedNumbers"]
 

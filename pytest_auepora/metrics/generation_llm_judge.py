@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .comparands import answer_text, evidence_texts
-from .judge_prompts import faithfulness_prompt, fingerprint, quality_prompt
-from .judging import Judgement, JudgeReplyError, LLMCritic, Question, Scale
+from .judge.critic import Judgement, JudgeReplyError, LLMCritic, Question, Scale
+from .judge.prompts import faithfulness_prompt, fingerprint, quality_prompt
 from .options import UNSPELLED, Configured, choice
+from .text.comparands import answer_text, evidence_texts
 
 __all__ = ["JudgeReplyError", "Judgement", "LLMAnswerQuality", "LLMCritic", "LLMFaithfulnessScore", "LLMGroundedness"]
 
@@ -40,7 +40,7 @@ class Judged(Configured):
             MetricError: the environment names none either.
         """
         if self.critic is None:
-            from .llm_client import critic_from_environment
+            from .judge.client import critic_from_environment
 
             self.critic = critic_from_environment()
         return self.critic

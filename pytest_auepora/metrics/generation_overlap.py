@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
-from .comparands import answer_text, evidence_texts, targets
 from .options import Configured, choice
-from .text import answer_words, is_mostly_ascii, squad_words
+from .text.comparands import answer_text, evidence_texts, targets
+from .text.tokens import answer_words, is_mostly_ascii, squad_words
 
 if TYPE_CHECKING:
     from .generation_bleu import BleuScore, SentenceBleu

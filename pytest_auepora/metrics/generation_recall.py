@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .comparands import answer_text
 from .generation_assertions import phrase_finder
 from .generation_overlap import SquadMetric
 from .options import Configured, choice
-from .text import is_mostly_ascii, squad_words
+from .text.comparands import answer_text
+from .text.tokens import is_mostly_ascii, squad_words
 
 __all__ = ["AnswerRecall", "ContainsAnswer", "InformationIntegration", "NuggetRecall"]
 

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
-from .comparands import answer_text, comparison_target, targets
 from .options import Configured, choice
-from .rouge import RougeScore, rouge_l, rouge_n
-from .text import is_mostly_ascii, words
+from .text.comparands import answer_text, comparison_target, targets
+from .text.rouge import RougeScore, rouge_l, rouge_n
+from .text.tokens import is_mostly_ascii, words
 
 __all__ = ["Rouge1", "Rouge2", "RougeL", "RougeScores"]
 

@@ -11,9 +11,9 @@ from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
 from .bertscore import BertEncoder, BertMatch, layers_of, match, model_fingerprint, versions
-from .comparands import answer_text, comparison_target, targets
 from .embedding import Embedder, EmbedFn, load_model
 from .options import UNSPELLED, Configured, choice
+from .text.comparands import answer_text, comparison_target, targets
 
 __all__ = ["BertScoreMetric", "EmbeddingSimilarity"]
 

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError, MissingExtraError
-from .comparands import answer_text
 from .options import Configured
+from .text.comparands import answer_text
 
 __all__ = ["JsonSchemaValid"]
 

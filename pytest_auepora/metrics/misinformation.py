@@ -11,8 +11,8 @@ from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCa
 from ..errors import MetricError
 from .options import Configured
 from .pairs import OverPairs, as_metric, pairs_of, take_after, words
-from .phrases import phrase_finder, wordings
 from .refusal import fold
+from .text.phrases import phrase_finder, wordings
 
 __all__ = ["ErrorCorrection", "ErrorDetection", "MisleadingRate", "MistakeReappearance"]
 

@@ -16,7 +16,7 @@ from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import Configured
-from .text import words
+from .text.tokens import words
 
 __all__ = ["BlockEfficacy", "RedactionEfficacy", "SecureFieldBypass"]
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
-from .annotation_base import Labelled
-from .annotation_labels import LabelSource
+from .annotation.base import Labelled
+from .annotation.labels import LabelSource
 from .options import choice
 from .pairs import OverPairs, Pair, as_metric, measured_by, pairs_by_case, pairs_of, take_after, unpacked, words
 from .refusal import REFUSAL_PATTERNS, Behaviour, expected_behaviour, is_refusal

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from ..adapters.systems import System
+from ..core.comparable_score import ComparableScore
 from ..core.run import CaseResult, MetricInfo
-from ..core.scores import ComparableScore
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
 from ..evaluation.suite import Evaluation, evaluate
-from ..io.golden import GoldenCase, GoldenSuite
+from ..io.golden.load import GoldenCase, GoldenSuite
 from .keys import PARCELS
 from .labels import corpus_fixture
 from .session import session_of
-from .wire import Parcel
+from .xdist_messages import Parcel
 
 __all__ = ["Auepora", "ScoredCase", "parametrize_cases", "score_case_of"]
 

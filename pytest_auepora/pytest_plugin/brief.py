@@ -15,7 +15,7 @@ import pytest
 
 from .compat import alike, call_phase, fixture_definitions, is_of_one_case, lets_phases_be_left_out
 from .keys import CASE, SESSION
-from .only_hooks import OnlyHooks
+from .plugin_base import OnlyHooks
 
 if TYPE_CHECKING:
     from .one_message import Sending

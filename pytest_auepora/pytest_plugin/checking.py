@@ -14,7 +14,7 @@ from ..labels.check import CheckedLabel, repairs
 from ..labels.repair import Repaired, baselines_of, repair
 from .compat import variant_of
 from .keys import CASE, CORPUS, SESSION, SUITE
-from .only_hooks import OnlyHooks
+from .plugin_base import OnlyHooks
 
 if TYPE_CHECKING:
     from .session import AueporaSession
@@ -70,7 +70,7 @@ def check_labels(session: AueporaSession) -> None:
     item.stash[_CHECKED] = Checked(session.relative(suite.path), variant_of(item), labels)
     mended = repairs(labels) if item.config.getoption("auepora_reanchor") else {}
     if bad := [one for one in labels if one.finding.moved and one.index not in mended]:
-        from ..reporting.labels import moved_text
+        from ..reporting.terminal.labels import moved_text
 
         places = session.labels.places(suite.path)
         path = session.relative(suite.path)
@@ -144,7 +144,7 @@ class Report(OnlyHooks):
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Rewrite the golden files, once everything is known."""
-        from ..reporting.labels import left_of
+        from ..reporting.terminal.labels import left_of
 
         for path in self.found:
             self.places[path] = self.config.stash[SESSION].labels.places(self.config.rootpath / path)
@@ -169,7 +169,7 @@ class Report(OnlyHooks):
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell, file by file, what became of the labels."""
-        from ..reporting.labels import label_page, repaired_texts
+        from ..reporting.terminal.labels import label_page, repaired_texts
         from .terminal import is_ascii
 
         if not self.found and not self.note:

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from ..errors import GoldenFileError
-from ..io.golden import GoldenCase, GoldenSuite
+from ..io.golden.load import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_pytest_asyncio, loop_scope, may_have_siblings, sibling
 from .items import run_case, run_case_async
 from .keys import CASE, CORPUS, SESSION, SUITE

@@ -11,7 +11,7 @@ from .session import AueporaSession
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult, Run
-    from ..regression.compared_table import ComparedTable
+    from ..regression.compare.table import ComparedTable
 
 __all__ = ["Compared"]
 
@@ -39,7 +39,7 @@ class Compared:
         if comparison is None or judge.baseline is None:
             return
         if table is None:
-            from ..regression.compared_table import ComparedTable
+            from ..regression.compare.table import ComparedTable
 
             table = self._tables[key] = ComparedTable(run.cases, judge.baseline.cases, judge.incomparable)
         table.put(comparison)

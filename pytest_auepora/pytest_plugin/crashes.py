@@ -17,8 +17,8 @@ import pytest
 from .brief import BRIEF, nobody_looks
 from .collect import SUFFIXES
 from .keys import SESSION
-from .only_hooks import OnlyHooks
 from .options import OVERRIDE
+from .plugin_base import OnlyHooks
 
 __all__ = ["Crashes"]
 

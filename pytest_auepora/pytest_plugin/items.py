@@ -19,15 +19,15 @@ from .compat import variant_of
 from .failing import show_quickly, wants_traceback
 from .keys import CASE, CORPUS, OUT_OF_SIGHT, PARCELS, SESSION, SUITE
 from .lookahead import Queue
-from .only_hooks import OnlyHooks
 from .out_of_sight import OutOfSight
+from .plugin_base import OnlyHooks
 from .session import AueporaSession
 from .stages import Taken, staged_suites
-from .wire import Parcel, attach
+from .xdist_messages import Parcel, attach
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult
-    from ..io.golden_model import GoldenSuite
+    from ..io.golden.model import GoldenSuite
 
 __all__ = ["Collecting", "run_case", "run_case_async"]
 

@@ -8,8 +8,8 @@ import pytest
 
 from ..reporting.numbers import number
 from .keys import PARCELS, SESSION
-from .only_hooks import OnlyHooks
-from .wire import Parcel
+from .plugin_base import OnlyHooks
+from .xdist_messages import Parcel
 
 __all__ = ["JUnitProperties"]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from ..io.golden import GoldenCase, GoldenSuite
+    from ..io.golden.load import GoldenCase, GoldenSuite
     from .out_of_sight import OutOfSight
     from .session import AueporaSession
-    from .wire import Parcel
+    from .xdist_messages import Parcel
 
 __all__ = ["CASE", "CORPUS", "OUT_OF_SIGHT", "PARCELS", "SESSION", "SUITE"]
 

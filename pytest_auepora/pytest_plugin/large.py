@@ -9,7 +9,7 @@ import pytest
 from .keys import SESSION
 
 if TYPE_CHECKING:
-    from ..io.golden import GoldenSuite
+    from ..io.golden.load import GoldenSuite
 
 __all__ = ["keeps_columns", "only_ours_judge"]
 

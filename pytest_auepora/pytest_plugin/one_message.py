@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from ..core.json_text import dumps
-from .only_hooks import OnlyHooks
-from .wire import ATTRIBUTE
+from ..core.json import dumps
+from .plugin_base import OnlyHooks
+from .xdist_messages import ATTRIBUTE
 
 __all__ = ["AT_ONCE", "Receiving", "Sending", "nobody_waits"]
 

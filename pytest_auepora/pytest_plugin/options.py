@@ -67,7 +67,7 @@ class Options:
         words = frozenset(filter(None, (self.config.getoption("auepora_update") or "").split(",")))
         if not words:
             return words
-        from ..regression.accept import INTENTS
+        from ..regression.baseline.accept import INTENTS
 
         if unknown := words - set(INTENTS):
             told = ", ".join(f"{word}{did_you_mean(word, INTENTS)}" for word in sorted(unknown))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from .compat import quick_widths
-from .only_hooks import OnlyHooks
+from .plugin_base import OnlyHooks
 
 __all__ = ["register"]
 

@@ -25,7 +25,7 @@ def configure(config: pytest.Config) -> None:
     sending = _sending(config) if hasattr(config, "workerinput") else None
     register(Brief(config, sending), "auepora-brief")
     if session.options.timeout is None:
-        from .patience import Patience
+        from .watchdog import Patience
 
         register(Patience(), "auepora-patience")
     if config.getini("auepora_junit_properties"):
@@ -54,8 +54,8 @@ def _wants_reports(config: pytest.Config) -> bool:
 
 
 def _register_judging(config: pytest.Config) -> None:
-    from .judge import Judge
-    from .recorder import make_recorder
+    from .controller import Judge
+    from .history_recorder import make_recorder
     from .terminal import Terminal
 
     register, session = config.pluginmanager.register, session_of(config)

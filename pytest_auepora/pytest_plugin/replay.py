@@ -17,13 +17,13 @@ from ..evaluation.replay import RecordedRun, replayed, resumed
 from ..history.places import is_url
 from ..history.recorded import Chosen, Sent, choose, load_recorded, received, to_send
 from ..history.store import HistoryStore
-from ..io.golden import GoldenSuite
-from ..regression.baseline import GIT_COMMIT
-from ..regression.comparability import provenance_changes
+from ..io.golden.load import GoldenSuite
+from ..regression.baseline.model import GIT_COMMIT
+from ..regression.compare.comparability import provenance_changes
 from ..regression.verdict import Verdict
 from .compat import fixtures_only_for, variant_of
 from .keys import CASE, SUITE
-from .only_hooks import OnlyHooks
+from .plugin_base import OnlyHooks
 
 __all__ = ["Replay", "Replaying", "make_replay"]
 
@@ -41,7 +41,7 @@ def make_replay(config: pytest.Config) -> Replay:
     if len(given) > 1:
         raise pytest.UsageError("--auepora-replay asks the system nothing, --auepora-resume the rest: give one of them")
     ((kind, name),) = given.items()
-    from .recorder import history_place
+    from .history_recorder import history_place
 
     option = f"--{_OPTIONS[kind].replace('_', '-')}"
     place = history_place(config)

@@ -17,15 +17,15 @@ import pytest
 
 from ..errors import AueporaError, Problem, did_you_mean
 from .collect import SUFFIXES
-from .judge import measures
-from .only_hooks import OnlyHooks
+from .controller import measures
+from .plugin_base import OnlyHooks
 from .variants import compared_of
 
 if TYPE_CHECKING:
     from ..reporting.formats import Target
-    from ..reporting.past import Past
-    from .judge import Judge
-    from .recorder import Recorder
+    from ..reporting.trend import Past
+    from .controller import Judge
+    from .history_recorder import Recorder
 
 __all__ = ["Reports", "make_reports"]
 
@@ -170,7 +170,7 @@ class Reports(OnlyHooks):
         path = os.environ.get("GITHUB_STEP_SUMMARY")
         if not path or "summary" not in self.github or not (self.judge.judged or self.mistakes):
             return
-        from ..reporting.github import SUMMARY_BYTES, step_summary
+        from ..reporting.markdown.github import SUMMARY_BYTES, step_summary
 
         try:
             with Path(path).open("ab") as file:
@@ -182,7 +182,7 @@ class Reports(OnlyHooks):
     def _annotate(self) -> None:
         if os.environ.get("GITHUB_ACTIONS") != "true" or "annotations" not in self.github:
             return
-        from ..reporting.github import annotation_lines
+        from ..reporting.markdown.github import annotation_lines
 
         prefix = _way_from("GITHUB_WORKSPACE", self.config.rootpath)
         if text := annotation_lines(*self._judged(), prefix=prefix, mistakes=self.mistakes):

@@ -18,8 +18,8 @@ from ..core.one_call import CallResult
 from ..errors import BaselineError
 from ..evaluation.asking import ask_case
 from ..evaluation.replay import Answering
-from ..io.golden import GoldenCase, GoldenSuite, load_golden
-from .answers import Answers
+from ..io.golden.load import GoldenCase, GoldenSuite, load_golden
+from .answer_source import Answers
 from .calling import Callers
 from .keys import SESSION
 from .lookahead import Queue
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from ..core.metrics_base import Metric
     from ..core.run import CaseResult, MetricInfo, Run
     from ..evaluation.case_judge import CaseJudge
-    from ..regression.anchor import Anchor
-    from ..regression.baseline import Baseline
-    from ..regression.compare import CaseComparison
+    from ..regression.baseline.anchor import Anchor
+    from ..regression.baseline.model import Baseline
+    from ..regression.compare.cases import CaseComparison
     from ..regression.repeat_plan import RepeatPlan
     from .labels import Labels
     from .stages import Stages
@@ -135,7 +135,7 @@ class AueporaSession:
     def metrics(self, suite: GoldenSuite) -> dict[str, Metric]:
         """Return the metric objects of *suite*."""
         if (metrics := self._metrics.get(suite.path)) is None:
-            from ..evaluation.outset import suite_metrics
+            from ..evaluation.suite_setup import suite_metrics
 
             metrics = self._metrics[suite.path] = suite_metrics(suite, self.project.registry)
         return metrics
@@ -143,7 +143,7 @@ class AueporaSession:
     def infos(self, suite: GoldenSuite) -> dict[str, MetricInfo]:
         """Return what describes the metrics of *suite*, by name."""
         if (infos := self._infos.get(suite.path)) is None:
-            from ..evaluation.outset import blank_run
+            from ..evaluation.suite_setup import blank_run
 
             infos = self._infos[suite.path] = blank_run(suite, self.metrics(suite)).metrics
         return infos
@@ -152,25 +152,25 @@ class AueporaSession:
         """Return the baseline of *suite*, or None and why: absent, or unreadable."""
         key = suite.path, variant
         if key not in self._baselines:
-            from ..evaluation.outset import find_baseline
+            from ..evaluation.suite_setup import find_baseline
 
             try:
                 self._baselines[key] = find_baseline(suite, variant, self.options.override, large=suite.is_large)
             except BaselineError as exc:
-                from ..regression.baseline import BROKEN
+                from ..regression.baseline.model import BROKEN
 
                 self._baselines[key] = None, f"{BROKEN}{exc}"
         return self._baselines[key]
 
     def baseline_path(self, suite: GoldenSuite, variant: str) -> Path:
         """Return where the baseline of *suite* is written."""
-        from ..regression.baseline_file import baseline_path
+        from ..regression.baseline.file import baseline_path
 
         return baseline_path(suite.path, suite.name, variant, self.options.override)
 
     def calibrations(self, suite: GoldenSuite) -> Path:
         """Return the folder that says which judges of *suite* may fail the run."""
-        from ..evaluation.outset import calibrations_of
+        from ..evaluation.suite_setup import calibrations_of
 
         given = self.config.getini("auepora_calibrations")
         return calibrations_of(suite, self.root / given if given else None)
@@ -178,7 +178,7 @@ class AueporaSession:
     def advisory(self, suite: GoldenSuite) -> Mapping[str, str]:
         """Return the metrics of *suite* that cannot fail a case, and why."""
         if (found := self._advisory.get(suite.path)) is None:
-            from ..regression.calibration import standing_of
+            from ..regression.guards.calibration import standing_of
 
             standing = standing_of(self.infos(suite), suite.policy, self.calibrations(suite))
             found = self._advisory[suite.path] = standing.advisory
@@ -186,7 +186,7 @@ class AueporaSession:
 
     def anchor(self, suite: GoldenSuite, variant: str) -> Anchor | None:
         """Return the older baseline that is judged as well; None where this run is about to replace it."""
-        from ..regression.anchor import load_anchor
+        from ..regression.baseline.anchor import load_anchor
 
         if self.options.anchoring:
             return None
@@ -195,7 +195,7 @@ class AueporaSession:
 
     def run(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Run:
         """Return an empty run of *suite*."""
-        from ..evaluation.outset import blank_run
+        from ..evaluation.suite_setup import blank_run
 
         run = blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
         run.provenance = dict(provenance)

@@ -16,16 +16,16 @@ import pytest
 from ..adapters.systems import System
 from ..core.booking import Fn, Upcoming
 from ..core.one_call import CallResult
-from ..io.golden import GoldenCase
+from ..io.golden.load import GoldenCase
 from .compat import variant_of
 from .keys import CASE, PARCELS, SUITE
 from .session import AueporaSession
-from .wire import Parcel
+from .xdist_messages import Parcel
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult
     from ..evaluation.document_texts import Recording
-    from ..regression.compare import CaseComparison
+    from ..regression.compare.cases import CaseComparison
 
 __all__ = ["Stages", "Taken", "staged_suites"]
 

@@ -10,7 +10,7 @@ import pytest
 from ..core.run import Run
 from ..regression.verdict import Verdict
 from .keys import SESSION
-from .only_hooks import OnlyHooks
+from .plugin_base import OnlyHooks
 from .terminal import is_ascii
 
 __all__ = ["Suggesting"]
@@ -35,8 +35,8 @@ class Suggesting(OnlyHooks):
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the noise and the patch of every run, and write the patches where they are wanted."""
         from ..regression.suggest import learn
-        from ..reporting.layout import printable
-        from ..reporting.suggestion import noise_table, patch_text
+        from ..reporting.terminal.layout import printable
+        from ..reporting.terminal.suggestion import noise_table, patch_text
 
         texts, session = [], self.config.stash[SESSION]
         width = self.config.get_terminal_writer().fullwidth

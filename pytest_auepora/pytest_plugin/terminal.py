@@ -10,15 +10,15 @@ import pytest
 
 from .compat import quick_widths
 from .keys import SESSION
-from .only_hooks import OnlyHooks
+from .plugin_base import OnlyHooks
 from .variants import variant_lines
-from .wire import unpack
+from .xdist_messages import unpack
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult, MetricInfo
-    from ..regression.compare import CaseComparison
-    from ..reporting.layout import Line
-    from .judge import Judge
+    from ..regression.compare.cases import CaseComparison
+    from ..reporting.terminal.layout import Line
+    from .controller import Judge
 
 __all__ = ["Terminal", "failure_message"]
 
@@ -33,7 +33,7 @@ def failure_message(
     metrics: Mapping[str, MetricInfo],
 ) -> str:
     """Return the text of a case that did not pass, as wide as the terminal."""
-    from ..reporting.failure import failure_text
+    from ..reporting.terminal.failure import failure_text
 
     width = config.stash.get(_WIDTH, 0)
     if not width:  # asking the system for it takes as long as writing a few lines
@@ -55,7 +55,7 @@ class Terminal(OnlyHooks):
 
     def pytest_report_header(self) -> list[str]:
         """Say that golden files are collected, and with what settings."""
-        from ..reporting.header import header_lines
+        from ..reporting.terminal.header import header_lines
 
         session = self.config.stash[SESSION]
         return header_lines(
@@ -86,7 +86,7 @@ class Terminal(OnlyHooks):
         parcels = unpack(report)
         if len(parcels) != 1:
             return None
-        from ..reporting.summary import case_word
+        from ..reporting.terminal.summary import case_word
 
         session = self.config.stash[SESSION]
         word = case_word(parcels[0].result, session.infos(session.suite(session.root / parcels[0].path)))
@@ -105,8 +105,8 @@ class Terminal(OnlyHooks):
         judged = self.judge.judged
         if not judged:
             return
-        from ..reporting.layout import printable
-        from ..reporting.summary import headline, headline_style, summary_lines
+        from ..reporting.terminal.layout import printable
+        from ..reporting.terminal.summary import headline, headline_style, summary_lines
 
         runs, verdicts = [j.run for j in judged], [j.verdict for j in judged]
         terminalreporter.section("auepora", sep="=", bold=True)

@@ -11,8 +11,8 @@ from .keys import SESSION
 
 if TYPE_CHECKING:
     from ..core.run import Run
-    from ..reporting.layout import Line
-    from ..reporting.side_by_side import SideBySide
+    from ..reporting.side_by_side.table import SideBySide
+    from ..reporting.terminal.layout import Line
 
 __all__ = ["compared_of", "in_order", "variant_lines"]
 
@@ -34,7 +34,7 @@ def compared_of(config: pytest.Config, runs: Sequence[Run]) -> list[SideBySide]:
     if len({run.path for run in runs}) == len(runs):
         return []
     if _COMPARED not in config.stash:
-        from ..reporting.side_by_side import side_by_sides
+        from ..reporting.side_by_side.table import side_by_sides
 
         config.stash[_COMPARED] = side_by_sides(runs, registry=config.stash[SESSION].project.registry)
     return config.stash[_COMPARED]
@@ -45,8 +45,8 @@ def variant_lines(config: pytest.Config, runs: Sequence[Run], *, width: int, asc
     found = compared_of(config, runs)
     if not found:
         return
-    from ..reporting.layout import Cell
-    from ..reporting.side_by_side_text import side_by_side_lines
+    from ..reporting.side_by_side.text import side_by_side_lines
+    from ..reporting.terminal.layout import Cell
 
     reference = config.getini("auepora_reference")
     for compared in found:

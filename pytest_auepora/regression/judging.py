@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ..core.metrics_base import Metric
 from ..core.run import Run
-from .apart import judge_apart
-from .compare import Comparison
-from .gates import GateOutcome
+from .compare.cases import Comparison
+from .guards.gates import GateOutcome
+from .guards.interval_guard import judge_apart
+from .guards.suite_guard import judge_regression
 from .policy import RegressionPolicy
-from .suite_guard import judge_regression
 
 __all__ = ["in_order", "judge_comparison"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .gates import GateOutcome
+    from .guards.gates import GateOutcome
 
 from ..core.by_fields import Fixed
 

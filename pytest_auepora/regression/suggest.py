@@ -8,8 +8,8 @@ from typing import Any
 
 from ..core.run import MetricInfo, Run
 from .policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
-from .precision import PLANNED_CRITICAL_VALUE, POWER_80
 from .repeat_plan import ONCE, RepeatPlan
+from .statistics.precision import PLANNED_CRITICAL_VALUE, POWER_80
 
 __all__ = ["MetricNoise", "Suggestion", "learn"]
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from ..core.case_scores import Score
 from ..core.run import CaseResult, MetricInfo, Run
+from ..core.scores import Score
 from ..core.scoring import FURTHER
-from .baseline import Baseline
-from .compare import Comparison, compare
-from .gates import GateOutcome, leave_undecided
+from .baseline.model import Baseline
+from .compare.cases import Comparison, compare
+from .guards.gates import GateOutcome, leave_undecided
+from .guards.suite_guard import judge_regression
 from .policy import RegressionPolicy
 from .repeat_plan import RepeatPlan
-from .suite_guard import judge_regression
 
 __all__ = ["confirm", "first_repeats", "first_stage", "judge_in_stages", "settled", "wants_more"]
 

@@ -15,28 +15,28 @@ from ..core.by_fields import ByFields
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
-from .advisory import advisory_notes, broken_outcomes, hold_back
-from .anchor import Anchor, anchor_notes, judge_anchor
-from .apart import judge_apart
-from .baseline import BROKEN, Baseline
-from .calibration import standing_of
-from .compare import Comparison, compare
-from .coverage import coverage_outcomes, nothing_compares
-from .gates import GateOutcome, judge_gate
+from .baseline.anchor import Anchor, anchor_notes, judge_anchor
+from .baseline.model import BROKEN, Baseline
+from .compare.cases import Comparison, compare
+from .compare.measurements import settle
+from .compare.moved_labels import label_notes, label_outcomes
+from .compare.slices import slice_notes
+from .guards.advisory import advisory_notes, broken_outcomes, hold_back
+from .guards.calibration import standing_of
+from .guards.coverage import coverage_outcomes, nothing_compares
+from .guards.gates import GateOutcome, judge_gate
+from .guards.interval_guard import judge_apart
+from .guards.suite_guard import too_few_notes
+from .guards.thresholds import Bound, Gate
 from .judging import in_order
-from .measurements import settle
-from .moved_labels import label_notes, label_outcomes
 from .policy import RegressionPolicy
 from .repeat_plan import ONCE, RepeatPlan
-from .slices import slice_notes
-from .steadiness import steadiness
-from .suite_guard import too_few_notes
-from .thresholds import Bound, Gate
+from .statistics.steadiness import steadiness
 from .two_stage import judge_in_stages
 
 if TYPE_CHECKING:
-    from .compared_table import ComparedTable
-    from .repeats import VarianceSplit
+    from .compare.table import ComparedTable
+    from .statistics.repeats import VarianceSplit
 
 __all__ = ["GateOutcome", "Verdict", "judge"]
 

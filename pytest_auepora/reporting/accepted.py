@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..regression.accept import Accepted
+    from ..regression.baseline.accept import Accepted
 
 __all__ = ["accepted_lines"]
 

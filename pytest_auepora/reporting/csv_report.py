@@ -7,8 +7,8 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
-from ..core.case_scores import Score
 from ..core.run import CaseResult, MetricInfo, Run
+from ..core.scores import Score
 from ..regression.verdict import Verdict
 from .numbers import number
 

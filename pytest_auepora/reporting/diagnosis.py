@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..core.case_scores import Score
 from ..core.run import CaseResult, MetricInfo
+from ..core.scores import Score
 from ..core.targets import component_of
 from ..core.text_ids import MADE_UP
 from ..core.types import TargetCategory
 from ..errors import without_case
 from ..metrics.refusal import REFUSAL_PATTERNS, fold
-from ..regression.compare import CaseComparison
+from ..regression.compare.cases import CaseComparison
 from ..regression.worst_repeat import as_shown
-from .listing import listed, quoted
 from .numbers import metric_value, plural
-from .wanted import Wanted, wanted
+from .relevant_docs import Wanted, wanted
+from .terminal.listing import listed, quoted
 
 __all__ = ["Diagnosis", "blamed_metrics", "component", "cutoff", "details_text", "diagnose", "diagnosis_of"]
 

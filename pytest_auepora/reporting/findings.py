@@ -8,11 +8,11 @@ from typing import Literal, get_args
 
 from ..core.run import CaseResult, Run
 from ..errors import Problem
-from ..regression.gates import GateKind, GateOutcome
+from ..regression.guards.gates import GateKind, GateOutcome
 from ..regression.verdict import Verdict
 from .diagnosis import blamed_metrics, diagnose
-from .listing import listed
 from .tally import FAILING, Kind, cases_of
+from .terminal.listing import listed
 
 __all__ = ["Finding", "Severity", "findings", "titled"]
 

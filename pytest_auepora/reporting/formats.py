@@ -14,18 +14,18 @@ from ..errors import AueporaError, MissingExtraError, Problem, did_you_mean
 
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
-    from .past import Past
-    from .side_by_side import SideBySide
+    from .side_by_side.table import SideBySide
+    from .trend import Past
 
 __all__ = ["FORMATS", "Target", "check_installed", "read_target", "report_text", "wants_past", "write_report"]
 
 FORMATS: Mapping[str, str] = {
-    "md": "markdown:markdown_report",
-    "json": "json_report:json_report",
+    "md": "markdown.report:markdown_report",
+    "json": "json.report:json_report",
     "csv": "csv_report:csv_report",
-    "summary": "summary_json:summary_json",
-    "gitlab": "gitlab:code_quality",
-    "matrix": "side_by_side_data:matrix_csv",
+    "summary": "json.summary:summary_json",
+    "gitlab": "json.gitlab:code_quality",
+    "matrix": "side_by_side.data:matrix_csv",
     "html": "html.report:html_report",
 }
 """Format → where its function is: ``(runs, verdicts) -> text``.  Loaded when asked for."""
@@ -125,6 +125,6 @@ def write_report(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
     else:
-        from ..core.writing import write_atomically
+        from ..core.files import write_atomically
 
         write_atomically(path, text)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
-from ..regression.compare import Comparison, MetricChange
-from ..regression.gates import GateOutcome
+from ..regression.compare.cases import Comparison, MetricChange
+from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
-from .marks import Marks
 from .numbers import bound_of, denominator, metric_change, metric_value, number, plural
+from .symbols import Marks
 
 __all__ = ["MetricRow", "latency_line", "metric_rows", "missing_notes", "state_mark"]
 

@@ -37,7 +37,8 @@ def text_pairs(n: int, shortest: int = 20, longest: int = 200, seed: int = 1) ->
 
 def scoring(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[[], float]:
     """Return what scores *pairs* with the metrics called *names*, each text for the first time."""
-    from pytest_auepora.metrics import bleu, text
+    from pytest_auepora.metrics.text import bleu
+    from pytest_auepora.metrics.text import tokens as text
 
     metrics = [Registry().get(name) for name in names]
     samples = [EvaluationSample(str(i), "q", reference_answer=Response(r)) for i, (r, _) in enumerate(pairs)]
@@ -74,7 +75,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
     def loading() -> Row:
         import yaml
 
-        from pytest_auepora.io.golden import load_golden
+        from pytest_auepora.io.golden.load import load_golden
 
         with tempfile.TemporaryDirectory() as name:
             text = (golden(Path(name), n_cases) / "bench.golden.yaml").read_text(encoding="utf-8")
@@ -99,8 +100,8 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
 
     def parsed(path: Path) -> object:
         from pytest_auepora.core.garbage import garbage_collection_paused
-        from pytest_auepora.io.source import MAX_BYTES, Source
-        from pytest_auepora.io.yaml_file import load_yaml
+        from pytest_auepora.io.golden.source import MAX_BYTES, Source
+        from pytest_auepora.io.yaml.file import load_yaml
 
         with garbage_collection_paused():
             return load_yaml(Source.load(path, MAX_BYTES))
@@ -199,7 +200,7 @@ def judged_rankings(n: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[s
 
 def significance() -> Row:
     """the test of 500 cases x 20 metrics for chance"""
-    from pytest_auepora.regression.significance import PairedMetric, judge_family
+    from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
 
     rng = Random(3)
     family: list[Any] = [
@@ -222,8 +223,8 @@ def verdict() -> Row:
     import json
 
     from pytest_auepora.evaluation.suite import evaluate
-    from pytest_auepora.io.golden import load_golden
-    from pytest_auepora.regression.accept import accept
+    from pytest_auepora.io.golden.load import load_golden
+    from pytest_auepora.regression.baseline.accept import accept
     from pytest_auepora.regression.verdict import judge
 
     rng, folder = Random(3), golden(Path(tempfile.mkdtemp()), 500)

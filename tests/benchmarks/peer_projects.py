@@ -68,7 +68,7 @@ def peer_project(folder: Path, n: int, files: dict[str, str], *, seconds: float 
         files: name → text.
         seconds: how long a call of the system waits.
     """
-    from pytest_auepora.io.golden import load_golden
+    from pytest_auepora.io.golden.load import load_golden
 
     function = WAITING.format(seconds=seconds) if seconds else INSTANT
     golden(folder, n, function=function, imports="import time")

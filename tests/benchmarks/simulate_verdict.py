@@ -21,7 +21,7 @@ from random import Random
 from statistics import fmean
 
 from pytest_auepora.regression.policy import CLUSTERS_FOR_STATISTICS
-from pytest_auepora.regression.significance import PairedMetric, judge_family
+from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
 
 if __package__ in (None, ""):  # run as a script, not as a module
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

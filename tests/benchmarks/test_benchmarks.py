@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
-from pytest_auepora.io.golden import load_golden
-from pytest_auepora.metrics.porter import porter_stem
+from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.metrics.text.porter import porter_stem
 
 from . import parallel_rows, table
 from .library_rows import text_pairs

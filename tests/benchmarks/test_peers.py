@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
 
 from . import peer_rows

@@ -31,7 +31,7 @@ def test_rouge_is_at_least_five_times_faster_than_rouge_score() -> None:
 
 
 def test_stemming_anew_is_faster_than_nltk() -> None:
-    from pytest_auepora.metrics.porter import porter_stem
+    from pytest_auepora.metrics.text.porter import porter_stem
 
     theirs = pytest.importorskip("nltk.stem.porter", reason="the peer of the stemmer is nltk").PorterStemmer()
     words = sorted({word for pair in text_pairs(100) for text in pair for word in text.split()})
@@ -63,7 +63,7 @@ def test_six_retrieval_metrics_cost_little_more_than_one() -> None:
 
 
 def test_the_verdict_on_an_unchanged_run_is_cheap() -> None:
-    from pytest_auepora.regression.significance import PairedMetric, judge_family
+    from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
 
     same = [PairedMetric(f"m{m}", {f"c{i}": 0.0 for i in range(500)}) for m in range(20)]
     moved = [PairedMetric(f"m{m}", {f"c{i}": (-0.1, 0.1)[i % 2] for i in range(500)}) for m in range(20)]
@@ -71,7 +71,7 @@ def test_the_verdict_on_an_unchanged_run_is_cheap() -> None:
 
 
 def test_the_verdict_on_a_moved_run_costs_a_twentieth_of_signs_flipped_one_by_one() -> None:
-    from pytest_auepora.regression.significance import PairedMetric, judge_family
+    from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
 
     rng = Random(0)
     gains = [[rng.choice([-1.0, 0.0, 0.0, 0.25, 1.0]) for _ in range(500)] for _ in range(20)]

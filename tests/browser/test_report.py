@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.run import Run
+from pytest_auepora.core.scores import Score
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.past import Past, PastRun
+from pytest_auepora.reporting.trend import Past, PastRun
 
 from ..unit.reporting.builders import Case, baseline_of, run_of, verdict_of
 from ..unit.reporting.html.pages import BAD_ID, CASES, red

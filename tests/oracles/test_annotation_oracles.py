@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
-from pytest_auepora.metrics.annotation import AnnotationFile, Contradiction, GroundingPresence, UnsupportedClaim
+from pytest_auepora.metrics.annotation import (
+    AnnotationFile,
+    Contradiction,
+    GroundingPresence,
+    UnsupportedClaim,
+)
 
 from .texts import Compared
 

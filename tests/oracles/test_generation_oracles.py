@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement, Metric
-from pytest_auepora.metrics.bleu import Bleu
 from pytest_auepora.metrics.generation_overlap import (
     BleuScore,
     EvidenceOverlapFaithfulness,
@@ -24,7 +23,8 @@ from pytest_auepora.metrics.generation_overlap import (
     SentenceBleu,
     TokenF1,
 )
-from pytest_auepora.metrics.text import words
+from pytest_auepora.metrics.text.bleu import Bleu
+from pytest_auepora.metrics.text.tokens import words
 
 from .squad import squad_f1, squad_normalise
 from .texts import Compared, Pair, case, clapnq_pairs, clapnq_rows, measured, random_pairs, xquad_pairs

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.metrics.porter import porter_stem
+from pytest_auepora.metrics.text.porter import porter_stem
 
 from .texts import Compared
 

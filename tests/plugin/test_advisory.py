@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytest_auepora.core.run import MetricInfo
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
-from pytest_auepora.metrics.judging import LLMCritic
-from pytest_auepora.regression.calibration import Calibration, calibration_path, save_calibration
+from pytest_auepora.metrics.judge.critic import LLMCritic
+from pytest_auepora.regression.guards.calibration import Calibration, calibration_path, save_calibration
 
 from .conftest import Project, gates
 
@@ -13,7 +13,7 @@ CONFTEST = """
 import pytest
 from shop import DOCS, answer
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
-from pytest_auepora.metrics.judging import LLMCritic
+from pytest_auepora.metrics.judge.critic import LLMCritic
 
 
 class Strict(LLMCritic):

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pytest_auepora.reporting.github import SUMMARY_BYTES
+from pytest_auepora.reporting.markdown.github import SUMMARY_BYTES
 
 from .conftest import Project
 

@@ -64,7 +64,7 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     idle = modules(pytester)
     modules(pytester, "--auepora-update", "a.golden.yaml")
     seen = modules(pytester, "--auepora", "a.golden.yaml") - idle
-    assert {"pytest_auepora.regression.compare", "pytest_auepora.metrics.generation_rouge", "sqlite3"} <= seen
+    assert {"pytest_auepora.regression.compare.cases", "pytest_auepora.metrics.generation_rouge", "sqlite3"} <= seen
     ours = {name.removeprefix("pytest_auepora.") for name in seen if name.startswith("pytest_auepora.")}
     elsewhere = {
         "adapters.haystack", "adapters.langchain", "adapters.llamaindex", "core.batches", "core.rag_interface",

@@ -12,7 +12,7 @@ import pytest
 from pytest_auepora.core.result_table import ResultTable
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.io import golden_model
+from pytest_auepora.io.golden.load import model as golden_model
 
 from .conftest import Project
 

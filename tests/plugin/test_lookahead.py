@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pytest_auepora.pytest_plugin import patience
+from pytest_auepora.pytest_plugin import watchdog as patience
 
 from .conftest import Project
 

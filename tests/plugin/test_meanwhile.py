@@ -51,7 +51,7 @@ def test_what_comes_later_is_imported_while_the_first_answer_is_awaited(project:
 
 @pytest.mark.parametrize("concurrency", ["1", "2"])
 def test_what_cannot_be_imported_is_told_where_it_is_used(project: Project, concurrency: str) -> None:
-    broken = "pytest_auepora.reporting.summary"
+    broken = "pytest_auepora.reporting.terminal.summary"
     project.write("conftest.py", f"import sys\n\nsys.modules[{broken!r}] = None\n{CONFTEST}")
     result = project.run_apart("--auepora-concurrency", concurrency, "-p", "no:xdist", "shop.golden.yaml")
     result.stdout.fnmatch_lines(["shop.golden.yaml .......*"])

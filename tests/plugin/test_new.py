@@ -10,8 +10,8 @@ import pytest
 
 from pytest_auepora.cli.main import main
 from pytest_auepora.cli.new import FORMS, starter_files
-from pytest_auepora.io.golden import load_golden
-from pytest_auepora.io.json_schema import golden_schema
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.io.golden.schema import golden_schema
 
 from .conftest import Project, gates
 

@@ -32,7 +32,7 @@ def rag():
 """
 OUTPUTS = """
 import json
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 from shop import answer
 for case in load_golden("shop.golden.yaml").cases:
     query = case.sample.query

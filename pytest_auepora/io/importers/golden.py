@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core.progress import Progress
 from ...core.types import Document
-from ..golden_model import GoldenCase, GoldenSuite
+from ..golden.model import GoldenCase, GoldenSuite
 from .model import ImportedSuite, ImportProblem
 from .rows import write_text
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import AueporaError
-from ..names import CaseId
+from ..golden.names import CaseId
 
 __all__ = ["Dropped", "ImportProblem", "ImportedSuite", "Names", "split_metadata"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import UnknownNameError
-from ..golden_model import GoldenSuite
+from ..golden.model import GoldenSuite
 from .model import ImportedSuite, ImportProblem
 
 __all__ = ["FORMATS", "Format", "export_cases", "import_cases"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import MissingExtraError
-from ..fields import CASE_FIELDS
+from ..golden.fields import CASE_FIELDS
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, split_metadata
 from .rows import as_list, dump_json, read_rows, write_csv

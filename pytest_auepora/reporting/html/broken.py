@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from ...core.run import CaseResult, Run
 from ...regression.verdict import Verdict
 from ..diagnosis import diagnose
-from ..listing import listed
 from ..numbers import plural
 from ..tally import FAILING, Kind, cases_of
+from ..terminal.listing import listed
 
 __all__ = ["MOST_CASES", "BadCase", "Broken", "Part", "what_broke"]
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...core.case_scores import Score
 from ...core.run import CaseResult, MetricInfo, Run
-from ...regression.compare import CaseComparison, ScoreChange
-from ...regression.thresholds import Bound
+from ...core.scores import Score
+from ...regression.compare.cases import CaseComparison, ScoreChange
+from ...regression.guards.thresholds import Bound
 from ...regression.verdict import Verdict
 from ...regression.worst_repeat import as_shown, shown_repeat
 from ..diagnosis import cutoff, details_text, diagnose
 from ..numbers import metric_change, metric_value, seconds
+from ..relevant_docs import wanted
 from ..tally import FAILING, kind_of
-from ..wanted import wanted
 from .choice import chosen_metrics
 from .embed import shown
 

@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any
 
-from ..layout import printable
+from ..terminal.layout import printable
 
 __all__ = ["embedded_json", "hash_source", "shown"]
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from ...core.run import Run
 from ...regression.verdict import Outcome, Verdict
 from ..findings import titled
-from ..listing import listed
-from ..marks import UNICODE
 from ..metric_rows import MetricRow, latency_line, metric_rows, missing_notes
-from ..noise import flaky_line, noise_lines, repeats_line
 from ..numbers import number, plural
-from ..past import Past, PastRun
+from ..symbols import UNICODE
 from ..tally import headline, long_note
+from ..terminal.listing import listed
+from ..terminal.noise import flaky_line, noise_lines, repeats_line
+from ..trend import Past, PastRun
 from .broken import Broken, what_broke
 from .cases import suite_data
 from .embed import embedded_json, shown

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from ...core.run import Run
 from ...errors import MissingExtraError, Problem
 from ...regression.verdict import Verdict
-from ..past import Past
-from ..side_by_side import SideBySide
+from ..side_by_side.table import SideBySide
 from ..tally import headline, mistakes_note, overall_outcome
+from ..trend import Past
 from .embed import hash_source, shown
 from .page import OUTCOMES, suite_views
 from .side_view import side_views

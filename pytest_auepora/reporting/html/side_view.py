@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...core.run import Run
-from ..marks import UNICODE
 from ..numbers import plural
-from ..side_by_side import CaseRow, Figure, Row, SideBySide, side_by_sides
-from ..side_by_side_words import case_cell, difference_text, key_metric, legend, value_text
+from ..side_by_side.table import CaseRow, Figure, Row, SideBySide, side_by_sides
+from ..side_by_side.words import case_cell, difference_text, key_metric, legend, value_text
+from ..symbols import UNICODE
 
 __all__ = ["CaseCell", "SideView", "side_views"]
 

@@ -11,8 +11,8 @@ import pytest
 
 from pytest_auepora.core import progress
 from pytest_auepora.core.progress import Progress
-from pytest_auepora.metrics.annotation_labels import answer_hash
-from pytest_auepora.regression.calibration import load_calibration
+from pytest_auepora.metrics.annotation.labels import answer_hash
+from pytest_auepora.regression.guards.calibration import load_calibration
 
 from ..metrics.judge_server import Reply, chat, judge_server
 from .conftest import Shell

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_auepora.reporting.json_report import json_report
-from pytest_auepora.reporting.markdown import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.json.report import json_report
+from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, MARKER, markdown_report
 
 from ..reporting.builders import Case, run_of, verdict_of
 from .conftest import Said, Shell

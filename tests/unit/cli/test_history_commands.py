@@ -11,7 +11,7 @@ import pytest
 
 from pytest_auepora.history.places import FOLDER
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.reporting.json_report import json_report
+from pytest_auepora.reporting.json.report import json_report
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 from .conftest import Shell

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.cli.main import main
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 
 ROWS = [
     {"user_input": "How long do I have?", "reference": "30 days.", "reference_context_ids": ["refunds"]},

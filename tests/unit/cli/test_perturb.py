@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.cli.main import main
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 
 GOLDEN = """\
 # the shop's questions

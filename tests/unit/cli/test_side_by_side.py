@@ -10,7 +10,7 @@ from pytest_auepora.history.places import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.formats import FORMATS, report_text
-from pytest_auepora.reporting.json_report import json_report
+from pytest_auepora.reporting.json.report import json_report
 
 from ..reporting.builders import baseline_of, run_of, verdict_of
 from ..reporting.systems import system

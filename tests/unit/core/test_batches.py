@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.batches import Lost, all_cores, in_batches, run_batches
-from pytest_auepora.core.workers import run_packed
+from pytest_auepora.core.batches.series import Lost, all_cores, in_batches, run_batches
+from pytest_auepora.core.batches.workers import run_packed
 from pytest_auepora.errors import AueporaError, UnsendableError
 
 from .large import Doubles
@@ -190,7 +190,7 @@ def test_there_is_at_least_one_core() -> None:
 HANGS = """\
 import pathlib, time
 
-from pytest_auepora.core.batches import run_batches
+from pytest_auepora.core.batches.series import run_batches
 
 
 class Hangs:

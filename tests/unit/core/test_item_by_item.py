@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.item_by_item import ItemByItem
+from pytest_auepora.core.batches.item_by_item import ItemByItem
 
 
 class Output:

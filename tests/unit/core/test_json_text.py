@@ -15,9 +15,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_auepora.core import json_text
-from pytest_auepora.core.case_scores import Score
-from pytest_auepora.core.json_text import dumps, taken_apart
+from pytest_auepora.core import json as json_text
+from pytest_auepora.core.json import dumps, taken_apart
+from pytest_auepora.core.scores import Score
 
 TEXTS = st.text(st.characters(exclude_categories=())) | st.sampled_from(
     ["null", '"null"', "\u2028\n\x00\x7f", "\ud800"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.orchestration import with_orchestration
+from pytest_auepora.core.telemetry_fields import with_orchestration
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.metrics.additional import MeanLatency
 from pytest_auepora.metrics.operational import Retries

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from pytest_auepora.core import score_codes
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.result_table import ResultTable
 from pytest_auepora.core.run import CaseResult, CaseState, Run
+from pytest_auepora.core.scores import Score
 
 DETAILS = {"precision": 0.5}
 IDS = ("a", "b", "c", "d", "e")

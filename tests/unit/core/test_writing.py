@@ -9,7 +9,7 @@ from typing import Any
 import portalocker
 import pytest
 
-from pytest_auepora.core.writing import locked, write_atomically
+from pytest_auepora.core.files import locked, write_atomically
 from pytest_auepora.errors import NotWrittenError
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_auepora.core.metrics_base import Metric
-from pytest_auepora.io.golden import GoldenSuite, load_golden
+from pytest_auepora.io.golden.load import GoldenSuite, load_golden
 from pytest_auepora.metrics.registry import Registry
 
 METRICS = ["recall@5", "ndcg@10", "token_f1", "bleu", "distinct_2"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_auepora.evaluation.outset import find_baseline
 from pytest_auepora.evaluation.suite import evaluate
-from pytest_auepora.io.golden import load_golden
-from pytest_auepora.regression.accept import accept
-from pytest_auepora.regression.baseline_file import baseline_path
+from pytest_auepora.evaluation.suite_setup import find_baseline
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.regression.baseline.accept import accept
+from pytest_auepora.regression.baseline.file import baseline_path
 
 
 def test_a_system_that_gets_variants_is_told_of_the_baseline_without(tmp_path: Path) -> None:

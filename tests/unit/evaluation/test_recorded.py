@@ -19,10 +19,11 @@ from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import Evaluation, evaluate
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.history.verdicts import verdict_text
-from pytest_auepora.io import golden_model, streams
-from pytest_auepora.io.golden import load_golden
-from pytest_auepora.regression.accept import accept
-from pytest_auepora.regression.baseline_file import baseline_path
+from pytest_auepora.io import streams
+from pytest_auepora.io.golden import model as golden_model
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.regression.baseline.accept import accept
+from pytest_auepora.regression.baseline.file import baseline_path
 from pytest_auepora.reporting.csv_report import write_csv
 from pytest_auepora.reporting.formats import report_text
 

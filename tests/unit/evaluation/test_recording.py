@@ -26,9 +26,9 @@ from pytest_auepora.errors import HistoryError, NotRecordedError
 from pytest_auepora.evaluation.case import measure_case
 from pytest_auepora.evaluation.document_texts import whole
 from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, RecordedAnswer, record
-from pytest_auepora.io.golden import GoldenCase
+from pytest_auepora.io.golden.load import GoldenCase
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.baseline import metric_key
+from pytest_auepora.regression.baseline.model import metric_key
 
 CASE = GoldenCase(
     EvaluationSample("one", "How long?", [Document("a")], reference_answer=Response("thirty days")),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo
+from pytest_auepora.core.scores import Score
 from pytest_auepora.core.scoring import aggregate, score_case
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.evaluation.repeats import merge_repeats

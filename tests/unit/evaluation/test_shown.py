@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.evaluation.shown import shown_outputs
+from pytest_auepora.evaluation.answer_summary import shown_outputs
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from example_suite.simple_rag import (
     Lexicon,
     build_rag,
 )
-from pytest_auepora.core.case_scores import Score
+from pytest_auepora.core.scores import Score
 from pytest_auepora.core.scoring import aggregate, score_case
 from pytest_auepora.core.types import Document, SystemOutputs
-from pytest_auepora.io.golden import load_golden
-from pytest_auepora.io.golden_model import GoldenSuite
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.io.golden.model import GoldenSuite
 from pytest_auepora.metrics.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[3]

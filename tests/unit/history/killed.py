@@ -17,19 +17,19 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
+from pytest_auepora.core.scores import Score
 from pytest_auepora.history.blocks import Packing
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.places import journals_in
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import check_case
 from pytest_auepora.labels.corpus import corpus_of
 from pytest_auepora.labels.repair import baselines_of, repair
-from pytest_auepora.regression.accept import accept
-from pytest_auepora.regression.anchor import anchor_path
-from pytest_auepora.regression.baseline_file import baseline_path, load_baseline
+from pytest_auepora.regression.baseline.accept import accept
+from pytest_auepora.regression.baseline.anchor import anchor_path
+from pytest_auepora.regression.baseline.file import baseline_path, load_baseline
 from pytest_auepora.regression.verdict import Verdict
 
 CASES = 60

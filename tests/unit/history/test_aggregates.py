@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.core.json_text import dumps
+from pytest_auepora.core.json import dumps
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.history.aggregates import AggregateMetrics, Tally, aggregate_of

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.core.json_text import dumps
+from pytest_auepora.core.json import dumps
 from pytest_auepora.errors import HistoryError
+from pytest_auepora.evaluation.answer_codec import Parts
 from pytest_auepora.evaluation.document_texts import Recording, apart, reunited, whole, without_texts
-from pytest_auepora.evaluation.parts import Parts
 from pytest_auepora.history import blocks
 from pytest_auepora.history.blocks import Packing, Recorded, packed
 

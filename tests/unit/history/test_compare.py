@@ -15,9 +15,9 @@ from pytest_auepora.history.baselines import as_baseline, as_run
 from pytest_auepora.history.by_id import compare_runs
 from pytest_auepora.history.compare import ComparisonKind, compare
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.regression.baseline_file import parse_baseline
+from pytest_auepora.regression.baseline.file import parse_baseline
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.reporting.compared import render_report_md
+from pytest_auepora.reporting.markdown.comparison import render_report_md
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 

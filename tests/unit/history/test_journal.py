@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.core.json_text import dumps
+from pytest_auepora.core.json import dumps
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError, UnknownRunError
 from pytest_auepora.evaluation.document_texts import Recording, whole

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
+from pytest_auepora.core.scores import Score
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
 from pytest_auepora.evaluation.recording import RecordedAnswer
 from pytest_auepora.history import database, store

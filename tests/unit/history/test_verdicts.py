@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.core.json_text import dumps
+from pytest_auepora.core.json import dumps
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.history import verdicts
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.history.verdicts import compared_blocks, verdict_text
-from pytest_auepora.regression.baseline import BaselineCase
-from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange
+from pytest_auepora.regression.baseline.model import BaselineCase
+from pytest_auepora.regression.compare.cases import CaseComparison, Comparison, ScoreChange
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.json_report import FORMAT, read_json_report
+from pytest_auepora.reporting.json.report import FORMAT, read_json_report
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 

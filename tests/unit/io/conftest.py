@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_auepora.io import yaml_events
+from pytest_auepora.io.yaml import events as yaml_events
 
 PARSERS = [yaml.SafeLoader, *([yaml.CSafeLoader] if yaml.__with_libyaml__ else [])]
 

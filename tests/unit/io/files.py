@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io.golden import GoldenSuite, load_golden
+from pytest_auepora.io.golden.load import GoldenSuite, load_golden
 
 CASE = "\ncases: [{id: a, query: Q}]\n"
 DESIGN = """\

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.types import Document
-from pytest_auepora.io.content_hash import content_hash
+from pytest_auepora.io.golden.hash import content_hash
 
 from .files import load
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import Document
-from pytest_auepora.io.golden import GoldenCase
-from pytest_auepora.io.golden_suite import DEFAULT_METRICS
+from pytest_auepora.io.golden.load import GoldenCase
+from pytest_auepora.io.golden.suite import DEFAULT_METRICS
+from pytest_auepora.regression.guards.thresholds import Bound
 from pytest_auepora.regression.repeat_plan import ONCE, RepeatPlan
-from pytest_auepora.regression.thresholds import Bound
 
 from .files import CASE, DESIGN, load
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 
 from .files import CASE, complains, load, problems, write
 

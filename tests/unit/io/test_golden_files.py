@@ -14,7 +14,7 @@ import pytest
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.types import Document, TargetCategory
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.jsonl import load_jsonl_dataset
 from pytest_auepora.metrics.registry import Registry
 

@@ -12,9 +12,9 @@ import pytest
 
 from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io import jsonl, line_blocks
-from pytest_auepora.io.golden import GoldenSuite, load_golden
+from pytest_auepora.io.golden.load import GoldenSuite, load_golden
+from pytest_auepora.io.golden.source import Source
 from pytest_auepora.io.json_lines import load_lines
-from pytest_auepora.io.source import Source
 from pytest_auepora.io.spooled_cases import SpooledCases
 
 HEAD: dict[str, Any] = {

@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io import yaml_file
-from pytest_auepora.io.source import Source
-from pytest_auepora.io.yaml_file import load_yaml
-from pytest_auepora.io.yaml_plain import NeedsWhole, PlainLines
+from pytest_auepora.io.golden.source import Source
+from pytest_auepora.io.yaml import file as yaml_file
+from pytest_auepora.io.yaml.file import load_yaml
+from pytest_auepora.io.yaml.plain import NeedsWhole, PlainLines
 from tests.benchmarks.golden_loading import golden_text
 
 from .test_yaml_events import same

@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io import yaml_events
-from pytest_auepora.io.source import Source
-from pytest_auepora.io.yaml_file import load_yaml
-from pytest_auepora.io.yaml_graph import load_graph
+from pytest_auepora.io.golden.source import Source
+from pytest_auepora.io.yaml import events as yaml_events
+from pytest_auepora.io.yaml.file import load_yaml
+from pytest_auepora.io.yaml.graph import load_graph
 from tests.benchmarks.golden_loading import best, golden_text
 
 

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_auepora.io.yaml_problems import YamlProblem
-from pytest_auepora.io.yaml_scalars import Plain, construct_scalar
+from pytest_auepora.io.yaml.problems import YamlProblem
+from pytest_auepora.io.yaml.scalars import Plain, construct_scalar
 
 
 def by_pyyaml(text: str) -> Any:

@@ -14,7 +14,7 @@ from pytest_auepora.errors import CorpusError
 from pytest_auepora.labels.classify import Finding, classify
 from pytest_auepora.labels.corpus import Chunk, Corpus, corpus_of, load_corpus
 from pytest_auepora.labels.passages import Passage, corpus_recall, passage_of, recalled
-from pytest_auepora.labels.squeezed import MIN_RUN, squeeze
+from pytest_auepora.labels.text_match import MIN_RUN, squeeze
 
 ONE = "A refund can be asked for within 30 days of purchase."
 TWO = "Gift cards are final and cannot be returned at all."

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
+from pytest_auepora.core.scores import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.io.golden_model import GoldenCase
+from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.labels.check import CheckedLabel, check_case, repairs
 from pytest_auepora.labels.corpus import corpus_of
 from pytest_auepora.labels.fallback import settle
@@ -18,10 +18,10 @@ from pytest_auepora.labels.passages import Passage
 from pytest_auepora.labels.repair import plan
 from pytest_auepora.metrics.relevance import ranks_of_relevant
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
-from pytest_auepora.regression.baseline import Baseline, BaselineCase, match_of
-from pytest_auepora.regression.baseline_file import parse_baseline
-from pytest_auepora.regression.compare import compare_case
-from pytest_auepora.regression.moved_labels import label_notes, label_outcomes
+from pytest_auepora.regression.baseline.file import parse_baseline
+from pytest_auepora.regression.baseline.model import Baseline, BaselineCase, match_of
+from pytest_auepora.regression.compare.cases import compare_case
+from pytest_auepora.regression.compare.moved_labels import label_notes, label_outcomes
 
 ONE = "A refund can be asked for within 30 days of purchase."
 TWO = "Gift cards are final and cannot be returned at all."

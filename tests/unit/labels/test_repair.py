@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.core.writing import write_atomically
+from pytest_auepora.core.files import write_atomically
 from pytest_auepora.errors import NotWrittenError
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import CheckedLabel, check_case
 from pytest_auepora.labels.corpus import corpus_of
 from pytest_auepora.labels.passages import Passage
 from pytest_auepora.labels.repair import Repaired, baselines_of, repair
-from pytest_auepora.regression.baseline import Baseline, BaselineCase
-from pytest_auepora.regression.baseline_file import load_baseline
+from pytest_auepora.regression.baseline.file import load_baseline
+from pytest_auepora.regression.baseline.model import Baseline, BaselineCase
 
 ONE = "A refund can be asked for within 30 days of purchase."
 TWO = "Gift cards are final and cannot be returned at all."

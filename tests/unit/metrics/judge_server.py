@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from pytest_auepora.metrics.llm_client import OpenAICompatibleCritic
+from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
 from tests.loopback import Quiet, served
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.metrics import annotation as room
-from pytest_auepora.metrics.annotation_labels import ANSWER_LABELS, CHUNK_LABELS
+from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS
 from pytest_auepora.metrics.registry import Registry
 
 from .labelled import ANSWER, SAMPLE, got

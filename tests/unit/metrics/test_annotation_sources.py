@@ -13,7 +13,7 @@ from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics import annotation as room
 from pytest_auepora.metrics.annotation import AnnotationFile, JudgeLabels, answer_hash
-from pytest_auepora.metrics.judging import JudgeReplyError, LLMCritic
+from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 
 from .labelled import got

@@ -20,7 +20,7 @@ from pytest_auepora.metrics.generation_llm_judge import (
     LLMFaithfulnessScore,
     LLMGroundedness,
 )
-from pytest_auepora.metrics.llm_client import OpenAICompatibleCritic
+from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
 from pytest_auepora.metrics.registry import Registry
 
 from .judge_server import chat, judge_server

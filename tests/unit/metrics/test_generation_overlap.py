@@ -22,7 +22,7 @@ from pytest_auepora.metrics.generation_overlap import (
 )
 from pytest_auepora.metrics.generation_text import Rouge1Answer, Rouge2Answer, RougeLAnswer
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.metrics.rouge import lcs_length
+from pytest_auepora.metrics.text.rouge import lcs_length
 
 from .samples import case, gave, reason, value
 

@@ -16,7 +16,7 @@ from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.metrics import annotation
 from pytest_auepora.metrics.annotation import answer_hash
-from pytest_auepora.metrics.annotation_labels import ANSWER_LABELS, CHUNK_LABELS
+from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS
 from pytest_auepora.metrics.catalogue import SPELLINGS
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality, LLMCritic, LLMFaithfulnessScore
 from pytest_auepora.metrics.generation_semantic import EmbeddingSimilarity

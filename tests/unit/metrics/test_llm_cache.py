@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.metrics.llm_cache import ReplyCache
-from pytest_auepora.metrics.llm_client import OpenAICompatibleCritic
-from pytest_auepora.metrics.llm_http import JudgeCallError
+from pytest_auepora.http import JudgeCallError
+from pytest_auepora.metrics.judge.cache import ReplyCache
+from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
 
 from .judge_server import GOOD, critic, judge_server
 

@@ -7,8 +7,8 @@ from email.utils import formatdate
 
 import pytest
 
-from pytest_auepora.metrics.llm_client import OpenAICompatibleCritic
-from pytest_auepora.metrics.llm_http import JudgeCallError, TransientJudgeError
+from pytest_auepora.http import JudgeCallError, TransientJudgeError
+from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
 from tests.loopback import nobody_listens
 
 from .judge_server import GOOD, Reply, critic, judge_server

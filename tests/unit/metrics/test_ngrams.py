@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.metrics_base import NotApplicable
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
-from pytest_auepora.metrics import ngrams
 from pytest_auepora.metrics.generation_bleu import BleuScore, SentenceBleu
-from pytest_auepora.metrics.ngrams import Compared, matches, matches_of_many
+from pytest_auepora.metrics.text import ngrams
+from pytest_auepora.metrics.text.ngrams import Compared, matches, matches_of_many
 
 texts = st.lists(st.sampled_from("abbc"), max_size=12)
 comparisons = st.tuples(texts, st.lists(texts, min_size=1, max_size=3))

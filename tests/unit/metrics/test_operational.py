@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
+from pytest_auepora.core.scores import Score
 from pytest_auepora.core.scoring import aggregate, score_case
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import MetricError

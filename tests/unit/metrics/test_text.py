@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.metrics.text import (
+from pytest_auepora.metrics.text.tokens import (
     answer_words,
     cut_scripts,
     is_joining,
@@ -108,7 +108,7 @@ def test_joining() -> None:
 
 
 def test_a_long_text_is_cut_and_not_remembered() -> None:
-    from pytest_auepora.metrics import text as room
+    from pytest_auepora.metrics.text import tokens as room
 
     before = room._remembered_words.cache_info().currsize
     assert len(words("word " * 200_000)) == 200_000

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.run import CaseResult
+from pytest_auepora.core.scores import Score
 from pytest_auepora.history.codec import result_data
 from pytest_auepora.pytest_plugin.one_message import AT_ONCE, Receiving, Sending, nobody_waits
-from pytest_auepora.pytest_plugin.wire import ATTRIBUTE, Parcel, attach, unpack
+from pytest_auepora.pytest_plugin.xdist_messages import ATTRIBUTE, Parcel, attach, unpack
 
 
 def report_of(**other: Any) -> pytest.TestReport:
@@ -111,7 +111,7 @@ def test_the_controller_says_what_a_worker_did_not() -> None:
     [
         ("_pytest.terminal", 0, False),
         ("_pytest.terminal", 1, True),
-        ("pytest_auepora.pytest_plugin.patience", -1, False),
+        ("pytest_auepora.pytest_plugin.watchdog", -1, False),
         ("conftest", 0, True),
     ],
 )

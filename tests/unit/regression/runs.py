@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
+from pytest_auepora.core.scores import Score
 from pytest_auepora.metrics.registry import Registry
 
 REGISTRY = Registry()

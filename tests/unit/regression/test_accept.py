@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import BaselineError
-from pytest_auepora.regression.accept import accept, merge
-from pytest_auepora.regression.baseline_file import load_baseline
+from pytest_auepora.regression.baseline.accept import accept, merge
+from pytest_auepora.regression.baseline.file import load_baseline
 
 from .runs import case, run
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
+from pytest_auepora.core.scores import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline import MOST_DATA, Baseline, BaselineCase
-from pytest_auepora.regression.baseline_file import parse_baseline
-from pytest_auepora.regression.compare import compare
-from pytest_auepora.regression.gates import GateOutcome
-from pytest_auepora.regression.measurements import settle
+from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.baseline.file import parse_baseline
+from pytest_auepora.regression.baseline.model import MOST_DATA, Baseline, BaselineCase
+from pytest_auepora.regression.compare.cases import compare
+from pytest_auepora.regression.compare.measurements import settle
+from pytest_auepora.regression.guards.gates import GateOutcome
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.core.writing import locked
+from pytest_auepora.core.files import locked
 from pytest_auepora.errors import BaselineError, NotWrittenError
-from pytest_auepora.regression.accept import accept, merge
-from pytest_auepora.regression.baseline_file import baseline_path, changing, load_baseline, parse_baseline
+from pytest_auepora.regression.baseline.accept import accept, merge
+from pytest_auepora.regression.baseline.file import baseline_path, changing, load_baseline, parse_baseline
 
 from .runs import case, run
 
@@ -48,7 +48,7 @@ def test_a_baseline_that_cannot_be_written_is_an_error_of_the_baseline(
         accept(tmp_path / "file" / "suite.json", run(case("a", mrr=1.0)), {"all"})
 
     path = tmp_path / "suite.json"
-    monkeypatch.setattr("pytest_auepora.core.writing.locked", lambda p: locked(p, 0))
+    monkeypatch.setattr("pytest_auepora.core.files.locked", lambda p: locked(p, 0))
     with changing(path), pytest.raises(BaselineError, match="another run has been writing it") as caught:
         accept(path, run(case("a", mrr=1.0)), {"all"})
     assert isinstance(caught.value.__cause__, NotWrittenError)

@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from pytest_auepora.regression.bootstrap import (
+from pytest_auepora.regression.statistics.bootstrap import (
     Aggregation,
     Effect,
     EffectInterval,
@@ -18,7 +18,7 @@ from pytest_auepora.regression.bootstrap import (
     jackknife_interval,
     judge_interval,
 )
-from pytest_auepora.regression.precision import t_quantile
+from pytest_auepora.regression.statistics.precision import t_quantile
 
 Text = tuple[str, ...]
 

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
+from pytest_auepora.core.scores import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.errors import ThresholdError
 from pytest_auepora.metrics.slicing import SlicedMetric
-from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.calibration import (
+from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.compare.cases import compare_case
+from pytest_auepora.regression.guards.calibration import (
     Calibration,
     CalibrationError,
     calibration_path,
@@ -23,14 +24,13 @@ from pytest_auepora.regression.calibration import (
     save_calibration,
     standing_of,
 )
-from pytest_auepora.regression.case_guard import judge_case
-from pytest_auepora.regression.compare import compare_case
+from pytest_auepora.regression.guards.case_guard import judge_case
+from pytest_auepora.regression.guards.thresholds import Bound, Gate
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.regression.thresholds import Bound, Gate
 from pytest_auepora.regression.verdict import Verdict, judge
 from pytest_auepora.reporting.findings import findings
-from pytest_auepora.reporting.json_report import json_report, read_json_report
-from pytest_auepora.reporting.markdown import markdown_report
+from pytest_auepora.reporting.json.report import json_report, read_json_report
+from pytest_auepora.reporting.markdown.report import markdown_report
 from pytest_auepora.reporting.tally import headline
 
 

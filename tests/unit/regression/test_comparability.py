@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import CHUNK_KEYS
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
+from pytest_auepora.core.scores import Score
 from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
-from pytest_auepora.metrics.judging import LLMCritic
-from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline import Baseline
-from pytest_auepora.regression.comparability import incomparable_metrics
-from pytest_auepora.regression.compare import compare
+from pytest_auepora.metrics.judge.critic import LLMCritic
+from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.baseline.model import Baseline
+from pytest_auepora.regression.compare.cases import compare
+from pytest_auepora.regression.compare.comparability import incomparable_metrics
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 

@@ -10,10 +10,10 @@ import pytest
 
 from pytest_auepora.core.result_table import ResultTable
 from pytest_auepora.core.run import Run
-from pytest_auepora.regression.baseline import Baseline, BaselineCase, metric_key
-from pytest_auepora.regression.comparability import incomparable_metrics
-from pytest_auepora.regression.compare import Comparison, ScoreChange, compare, compare_case
-from pytest_auepora.regression.compared_table import ComparedTable
+from pytest_auepora.regression.baseline.model import Baseline, BaselineCase, metric_key
+from pytest_auepora.regression.compare.cases import Comparison, ScoreChange, compare, compare_case
+from pytest_auepora.regression.compare.comparability import incomparable_metrics
+from pytest_auepora.regression.compare.table import ComparedTable
 
 from .runs import case, run
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.regression.precision import (
+from pytest_auepora.regression.statistics.precision import (
     MeanEstimate,
     cases_for_effect,
     count_clusters,
@@ -38,7 +38,7 @@ def test_t_quantile_refuses_what_has_none(p: float, df: int) -> None:
 
 def test_the_bound_needs_no_scipy() -> None:
     code = (
-        "import sys; from pytest_auepora.regression.significance import PairedMetric, judge_family\n"
+        "import sys; from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family\n"
         "assert 'numpy' not in sys.modules, 'numpy is imported too early'\n"
         "judge_family([PairedMetric('m', {str(i): -0.1 * (i % 3) for i in range(40)})], {})\n"
         "assert 'scipy' not in sys.modules, 'scipy was imported'"

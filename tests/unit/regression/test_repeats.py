@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from pytest_auepora.regression.repeats import VarianceSplit, classify_flaky, split_variance
+from pytest_auepora.regression.statistics.repeats import VarianceSplit, classify_flaky, split_variance
 
 Repeats = dict[str, list[float]]
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_auepora.regression import signflip
-from pytest_auepora.regression.signflip import ClusterTable, SignFlipTest, sign_flip_test
+from pytest_auepora.regression.statistics import signflip
+from pytest_auepora.regression.statistics.signflip import ClusterTable, SignFlipTest, sign_flip_test
 
 Matrix = list[list[float]]
 

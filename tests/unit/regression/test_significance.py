@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_auepora.regression.precision import t_quantile
-from pytest_auepora.regression.significance import FamilyVerdict, MetricVerdict, PairedMetric, judge_family
+from pytest_auepora.regression.statistics.precision import t_quantile
+from pytest_auepora.regression.statistics.significance import FamilyVerdict, MetricVerdict, PairedMetric, judge_family
 
 DIFFERENCES = st.dictionaries(
     st.sampled_from([f"c{i}" for i in range(30)]), st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.0, 0.0, 0.2, 1.0])

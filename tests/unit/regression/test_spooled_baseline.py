@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import BaselineError
-from pytest_auepora.regression import spooled_baseline
-from pytest_auepora.regression.baseline import Baseline, BaselineCase
-from pytest_auepora.regression.baseline_file import load_baseline
-from pytest_auepora.regression.spooled_baseline import SpooledBaseline
+from pytest_auepora.regression.baseline import spooled as spooled_baseline
+from pytest_auepora.regression.baseline.file import load_baseline
+from pytest_auepora.regression.baseline.model import Baseline, BaselineCase
+from pytest_auepora.regression.baseline.spooled import SpooledBaseline
 
 CASES = {
     "a": BaselineCase("h1", "passed", {"f1": 0.5, "bleu": None}, {"doc": 1, "other": None}),

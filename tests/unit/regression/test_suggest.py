@@ -11,13 +11,13 @@ import pytest
 import yaml
 
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.repeat_plan import ONCE
 from pytest_auepora.regression.suggest import Suggestion, learn
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.suggestion import noise_table, patch_text
+from pytest_auepora.reporting.terminal.suggestion import noise_table, patch_text
 
 from .runs import case, run
 

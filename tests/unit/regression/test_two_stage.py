@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.core.scores import Score
 from pytest_auepora.core.scoring import FURTHER, aggregate
-from pytest_auepora.regression import significance
-from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline import Baseline
-from pytest_auepora.regression.gates import GateOutcome
+from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.baseline.model import Baseline
+from pytest_auepora.regression.guards.gates import GateOutcome
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.repeat_plan import ONCE, RepeatPlan
+from pytest_auepora.regression.statistics import significance
 from pytest_auepora.regression.two_stage import confirm, first_repeats, first_stage, settled, wants_more
 from pytest_auepora.regression.verdict import judge
 

@@ -13,12 +13,12 @@ from pytest_auepora.core.types import Document, EvaluationSample, Response, Retr
 from pytest_auepora.metrics.refusal import expected_behaviour
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.relevance import grades_of_retrieved, ranks_of_relevant
-from pytest_auepora.regression.baseline import Baseline, BaselineCase, metric_key
-from pytest_auepora.regression.case_guard import judge_case
-from pytest_auepora.regression.comparability import incomparable_metrics
-from pytest_auepora.regression.compare import CaseComparison, compare_case
+from pytest_auepora.regression.baseline.model import Baseline, BaselineCase, metric_key
+from pytest_auepora.regression.compare.cases import CaseComparison, compare_case
+from pytest_auepora.regression.compare.comparability import incomparable_metrics
+from pytest_auepora.regression.guards.case_guard import judge_case
+from pytest_auepora.regression.guards.thresholds import Gate, read_bound, read_gates
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.regression.thresholds import Gate, read_bound, read_gates
 from pytest_auepora.regression.verdict import Verdict, judge
 
 METRICS = ("recall@5", "mrr@10", "token_f1", "assertion_pass", "refusal_correctness", "mean_latency", "p95_latency")

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import math
 
+from pytest_auepora.core.comparable_score import ComparableScore
 from pytest_auepora.core.run import Run
-from pytest_auepora.core.scores import ComparableScore
-from pytest_auepora.reporting.assertions import explain_score
-from pytest_auepora.reporting.layout import text_width
+from pytest_auepora.reporting.terminal.assertions import explain_score
+from pytest_auepora.reporting.terminal.layout import text_width
 
 from .builders import METRICS, Case, judged, run_of, verdict_of
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.run import CaseResult, MetricInfo
+from pytest_auepora.core.scores import Score
 from pytest_auepora.reporting.diagnosis import blamed_metrics, cutoff, details_text, diagnose
-from pytest_auepora.reporting.wanted import wanted
+from pytest_auepora.reporting.relevant_docs import wanted
 
 from .builders import METRICS, Case, infos_of, judged, result_of
 

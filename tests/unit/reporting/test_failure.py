@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.reporting.failure import failure_text
-from pytest_auepora.reporting.layout import text_width
+from pytest_auepora.reporting.terminal.failure import failure_text
+from pytest_auepora.reporting.terminal.layout import text_width
 
 from .builders import METRICS, Case, infos_of, judged
 

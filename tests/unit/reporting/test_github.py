@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.github import annotation_lines, escape_data, escape_property, step_summary
-from pytest_auepora.reporting.markdown import MARKER
+from pytest_auepora.reporting.markdown.github import annotation_lines, escape_data, escape_property, step_summary
+from pytest_auepora.reporting.markdown.report import MARKER
 
 from .builders import Case, baseline_of, run_of, verdict_of
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.gitlab import code_quality
+from pytest_auepora.reporting.json.gitlab import code_quality
 
 from .builders import Case, baseline_of, run_of, verdict_of
 

@@ -13,14 +13,14 @@ import pytest
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.github import annotation_lines
-from pytest_auepora.reporting.gitlab import code_quality
-from pytest_auepora.reporting.json_report import from_outside, json_report, read_json_report
-from pytest_auepora.reporting.layout import render
-from pytest_auepora.reporting.markdown import COMMENT_LIMIT, MARKER, markdown_report
-from pytest_auepora.reporting.side_by_side import side_by_side
-from pytest_auepora.reporting.side_by_side_text import side_by_side_lines
-from pytest_auepora.reporting.summary import summary_lines
+from pytest_auepora.reporting.json.gitlab import code_quality
+from pytest_auepora.reporting.json.report import from_outside, json_report, read_json_report
+from pytest_auepora.reporting.markdown.github import annotation_lines
+from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.side_by_side.table import side_by_side
+from pytest_auepora.reporting.side_by_side.text import side_by_side_lines
+from pytest_auepora.reporting.terminal.layout import render
+from pytest_auepora.reporting.terminal.summary import summary_lines
 
 from .builders import Case, baseline_of, run_of, verdict_of
 

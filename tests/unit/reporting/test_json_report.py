@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.json_report import json_report, read_json_report
-from pytest_auepora.reporting.markdown import markdown_report
-from pytest_auepora.reporting.report_schema import report_schema
+from pytest_auepora.reporting.json.report import json_report, read_json_report
+from pytest_auepora.reporting.json.schema import report_schema
+from pytest_auepora.reporting.markdown.report import markdown_report
 
 from .builders import METRICS, Case, baseline_of, run_of, verdict_of
 

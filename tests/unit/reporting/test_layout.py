@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.reporting.layout import (
+from pytest_auepora.reporting.symbols import ASCII, UNICODE, marks
+from pytest_auepora.reporting.terminal.layout import (
     Cell,
     Column,
     clip,
@@ -20,7 +21,6 @@ from pytest_auepora.reporting.layout import (
     text_width,
     wrap,
 )
-from pytest_auepora.reporting.marks import ASCII, UNICODE, marks
 
 TEXT = st.text(alphabet=st.sampled_from("abc de fg…✓返金規定한글é\u0301\u200b\u20dd🙂ש-"), max_size=60)
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.layout import printable
-from pytest_auepora.reporting.markdown import COMMENT_LIMIT, MARKER, markdown_report
-from pytest_auepora.reporting.markdown_text import escape, escape_html
+from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.markdown.text import escape, escape_html
+from pytest_auepora.reporting.terminal.layout import printable
 
 from .builders import Case, baseline_of, run_of, verdict_of
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.marks import UNICODE
 from pytest_auepora.reporting.metric_rows import MetricRow, latency_line, metric_rows, missing_notes
+from pytest_auepora.reporting.symbols import UNICODE
 
 from .builders import METRICS, Case, baseline_of, run_of, verdict_of
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.reporting.past import Past, past_of
+from pytest_auepora.reporting.trend import Past, past_of
 
 from .builders import Case, run_of, verdict_of
 

@@ -11,21 +11,21 @@ from functools import cache
 import pytest
 from markdown_it import MarkdownIt
 
-from pytest_auepora.core.case_scores import Score
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.run import MetricInfo, Run
+from pytest_auepora.core.scores import Score
 from pytest_auepora.core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from pytest_auepora.errors import NotComparableError
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.reporting.json_report import json_report
-from pytest_auepora.reporting.layout import render, text_width
-from pytest_auepora.reporting.markdown import COMMENT_LIMIT, markdown_report
-from pytest_auepora.reporting.report_schema import report_schema
-from pytest_auepora.reporting.side_by_side import SideBySide, side_by_side, side_by_sides
-from pytest_auepora.reporting.side_by_side_data import side_by_side_csv, side_by_side_json
-from pytest_auepora.reporting.side_by_side_markdown import side_by_side_markdown
-from pytest_auepora.reporting.side_by_side_schema import side_by_side_schema
-from pytest_auepora.reporting.side_by_side_text import side_by_side_lines
+from pytest_auepora.reporting.json.report import json_report
+from pytest_auepora.reporting.json.schema import report_schema
+from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, markdown_report
+from pytest_auepora.reporting.side_by_side.data import side_by_side_csv, side_by_side_json
+from pytest_auepora.reporting.side_by_side.markdown import side_by_side_markdown
+from pytest_auepora.reporting.side_by_side.schema import side_by_side_schema
+from pytest_auepora.reporting.side_by_side.table import SideBySide, side_by_side, side_by_sides
+from pytest_auepora.reporting.side_by_side.text import side_by_side_lines
+from pytest_auepora.reporting.terminal.layout import render, text_width
 
 from .builders import METRICS, Case, run_of, verdict_of
 from .systems import system

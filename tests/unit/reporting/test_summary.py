@@ -7,9 +7,9 @@ import pytest
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.header import header_lines
-from pytest_auepora.reporting.layout import Line, plain, text_width
-from pytest_auepora.reporting.summary import case_word, summary_lines
+from pytest_auepora.reporting.terminal.header import header_lines
+from pytest_auepora.reporting.terminal.layout import Line, plain, text_width
+from pytest_auepora.reporting.terminal.summary import case_word, summary_lines
 
 from .builders import METRICS, Case, baseline_of, infos_of, judged, run_of, verdict_of
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from pytest_auepora.reporting.summary_json import summary_json
+from pytest_auepora.reporting.json.summary import summary_json
 
 from .builders import Case, run_of, verdict_of
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from pytest_auepora.regression.gates import GateOutcome
+from pytest_auepora.regression.guards.gates import GateOutcome
 from pytest_auepora.reporting.tally import cases_of, headline, headline_style, long_note, tally
 
 from .builders import Case, baseline_of, run_of, verdict_of

@@ -11,7 +11,7 @@ import yaml
 
 from pytest_auepora.adapters.documents import to_retrieved
 from pytest_auepora.errors import UnknownNameError
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import (
     FORMATS,
     ImportedSuite,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.types import EvaluationSample
-from pytest_auepora.io.golden import load_golden
+from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import ImportedSuite, export_cases, golden_text, import_cases, write_golden
 from pytest_auepora.io.importers.golden import case_mapping
 from pytest_auepora.io.importers.model import Dropped, Names

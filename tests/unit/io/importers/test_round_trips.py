@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_auepora.io.golden import GoldenSuite, load_golden
+from pytest_auepora.io.golden.load import GoldenSuite, load_golden
 from pytest_auepora.io.importers import ImportedSuite, export_cases, import_cases, write_golden
 from pytest_auepora.io.importers.golden import case_mapping
 

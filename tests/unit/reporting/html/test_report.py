@@ -13,7 +13,7 @@ from pytest_auepora.errors import MissingExtraError
 from pytest_auepora.reporting.formats import report_text
 from pytest_auepora.reporting.html.embed import hash_source
 from pytest_auepora.reporting.html.report import html_report
-from pytest_auepora.reporting.past import Past, PastRun
+from pytest_auepora.reporting.trend import Past, PastRun
 
 from ..builders import Case, run_of, verdict_of
 from ..systems import system

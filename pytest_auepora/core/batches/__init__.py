@@ -1,0 +1,1 @@
+"""A long series of batches through an executor, in processes or threads."""

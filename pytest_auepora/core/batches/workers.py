@@ -1,0 +1,95 @@
+"""The other side of a process boundary: a task is unpacked once in every worker, batches as they come."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from ...errors import UnsendableError
+from .pickling import pack, pack_named, pack_samples, sendable
+
+__all__ = ["Parcel", "end_now", "run_packed", "worker_pool"]
+
+_KEEP = 4
+_tasks: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
+_installed: dict[str, bytes] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A task pickled, and the key under which workers keep it."""
+
+    key: str
+    task: bytes
+
+    @classmethod
+    def of(cls, task: Any, parts: Mapping[str, Any]) -> Parcel:
+        """Pickle *task*; raises `UnsendableError` with the name of the part to blame."""
+        packed = pack_named(task, parts)
+        return cls(sha256(packed).hexdigest(), packed)
+
+    def pack_batch(self, batch: Sequence[Any], name_of: Callable[[Any], str]) -> bytes:
+        """Pickle a batch; raises `UnsendableError` with the name of the item to blame."""
+        return pack_samples(batch, name_of)
+
+    def unpack(self, answer: bytes) -> Any:
+        """Return what the task made, or raise what it raised."""
+        made, error = pickle.loads(answer)
+        if error is not None:
+            raise error
+        return made
+
+
+def run_packed(key: str, task: bytes | None, batch: bytes, turn: str = "") -> bytes:  # noqa: ARG001 - see turn
+    """Do a packed batch in a worker; the answer is for `Parcel.unpack`.
+
+    Args:
+        key: of the task.
+        task: the task pickled, or None where `worker_pool` has brought it.
+        batch: the batch pickled.
+        turn: another one each time: Dask takes a call with the arguments of an earlier one for the same, and gives what
+            came of that, the death of its worker as well.
+    """
+    try:
+        return pack((_task(key, task)(pickle.loads(batch)), None))
+    except Exception as exc:
+        return pack((None, sendable(exc)))
+
+
+def _task(key: str, task: bytes | None) -> Callable[[Any], Any]:
+    if (known := _tasks.get(key)) is not None:
+        return known
+    try:
+        made: Callable[[Any], Any] = pickle.loads(_installed[key] if task is None else task)
+    except Exception as exc:
+        raise UnsendableError(f"a worker cannot read the work: {type(exc).__name__}: {exc}") from None
+    _tasks[key] = made
+    while len(_tasks) > _KEEP:
+        _tasks.popitem(last=False)
+    return made
+
+
+def worker_pool(jobs: int, parcel: Parcel) -> ProcessPoolExecutor:
+    """Return *jobs* fresh processes that know *parcel*; they start anew, so that no thread of this one is copied."""
+    from multiprocessing import get_context
+
+    return ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_install, initargs=(parcel.key, parcel.task)
+    )
+
+
+def end_now(pool: Executor) -> None:
+    """End the processes of *pool*, which `worker_pool` made, in the middle of what they do: it may never end."""
+    for process in (getattr(pool, "_processes", None) or {}).values():  # `terminate_workers` is of Python 3.14
+        process.terminate()
+
+
+def _install(key: str, task: bytes) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's to answer
+    _installed[key] = task

@@ -1,0 +1,183 @@
+"""`Parts`: an answer taken apart into plain data that JSON carries unchanged, and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
+from .missing_parts import PartialMapping, WithheldDocument, WithheldList, WithheldResponse
+
+__all__ = ["TEXT", "Parts", "Path", "plain"]
+
+Path = tuple[str | int, ...]
+"""``("answer",)``, ``("retrieved", 3, "text")``, ``("extra", "trace")``; ``("extra",)`` for all that it lacks."""
+
+TEXT, _METADATA = 1, 4  # places in a hit
+
+
+class _NotPlainError(TypeError):
+    pass
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Parts:
+    """What a metric may read of an answer.
+
+    Attributes:
+        answer: the text; None where it is not there.
+        structured: ``response.structured``.
+        metadata: ``response.metadata``.
+        retrieved: ``[id, text, score, rank, metadata]`` in rank order; None where it is not there.
+        timings: seconds.
+        extra: ``outputs.extra``.
+        gaps: what is not there, and why.
+    """
+
+    answer: str | None
+    structured: Any = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    retrieved: list[list[Any]] | None = None
+    timings: dict[str, float] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    gaps: dict[Path, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, outputs: SystemOutputs) -> Parts:
+        """Take *outputs* apart; what JSON cannot carry becomes a gap."""
+        said = outputs.response
+        out = cls(said.text)
+        out.metadata = out._mapping(said.metadata, ("metadata",))
+        if said.structured is not None:
+            out.structured = out._value(said.structured, ("structured",))
+        out.retrieved = [
+            [(doc := r.doc).doc_id, doc.text, score if type(score := r.score) is float else _number(score), r.rank,
+             out._mapping(doc.metadata, ("retrieved", i, "metadata")) if doc.metadata else {}]
+            for i, r in enumerate(outputs.retrieved)
+        ]  # fmt: skip
+        out.timings = {str(k): float(v) for k, v in outputs.timings.items()}
+        out.extra = out._mapping(outputs.extra, ("extra",))
+        return out
+
+    def _mapping(self, given: Mapping[str, Any] | None, path: Path) -> dict[str, Any]:
+        out = {}
+        for key, value in (given or {}).items():
+            if not isinstance(key, str):
+                self.gaps[path] = f"was not recorded: its key {key!r} is no text"
+            elif (kept := self._value(value, (*path, key))) is not None or value is None:
+                out[key] = kept
+        return out
+
+    def _value(self, value: Any, path: Path) -> Any:
+        try:
+            return plain(value)
+        except _NotPlainError as exc:
+            self.gaps[path] = f"was not recorded: {exc} is nothing that JSON can carry"
+            return None
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> Parts:
+        """Read what `to_dict` gave."""
+        gaps = {tuple(path): reason for path, reason in raw.get("gaps", ())}
+        return cls(**{**raw, "gaps": gaps})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        out: dict[str, Any] = {"answer": self.answer, "retrieved": self.retrieved, "timings": self.timings}
+        if self.structured is not None:
+            out["structured"] = self.structured
+        if self.metadata:
+            out["metadata"] = self.metadata
+        if self.extra:
+            out["extra"] = self.extra
+        if self.gaps:
+            out["gaps"] = [[list(path), reason] for path, reason in self.gaps.items()]
+        return out
+
+    def drop(self, path: Path, reason: str, known: Mapping[str, Any] | None = None) -> None:
+        """Take one part out, for *reason*; of a mapping the *known* keys may stay."""
+        self.gaps = {p: r for p, r in self.gaps.items() if p[: len(path)] != path}
+        self.gaps[path] = reason
+        match path:
+            case ("retrieved", int(i), "text") if self.retrieved is not None:
+                self.retrieved[i][TEXT] = None
+            case ("retrieved", int(i), "metadata") if self.retrieved is not None:
+                self.retrieved[i][_METADATA] = dict(known or {})
+            case ("answer" | "structured" | "retrieved" as name,):
+                setattr(self, name, None)
+            case ("metadata" | "timings" | "extra" as name,):
+                setattr(self, name, dict(known or {}))
+            case _:
+                raise KeyError(path)
+
+    def pieces(self) -> dict[Path, Any]:
+        """Return what can be taken out without losing ids, scores and times, by path."""
+        out: dict[Path, Any] = {("answer",): self.answer, ("structured",): self.structured}
+        out |= {("metadata",): self.metadata, ("extra",): self.extra}
+        for i, hit in enumerate(self.retrieved or ()):
+            out["retrieved", i, "text"] = hit[TEXT]
+            out["retrieved", i, "metadata"] = hit[_METADATA]
+        return {path: value for path, value in out.items() if value}
+
+    def restore(self) -> SystemOutputs:
+        """Put the answer together; reading a part that is a gap raises `NotRecordedError`."""
+        metadata = self._restored("the answer's metadata", self.metadata, ("metadata",))
+        if ("structured",) in self.gaps:
+            reason = self.gaps["structured",]
+            structured: Any = PartialMapping("the structured answer", {}, {}, reason)
+        else:
+            structured = self.structured
+        if self.answer is None:
+            response: Response = WithheldResponse(self.gaps.get(("answer",), ""), structured, metadata)
+        else:
+            response = Response(self.answer, structured, metadata)
+        retrieved: list[Any] = WithheldList("what was retrieved", self.gaps.get(("retrieved",), ""))
+        if self.retrieved is not None:
+            retrieved = [self._hit(i, hit) for i, hit in enumerate(self.retrieved)]
+        timings = self._restored("timings", self.timings, ("timings",))
+        return SystemOutputs(retrieved, response, timings, self._restored("extra", self.extra, ("extra",)))
+
+    def _hit(self, i: int, hit: list[Any]) -> RetrievedDocument:
+        doc_id, text, score, rank, said = hit
+        metadata = self._restored(f"the metadata of {doc_id!r}", said, ("retrieved", i, "metadata"))
+        if text is None:
+            doc: Document = WithheldDocument(doc_id, self.gaps.get(("retrieved", i, "text"), ""), metadata)
+        else:
+            doc = Document(doc_id, text, metadata)
+        return RetrievedDocument(doc, score, rank)
+
+    def _restored(self, what: str, known: dict[str, Any], path: Path) -> dict[str, Any]:
+        if not self.gaps:
+            return dict(known)
+        gaps = {str(p[-1]): r for p, r in self.gaps.items() if p[:-1] == path}
+        rest = self.gaps.get(path, "")
+        return PartialMapping(what, known, gaps, rest) if gaps or rest else dict(known)
+
+
+def _number(score: Any) -> int | float | None:
+    if isinstance(score, (int, float)):
+        return score
+    try:
+        return float(score)
+    except (TypeError, ValueError):
+        return None
+
+
+def plain(value: Any) -> Any:
+    """Return *value* in the types JSON has; sequences become lists, what numpy made becomes what Python has.
+
+    Raises:
+        TypeError: it has parts that JSON cannot carry, or would change.
+    """
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise _NotPlainError("a mapping whose keys are no texts")
+        return {key: plain(part) for key, part in value.items()}
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    raise _NotPlainError(f"a {type(value).__name__}")

@@ -1,0 +1,1 @@
+"""Golden files: reading, checking, their schema."""

@@ -1,0 +1,230 @@
+"""From what a case says to a `GoldenCase`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...core.types import EvaluationSample, Response
+from ...errors import Problem, did_you_mean
+from ...regression.guards.thresholds import Bound
+from .fields import CASE, CASE_FIELDS
+from .gates import Yardstick
+from .hash import content_hash
+from .model import GoldenCase
+from .source import Source
+
+if TYPE_CHECKING:
+    from ..spooled_cases import SpooledCases
+
+__all__ = ["LABEL_KEYS", "CaseReader"]
+
+LABEL_KEYS = frozenset((
+    "scenario", "variant_of", "expect", "expect_change", "must_contain", "forbidden", "match", "entities", "nuggets",
+    "sensitive", "claims", "answer_schema",
+))  # fmt: skip
+"""Keys of a case that metrics find in ``sample.labels``."""
+
+_MOST_SEARCHED = 50  # names that nobody has, of which near ones are told
+
+
+class CaseReader:
+    """Reads the cases of one file, one after the other; `finish` ties them together."""
+
+    def __init__(
+        self,
+        source: Source,
+        yardstick: Yardstick,
+        defaults: Mapping[str, Any],
+        thresholds: Mapping[str, tuple[Bound, ...]],
+        top_k: int,
+        *,
+        large: int | None = None,
+    ) -> None:
+        self.source = source
+        self.yardstick = yardstick
+        self.defaults = defaults
+        self.thresholds = thresholds
+        self.top_k = top_k
+        self.large = large
+        self.cases: dict[str, GoldenCase] = {}
+        self._spooled: SpooledCases | None = None
+        self._bases: dict[str, _Base] = {}
+        self._searched = 0
+        self._misplaced: dict[int, str] = {}
+        """Complaints about cases that are gone, by their lines."""
+        self._whole = source
+
+    def read_part(self, part: Source, cases: list[Any]) -> None:
+        """Read the cases of *part* of the file; what is wrong with them goes to the source of the whole."""
+        self.source = self.yardstick.source = part
+        for index, case in enumerate(cases):
+            self._read(case, cases, index)
+        if part is not self._whole:
+            self._whole.problems += part.problems
+        self.source = self.yardstick.source = self._whole
+
+    def _read(self, raw: Any, holder: Any, index: int) -> None:
+        if type(raw) is not dict:
+            CASE.read(raw, holder, index, self.source)
+            return
+        said = CASE.read_mapping(raw, self.source)
+        case_id = said.get("id")
+        if case_id is None or "query" not in said:
+            return
+        if self._has(case_id):
+            first = self._case(case_id).line
+            self.source.bad(raw, "id", f"id {case_id!r} is already taken by the case on line {first}")
+            return
+        if self.defaults:
+            said = {**self.defaults, **said}
+        self._check(said, raw)
+        case = self._make(case_id, said, raw)
+        case.cluster = said.get("cluster") or ("" if "variant_of" in case.sample.labels else case_id)
+        if isinstance(base := raw.get("variant_of"), str):
+            self._bases[case_id] = _Base(base, case.line, raw if self.source is self._whole else None)
+        elif not case.cluster:
+            case.cluster = case_id  # what it is a variant of stands in the defaults, and is nobody
+        self._keep(case)
+
+    def _has(self, case_id: str) -> bool:
+        return case_id in self.cases if self._spooled is None else case_id in self._spooled.rows
+
+    def _case(self, case_id: str) -> GoldenCase:
+        return self.cases[case_id] if self._spooled is None else self._spooled[self._spooled.rows[case_id]]
+
+    def _keep(self, case: GoldenCase) -> None:
+        if self._spooled is not None:
+            self._spooled.append(case)
+            return
+        self.cases[case.id] = case
+        if self.large is not None and len(self.cases) > self.large:
+            from ..spooled_cases import SpooledCases
+
+            self._spooled = SpooledCases(self.cases.values())
+            self.cases.clear()
+
+    def _make(self, case_id: str, said: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
+        labels = {name: said[name] for name in _labels_among(tuple(said))}
+        if "labels" in said:
+            labels.update(said["labels"])
+        sample = EvaluationSample(
+            case_id, said["query"], said.get("relevant_docs"), said.get("candidate_docs"),
+            _reference(said.get("reference_answer")), labels, dict(said.get("metadata", ())),
+        )  # fmt: skip
+        line, col, end_col = self._span(raw)
+        return GoldenCase(
+            sample, line, col, end_col, tuple(said.get("tags", ())), self._thresholds(raw),
+            said.get("top_k", self.top_k), case_id, content_hash(said), said.get("must_pass", False),
+            said.get("quarantine"), said.get("skip"), said.get("xfail"), said.get("timeout"), said.get("benchmark"),
+        )  # fmt: skip
+
+    def _span(self, raw: dict[str, Any]) -> tuple[int, int, int]:
+        line, col = self.source.at(raw)
+        text = self.source.lines[line - 1] if line else ""
+        if text.isascii():
+            return line + self.source.before, col - 1, len(text)
+        return line + self.source.before, len(text[: col - 1].encode()), len(text.encode())
+
+    def _thresholds(self, raw: dict[str, Any]) -> dict[str, tuple[Bound, ...]]:
+        if "thresholds" not in raw or not isinstance(raw["thresholds"], dict):
+            return dict(self.thresholds)
+        return {**self.thresholds, **self.yardstick.case_bounds(raw["thresholds"])}
+
+    def _check(self, said: dict[str, Any], raw: dict[str, Any]) -> None:
+        if "match" in said and said["match"] == "regex":
+            self._check_regexes(said, raw)
+        if "labels" in raw and isinstance(raw["labels"], dict):
+            for name in raw["labels"]:
+                if name in CASE_FIELDS or name == "tag":
+                    self.source.bad_key(raw["labels"], name, f"{name!r} is a key of the case itself; write it there")
+        if "must_pass" in said and said["must_pass"] and said.get("xfail") is not None:
+            self.source.bad_whole(raw, "must_pass and xfail contradict each other")
+
+    def _check_regexes(self, said: dict[str, Any], raw: dict[str, Any]) -> None:
+        for name in ("must_contain", "forbidden"):
+            for pattern in said.get(name, ()):
+                try:
+                    re.compile(pattern)
+                except re.error as exc:
+                    at = name if name in raw else None
+                    self.source.bad(raw, at, f"{name}: {pattern!r} is no regular expression: {exc}")
+
+    def finish(self) -> Sequence[GoldenCase]:
+        """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""
+        for case_id in self._bases:
+            case = self._case(case_id)
+            if "variant_of" not in case.sample.labels:
+                continue
+            root = self._root(case_id)
+            if root != case_id:
+                case.sample.labels["variant_of"] = root
+            case.cluster = case.cluster or (self._case(root).cluster if root not in self._bases else root)
+            if self._spooled is not None:
+                self._spooled.replace(case)
+        if self._misplaced:
+            self.source.problems += _placed(self.source.path, self._misplaced)
+        return tuple(self.cases.values()) if self._spooled is None else self._spooled
+
+    def _root(self, case_id: str) -> str:
+        seen = [case_id]
+        while (base := self._bases[seen[-1]].name if seen[-1] in self._bases else None) is not None:
+            if not self._has(base):
+                if len(seen) == 1:
+                    self._complain(case_id, f"variant_of: there is no case {base!r}{self._near(base)}")
+                return case_id
+            if base in seen:
+                self._complain(case_id, f"variant_of goes round in a circle: {' → '.join([*seen, base])}")
+                return case_id
+            seen.append(base)
+        return seen[-1]
+
+    def _near(self, name: str) -> str:
+        """Name cases that are called much the same; a search through all of them, not made for every slip of many."""
+        self._searched += 1
+        known = self.cases if self._spooled is None else self._spooled.ids
+        return did_you_mean(name, known) if self._searched <= _MOST_SEARCHED else ""
+
+    def _complain(self, case_id: str, message: str) -> None:
+        """Complain about what a case says it is a variant of."""
+        base = self._bases[case_id]
+        if base.raw is not None:
+            self.source.bad(base.raw, "variant_of", message)
+        else:
+            self._misplaced[base.line] = message
+
+
+class _Base(NamedTuple):
+    """What a case says it is a variant of, the line the case is on, and the case itself if it is still there."""
+
+    name: str
+    line: int
+    raw: dict[str, Any] | None
+
+
+def _placed(path: str, messages: Mapping[int, str]) -> Iterator[Problem]:
+    """Yield complaints about ``variant_of`` in cases, by their lines, of a file that was read in parts."""
+    from ..json_lines import load_lines
+    from ..line_blocks import line_blocks
+
+    for block in line_blocks(Path(path)):
+        with block:
+            for raw in list(load_lines(block)):  # places are found once, of all that was read
+                line = block.at(raw)[0] + block.before
+                if line in messages:
+                    yield Problem(path, line, block.at(raw, "variant_of")[1], messages[line])
+
+
+@lru_cache(maxsize=256)
+def _labels_among(keys: tuple[str, ...]) -> list[str]:
+    """Those of *keys* that are labels; the cases of a file have few sets of keys."""
+    return [name for name in keys if name in LABEL_KEYS]
+
+
+def _reference(texts: list[str] | None) -> Response | None:
+    if texts is None:
+        return None
+    return Response(texts[0], None, {"alternatives": texts[1:]} if len(texts) > 1 else {})

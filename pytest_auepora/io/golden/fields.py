@@ -1,0 +1,203 @@
+"""Every key of a golden file: what it holds and what it is for.
+
+The one definition: the reader, its error messages and the JSON Schema all come from these tables.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .containers import Field, ListOf, MapOf, Record, table
+from .judging_keys import REGRESSION, Repeat, Thresholds
+from .kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Whole
+from .names import CaseId, FixtureName, SuiteName, Tag
+from .passages import Documents
+from .source import Source
+
+__all__ = ["CASE", "CASE_FIELDS", "DEFAULTS", "HEADER", "MAX_TOP_K", "SUITE", "SUITE_FIELDS"]
+
+MAX_TOP_K = 10_000
+
+
+class _TextOr(Kind):
+    """A text, or a mapping that says more; a mapping may be filled in from *defaults*, a text become one."""
+
+    def __init__(self, record: Record, *, alias: str = "", defaults: dict[str, Any] | None = None) -> None:
+        self.record, self.alias, self.defaults = record, alias, defaults or {}
+        self.expected = f"text, or a mapping with {' and '.join(record.fields)}"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if isinstance(value, str) and value.strip():
+            return {**self.defaults, self.alias: [value]} if self.alias else value
+        if not isinstance(value, dict):
+            return self.refuse(value, holder, key, source)
+        said = self.record.read_sound(value, source)
+        return BAD if said is BAD else {**self.defaults, **said}
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [Text().schema(), self.record.schema()]}
+
+
+_NUGGET = _TextOr(
+    Record(
+        "a nugget",
+        table(
+            Field("any_of", ListOf(Text(), one_ok=True, least=1), "Wordings; one is enough.", required=True),
+            Field("importance", Choice("vital", "okay"), "Whether an answer needs it: vital (default) or okay."),
+        ),
+    ),
+    alias="any_of",
+    defaults={"importance": "vital"},
+)
+_ENTITY = _TextOr(
+    Record(
+        "an entity",
+        table(
+            Field("name", Text(), "What it is called.", required=True),
+            Field("aliases", ListOf(Text(), one_ok=True), "What else it is called."),
+        ),
+    )
+)
+_SENSITIVE = _TextOr(
+    Record(
+        "a sensitive item",
+        table(
+            Field("text", Text(), "What must not leak.", required=True),
+            Field("secure", Flag(), "An input with it is to bypass the pipeline."),
+        ),
+    )
+)
+
+
+class _Benchmark(Kind):
+    """True, or how often the call is timed."""
+
+    expected = "true, or a mapping with rounds, iterations, warmup_rounds, group"
+    record = Record(
+        "benchmark",
+        table(
+            Field("rounds", Whole(1), "How many timings are taken."),
+            Field("iterations", Whole(1), "Calls per timing."),
+            Field("warmup_rounds", Whole(0), "Rounds before the first that counts."),
+            Field("group", Text(), "Cases of one group are shown in one table."),
+        ),
+    )
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if isinstance(value, bool):
+            return {} if value else None
+        return self.record.read(value, holder, key, source) if value else self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [{"type": "boolean"}, {**self.record.schema(), "minProperties": 1}]}
+
+
+_TEXTS = ListOf(Text(), one_ok=True)
+
+CASE_FIELDS = table(
+    Field("id", CaseId(), "Unique name of the case; pytest selects it as file::id.", required=True),
+    Field("query", Text(), "The question put to the system.", required=True),
+    Field("relevant_docs", Documents(relevant=True),
+          "What should be found: ids, or mappings with a grade, quote or span; [] if it should refuse."),
+    Field("candidate_docs", Documents(relevant=False), "Documents known not to be relevant."),
+    Field("reference_answer", ListOf(Text(), one_ok=True, least=1), "The right answer; a list if any will do."),
+    Field("must_contain", _TEXTS, "What the answer has to say, word for word."),
+    Field("forbidden", _TEXTS, "What the answer must not say."),
+    Field("match", Choice("word", "substring", "regex"), "How must_contain and forbidden are looked for (word)."),
+    Field("expect", Choice("answer", "refuse", "clarify"), "What to do, where relevant_docs does not say."),
+    Field("expect_change", Flag(), "The answer should differ from that of the case this is a variant of."),
+    Field("scenario", Text(), "What kind of case this is (typo, noise, …); thresholds can be sliced by it."),
+    Field("variant_of", Text(), "Id of the case this is another form of."),
+    Field("cluster", Text(), "Cases that are not independent share it; the verdict's statistics need to know."),
+    Field("entities", ListOf(_ENTITY, one_ok=True), "What the passages found should mention; a|b is one thing."),
+    Field("nuggets", ListOf(_NUGGET, one_ok=True), "Facts the answer should hold."),
+    Field("sensitive", ListOf(_SENSITIVE, one_ok=True), "Texts that must not leak into the answer."),
+    Field("claims", _TEXTS, "Statements a complete answer makes."),
+    Field("answer_schema", Free(), "JSON Schema that a structured answer must satisfy."),
+    Field("labels", Free(), "Further labels of your own; thresholds can be sliced by them."),
+    Field("metadata", Free(), "Anything else; the system under test receives it with the case."),
+    Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers: select with -m."),
+    Field("thresholds", Thresholds(of_case=True), "Bounds on this case's own scores."),
+    Field("top_k", Whole(1, MAX_TOP_K), "How many documents the system is asked for."),
+    Field("skip", Reason("skipped in the golden file"), "Not run; say why."),
+    Field("xfail", Reason("expected to fail in the golden file"), "Expected to fail; say why."),
+    Field("timeout", Number(0, above=True), "Seconds one call may take."),
+    Field("must_pass", Flag(), "Fails the run whenever it fails."),
+    Field("quarantine", Day(), "Until this date the comparison with its baseline cannot fail the case."),
+    Field("benchmark", _Benchmark(), "Timed by pytest-benchmark."),
+)  # fmt: skip
+
+_CASE_HINTS = {
+    "metrics": ": a case has no metrics of its own; list them in metrics of the file",
+    **dict.fromkeys(("repeat", "regression", "owner", "owners", "fixture", "suite"), ": it is a key of the whole file"),
+    "question": " (did you mean 'query'?)",
+    "answer": " (did you mean 'reference_answer'?)",
+    "expected": " (did you mean 'reference_answer'?)",
+    "reference": " (did you mean 'reference_answer'?)",
+    "sample_id": " (did you mean 'id'?)",
+    "case_thresholds": " (did you mean 'thresholds'?)",
+    "marks": " (did you mean 'tags'?)",
+    "docs": " (did you mean 'relevant_docs'?)",
+    "contexts": " (did you mean 'relevant_docs'?)",
+    "must_not_contain": " (did you mean 'forbidden'?)",
+}
+_OWN = ("id", "query", "variant_of")
+
+CASE = Record("a case", CASE_FIELDS, _CASE_HINTS)
+DEFAULTS = Record(
+    "defaults",
+    {name: f for name, f in CASE_FIELDS.items() if name not in _OWN},
+    {**_CASE_HINTS, **dict.fromkeys(_OWN, ": every case has its own")},
+)
+
+
+class _Cases(Kind):
+    """The cases; each is read where its id is known."""
+
+    expected = "a list of cases"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if isinstance(value, list) and value:
+            return value
+        if isinstance(value, list) or value is None:
+            source.bad(holder, key, "there are no cases; a golden file without any would pass whatever happens")
+            return BAD
+        if isinstance(value, dict):
+            source.bad(holder, key, "cases: expected a list of cases, got a mapping; start each case with '- id:'")
+            return BAD
+        return self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": {"$ref": "#/$defs/case"}, "minItems": 1}
+
+
+_HEADER = (
+    Field("suite", SuiteName(), "Name of the suite, by default that of the file; its baseline is called so too."),
+    Field("description", Text(), "What the suite is about."),
+    Field("owner", Text(), "Who is shown when its gates fail."),
+    Field("owners", MapOf(Text(), "metrics"), "Who is shown when a gate on one of these metrics fails."),
+    Field("fixture", FixtureName(), "The fixture that gives the system (rag)."),
+    Field("top_k", Whole(1, MAX_TOP_K),
+          "Documents asked for; by default the largest cut-off of the metrics, at least 5."),
+    Field("metrics", ListOf(Text(), least=1, unique=True), "What is measured: recall@5, ndcg@10, token_f1, …"),
+    Field("thresholds", Thresholds(of_case=False),
+          "Gates over the suite: 0.8, {min: …}, {max: …}, with stat, slice, owner."),
+    Field("case_thresholds", Thresholds(of_case=True), "Bounds on the scores of every case."),
+    Field("regression", REGRESSION, "How strictly the run is held to its baseline."),
+    Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers of every case."),
+    Field("repeat", Repeat(), "How often each case is asked (1), or {first: 3, total: 5}: more if it looks bad."),
+    Field("defaults", DEFAULTS, "Keys that every case inherits unless it has its own."),
+)  # fmt: skip
+_SUITE_HINTS = {
+    "name": " (did you mean 'suite'?)",
+    "samples": " (did you mean 'cases'?)",
+    "tests": " (did you mean 'cases'?)",
+    "k": " (did you mean 'top_k'?)",
+    "gates": " (did you mean 'thresholds'?)",
+    "timeout": ": a timeout belongs to each case; write defaults: {timeout: …} for all",
+}
+
+SUITE_FIELDS = table(*_HEADER, Field("cases", _Cases(), "The golden cases.", required=True))
+SUITE = Record("a golden file", SUITE_FIELDS, _SUITE_HINTS)
+HEADER = Record("the first line", table(*_HEADER), _SUITE_HINTS)
+"""What the first line of a golden JSONL file may hold: all of a suite but its cases."""

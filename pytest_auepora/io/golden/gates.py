@@ -1,0 +1,182 @@
+"""Thresholds of a golden file, read against the metrics that the file computes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...core.metrics_base import Direction, Metric
+from ...errors import MetricError, ThresholdError, UnknownNameError, did_you_mean
+from ...metrics.catalogue import ALWAYS
+from ...metrics.registry import Registry
+from ...regression.guards.thresholds import PSEUDO_METRICS, Bound, Gate, check_range, read_gates, split_stat
+from ...regression.policy import Slice
+from .model import GoldenCase
+from .source import Source
+
+__all__ = ["Yardstick"]
+
+
+class Yardstick:
+    """The metrics of one file: knows which way is better and what values are possible."""
+
+    def __init__(self, source: Source, registry: Registry) -> None:
+        self.source = source
+        self.registry = registry
+        self.metrics: dict[str, Metric] = {}
+        self._bounds: dict[tuple[str, Any], tuple[str, tuple[Bound, ...]]] = {}
+
+    def take(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
+        """Look up the metrics that the file lists; complain about those that do not exist."""
+        for i, name in enumerate(names):
+            try:
+                self.metrics[name] = self.registry.get(name)
+            except (UnknownNameError, MetricError) as exc:
+                if name in PSEUDO_METRICS:
+                    self.source.bad(holder, i, f"{name} is always counted; name it in thresholds, not in metrics")
+                else:
+                    self.source.bad(holder, i, str(exc))
+        return tuple(names)
+
+    def case_bounds(self, raw: dict[Any, Any]) -> dict[str, tuple[Bound, ...]]:
+        """Read the thresholds of a case, or those of every case."""
+        out: dict[str, tuple[Bound, ...]] = {}
+        for key, value in raw.items():
+            simple = type(value) in (float, str)
+            if simple and (key, value) in self._bounds:
+                metric, bounds = self._bounds[key, value]
+                out[metric] = bounds
+            elif gates := self._case_gates(raw, key):
+                out[gates[0].metric] = tuple(g.bound for g in gates)
+                if simple:  # the same few come back in every case
+                    self._bounds[key, value] = gates[0].metric, out[gates[0].metric]
+        return out
+
+    def _case_gates(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
+        gates = self._read(raw, key)
+        if any(g.stat != "aggregate" or g.slice or g.owner for g in gates):
+            why = "a case has one score; stat, slice and owner belong to the file's thresholds"
+            self.source.bad(raw, key, f"{key}: {why}")
+            return []
+        if gates and gates[0].metric in PSEUDO_METRICS:
+            self.source.bad_key(raw, key, f"{key} is a share of cases; it belongs to the file's thresholds")
+            return []
+        return gates
+
+    def gates(self, raw: dict[Any, Any], owner: str, owners: Mapping[str, str]) -> list[Gate]:
+        """Read the thresholds of the file; a gate without an owner has that of its metric, else that of the file."""
+        out = []
+        for key in raw:
+            line, col = self.source.at(raw, key, on_key=True)
+            for gate in self._read(raw, key):
+                whose = gate.owner or owners.get(gate.metric, owner)
+                out.append(replace(gate, owner=whose, line=line, col=col))
+        return out
+
+    def check_names(self, names: Iterable[str], holder: dict[str, Any]) -> None:
+        """Complain about keys of *holder* that are no metrics of this file."""
+        for name in names:
+            if self.known(name) is None:
+                self.source.bad_key(holder, name, self.unknown(name))
+
+    def known(self, name: str) -> tuple[Direction, float, float] | None:
+        """Direction and range of a metric that this file computes, or None."""
+        if name in PSEUDO_METRICS:
+            return PSEUDO_METRICS[name], 0.0, 1.0
+        metric = self.metrics.get(name)
+        if metric is None and name in ALWAYS:
+            metric = self.metrics[name] = self.registry.get(name)
+        return (metric.direction, *metric.range) if metric is not None else None
+
+    def unknown(self, name: str) -> str:
+        """Say why thresholds cannot name *name*."""
+        near = did_you_mean(name, [*self.metrics, *PSEUDO_METRICS, *ALWAYS], most=1)
+        try:
+            self.registry.get(name)
+        except UnknownNameError as exc:
+            return f"unknown metric {name!r}{near}" if near else str(exc)
+        except MetricError as exc:
+            return str(exc)
+        return f"{name} is not computed; add it to metrics"
+
+    def _read(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
+        if not isinstance(key, str):
+            self.source.bad_key(raw, key, f"the key {key!r} is no metric")
+            return []
+        try:
+            metric, _ = split_stat(key)
+            if (known := self.known(metric)) is None:
+                self.source.bad_key(raw, key, self.unknown(metric))
+                return []
+            direction, low, high = known
+            gates = read_gates(key, raw[key], direction)
+            for gate in gates:
+                self._check(gate, low, high)
+        except ThresholdError as exc:
+            self.source.bad(raw, key, str(exc) if key in str(exc) else f"{key}: {exc}")
+            return []
+        return gates
+
+    @staticmethod
+    def _check(gate: Gate, low: float, high: float) -> None:
+        if gate.metric in PSEUDO_METRICS and gate.stat != "aggregate":
+            raise ThresholdError(f"{gate.metric} is one number for the whole suite; it has no {gate.stat}")
+        if gate.stat == "pass_rate":
+            low, high = 0.0, 1.0
+        check_range(gate.bound, gate.title, low, high)
+
+    def check_gates(self, gates: Iterable[Gate], cases: Sequence[GoldenCase]) -> None:
+        """Complain about gates that can have nothing to judge: an empty slice, a pass rate without thresholds."""
+        gates = list(gates)
+        there = _labels_of(cases, {key for gate in gates for key in gate.slice})
+        for gate in gates:
+            if gate.stat == "pass_rate" and not any(gate.metric in case.thresholds for case in cases):
+                what = f"{gate.title} counts cases that keep their threshold, but no case has one on {gate.metric}"
+                self.source.complain(gate.line, gate.col, f"{what}; add it to case_thresholds")
+            for why in _empty(gate.slice, there):
+                self.source.complain(gate.line, gate.col, f"{gate.title}: {why}")
+
+    def check_slices(self, slices: Sequence[Slice], holder: Any, cases: Sequence[GoldenCase]) -> None:
+        """Complain about slices, listed in *holder*, that no case is in."""
+        for i, part in enumerate(slices):
+            if not isinstance(part, str):
+                told = list(_empty(part, _labels_of(cases, part)))
+            elif any(True for case in cases for _ in _values(case, part)):
+                continue
+            else:
+                labels = {"tag", *(k for case in cases for k, v in case.sample.labels.items() if _is_word(v))}
+                written = part.partition(":")
+                meant = f"; write {{{written[0]}: {written[2].strip()}}}" if written[2] else did_you_mean(part, labels)
+                told = [f"no case has the label {part!r}{meant}"]
+            for why in told:
+                self.source.bad(holder, i, f"slices: {why}")
+
+
+def _labels_of(cases: Sequence[GoldenCase], keys: Collection[str]) -> dict[str, list[str]]:
+    """Return what the cases have for each of *keys*, sorted."""
+    found: dict[str, set[str]] = {key: set() for key in keys}
+    for case in cases if found else ():
+        for key, values in found.items():
+            values.update(_values(case, key))
+    return {key: sorted(values) for key, values in found.items()}
+
+
+def _empty(part: Mapping[str, str], labels: Mapping[str, list[str]]) -> Iterator[str]:
+    """Say which label of a slice no case has with that value."""
+    for key, value in part.items():
+        values = labels[key]
+        if value not in values and value != "none":
+            there = f"; there is {', '.join(values[:10])}" if values else f", and none has {key} at all"
+            yield f"no case has {key}: {value}{did_you_mean(value, values)}{there}"
+
+
+def _values(case: GoldenCase, key: str) -> Iterable[str]:
+    if key == "tag":
+        return case.tags
+    value = case.sample.labels.get(key)
+    return (str(value),) if _is_word(value) else ()
+
+
+def _is_word(value: Any) -> bool:
+    return value is not None and not isinstance(value, (dict, list))

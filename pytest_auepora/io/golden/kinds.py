@@ -1,0 +1,213 @@
+"""What a key of a golden file may hold: each kind reads a value and describes itself as JSON Schema.
+
+``read`` returns the value in the form the rest of the package uses, or `BAD` after complaining.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import did_you_mean
+from .source import Source, describe
+
+__all__ = ["BAD", "Choice", "Day", "Flag", "Free", "Kind", "Number", "Reason", "Text", "Whole", "name_of"]
+
+
+class _Bad:
+    def __repr__(self) -> str:
+        return "BAD"
+
+
+BAD: Any = _Bad()
+"""What reading returns when the value was complained about."""
+
+MAX_FREE_DEPTH = 50
+
+
+class Kind:
+    """Reads one value; ``expected`` says in a few words what belongs here."""
+
+    expected: str = ""
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        """Return the value read, or `BAD` after complaining; *holder* and *key* say where it stands."""
+        raise NotImplementedError
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of what is accepted."""
+        raise NotImplementedError
+
+    def refuse(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        """Complain that *value* is not what belongs here."""
+        if value is None:
+            source.bad(holder, key, f"{name_of(key)}has no value; write {self.expected}, or leave the key out")
+            return BAD
+        written = "" if isinstance(value, (str, list, dict)) else source.written(holder, key)
+        got = describe(value, written)
+        quote = ""
+        if self.expected.startswith("text") and isinstance(value, (bool, int, float, datetime.date)):
+            quote = f'; quote it: "{written or value}"'
+        near = did_you_mean(value, self.choices) if isinstance(value, str) else ""
+        source.bad(holder, key, f"{name_of(key)}expected {self.expected}, got {got}{near}{quote}")
+        return BAD
+
+    choices: Sequence[str] = ()
+
+
+def name_of(key: Any) -> str:
+    """How a complaint about the value at *key* begins."""
+    return f"{key}: " if isinstance(key, str) else ""
+
+
+class Text(Kind):
+    """A text that is not blank."""
+
+    expected = "text"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if type(value) is str and value and not value.isspace():
+            return value
+        return self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": r"\S"}
+
+
+class Choice(Kind):
+    """One of a few words."""
+
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
+        self.expected = f"one of {', '.join(choices)}"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        return value if isinstance(value, str) and value in self.choices else self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": list(self.choices)}
+
+
+class Flag(Kind):
+    """True or false."""
+
+    expected = "true or false"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        return value if isinstance(value, bool) else self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+
+class Whole(Kind):
+    """A whole number within bounds, both included."""
+
+    def __init__(self, least: int, most: int = 1_000_000) -> None:
+        self.least, self.most = least, most
+        self.expected = f"a whole number from {least} to {most}"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if type(value) is int and self.least <= value <= self.most:
+            return value
+        return self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
+
+class Number(Kind):
+    """A finite number above (or from) one limit, up to (or below) another."""
+
+    def __init__(self, least: float, below: float = math.inf, *, above: bool = False) -> None:
+        self.least, self.below, self.above = least, below, above
+        words = f"above {least:g}" if above else f"from {least:g}"
+        self.expected = f"a number {words}" + (f" and below {below:g}" if math.isfinite(below) else "")
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if type(value) in (int, float) and (value > self.least if self.above else value >= self.least):
+            try:
+                made = float(value)
+            except OverflowError:
+                made = math.inf
+            if made < self.below:
+                return made
+        return self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"type": "number", "exclusiveMinimum" if self.above else "minimum": self.least}
+        if math.isfinite(self.below):
+            out["exclusiveMaximum"] = self.below
+        return out
+
+
+class Day(Kind):
+    """A date; read as ISO text."""
+
+    expected = "a date such as 2026-01-31"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+            return value.isoformat()
+        if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
+            try:
+                return datetime.date.fromisoformat(value).isoformat()
+            except ValueError:
+                pass
+        return self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$", "format": "date"}
+
+
+class Reason(Kind):
+    """True, or better a reason; read as the reason, or None for false."""
+
+    expected = "a reason in words, or true"
+
+    def __init__(self, default: str) -> None:
+        self.default = default
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if isinstance(value, bool):
+            return self.default if value else None
+        if isinstance(value, str) and value.strip():
+            return value
+        return self.refuse(value, holder, key, source)
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"\S"}]}
+
+
+class Free(Kind):
+    """A mapping that is the user's own; its keys are text, and it can be written as JSON."""
+
+    expected = "a mapping"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if not isinstance(value, dict):
+            return self.refuse(value, holder, key, source)
+        return value if self._plain(value, source, 0) else BAD
+
+    def _plain(self, value: Any, source: Source, depth: int) -> bool:
+        good = True
+        for name, part in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(value, dict) and not isinstance(name, str):
+                written = describe(name)
+                source.bad_key(value, name, f"the key {written} is no text; quote it")
+                good = False
+            elif isinstance(part, (dict, list)):
+                if depth >= MAX_FREE_DEPTH:
+                    source.bad(value, name, f"nests more than {MAX_FREE_DEPTH} deep")
+                    return False
+                good = self._plain(part, source, depth + 1) and good
+            elif not isinstance(part, (str, int, float, bool, datetime.date, type(None))):
+                source.bad(value, name, f"{name_of(name)}a {type(part).__name__} cannot be stored as JSON")
+                good = False
+        return good
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "object"}

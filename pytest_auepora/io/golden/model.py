@@ -1,0 +1,136 @@
+"""What a golden file says, once it is read: a suite and its cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from ...core.by_fields import ByFields
+from ...core.types import EvaluationSample
+from ...regression.guards.thresholds import Bound, Gate
+from ...regression.policy import RegressionPolicy
+from ...regression.repeat_plan import ONCE, RepeatPlan
+
+if TYPE_CHECKING:
+    from ..spooled_cases import SpooledCases
+
+__all__ = ["LARGE", "GoldenCase", "GoldenSuite"]
+
+LARGE = 5_000
+"""Of a suite of more cases not all that was measured stays in memory."""
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class GoldenCase(ByFields):
+    """One golden case.
+
+    Attributes:
+        sample: the question and everything known about the right answer.
+        line: line of the file the case starts on, 1-based.
+        col: where on that line it starts; columns are counted as `ast` does, in UTF-8 bytes from 0.
+        end_col: the end of that line, counted alike, exclusive.
+        tags: its own tags, or those it inherits; the tags of the suite are not repeated here.
+        thresholds: bounds on its own scores; ``case_thresholds`` of the file merged in, the case's own win.
+        top_k: how many documents the system is asked for.
+        cluster: cases of one cluster are not independent of each other: the explicit key, else the cluster of the
+            case it is a variant of, else its own id.
+        content_hash: of everything that decides what a score of this case means; equal for equal content, whatever
+            the order of keys.  Tags, thresholds, ``skip`` and other matters of running are no part of it.
+        must_pass: whether the case may not fail whatever the suite's thresholds tolerate.
+        quarantine: ISO date until which the case guard leaves it alone.
+        skip: why it is not run, or None.
+        xfail: why it is expected to fail, or None.
+        timeout: seconds one call may take, or None.
+        moved: what became of labels whose chunks have other ids now, and how the case is matched (see
+            `labels.fallback.settle`); None as long as every label is where it was.
+        benchmark: options of the timing (rounds, iterations, warmup_rounds, group), or None if it is not timed.
+    """
+
+    sample: EvaluationSample
+    line: int = 0
+    col: int = 0
+    end_col: int = 0
+    tags: tuple[str, ...] = ()
+    thresholds: dict[str, tuple[Bound, ...]] = field(default_factory=dict)
+    top_k: int = 5
+    cluster: str = ""
+    content_hash: str = ""
+    must_pass: bool = False
+    quarantine: str | None = None
+    skip: str | None = None
+    xfail: str | None = None
+    timeout: float | None = None
+    benchmark: dict[str, Any] | None = None
+    moved: dict[str, Any] | None = None
+
+    @property
+    def id(self) -> str:
+        """The name it goes by everywhere."""
+        return self.sample.sample_id
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class GoldenSuite(ByFields):
+    """All cases of one golden file, and how they are to be judged.
+
+    ``cases`` are a tuple, or `SpooledCases` where there are too many for the memory.
+    """
+
+    name: str
+    path: Path
+    owner: str = ""
+    top_k: int = 5
+    metrics: tuple[str, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    policy: RegressionPolicy = field(default_factory=RegressionPolicy)
+    cases: Sequence[GoldenCase] = ()
+    fixture: str = "rag"
+    tags: tuple[str, ...] = ()
+    description: str = ""
+    repeat: RepeatPlan = ONCE
+    owners: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there are too many cases to hold all that is measured in memory."""
+        return len(self.cases) > LARGE
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The ids of all cases, in file order."""
+        return self.cases.ids if _are_spooled(self.cases) else [case.id for case in self.cases]
+
+    @property
+    def rows(self) -> Mapping[str, int]:
+        """Where each case stands in ``cases``, by id."""
+        return self.cases.rows if _are_spooled(self.cases) else {case.id: i for i, case in enumerate(self.cases)}
+
+    @property
+    def skipped(self) -> Iterable[GoldenCase]:
+        """The cases that are not run."""
+        if _are_spooled(self.cases):
+            return (self.cases[row] for row in self.cases.skipped)
+        return [case for case in self.cases if case.skip is not None]
+
+    def case(self, case_id: str) -> GoldenCase:
+        """Return the case called *case_id*.
+
+        Raises:
+            KeyError: there is none.
+        """
+        if _are_spooled(self.cases):
+            return self.cases[self.cases.rows[case_id]]
+        for case in self.cases:
+            if case.id == case_id:
+                return case
+        raise KeyError(case_id)
+
+    def samples(self) -> list[EvaluationSample]:
+        """The samples of all cases, in file order."""
+        return [case.sample for case in self.cases]
+
+
+def _are_spooled(cases: Sequence[GoldenCase]) -> TypeGuard[SpooledCases]:
+    return not isinstance(cases, (tuple, list))

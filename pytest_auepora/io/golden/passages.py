@@ -1,0 +1,149 @@
+"""Documents and passages as golden cases name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.types import Document
+from .containers import Field, ListOf, Record, table
+from .kinds import BAD, Free, Kind, Text, Whole
+from .source import Source, describe
+
+__all__ = ["Documents"]
+
+_ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
+_DOC = Field("doc", Text(), "Id of a source document; any chunk of it, or the one that holds the quote or span.")
+_QUOTE = Field("quote", Text(), "Words of the document; a chunk that holds them counts, however it was cut.")
+_SPAN = Field("span", ListOf(Whole(0, 10**12)), "Character offsets [start, end) in the document, end exclusive.")
+_GRADE = Field(
+    "grade", Whole(0, 100), "How relevant: 0 = judged and not relevant, 1 = relevant (default), 2 = more so."
+)
+_TEXT = Field("text", Text(), "What the document says; metrics that need evidence read it.")
+_METADATA = Field("metadata", Free(), "Anything else about the document.")
+
+_HINTS = {
+    "doc_id": " (did you mean 'id'?)",
+    "document": " (did you mean 'doc'?)",
+    "score": " (did you mean 'grade'?)",
+}
+
+
+_RELEVANT = Record("a relevant document", table(_ID, _DOC, _QUOTE, _SPAN, _GRADE, _TEXT, _METADATA), _HINTS)
+_CANDIDATE = Record("a candidate document", table(_ID, _TEXT, _METADATA), _HINTS)
+
+
+class _OneDocument(Kind):
+    """An id, or a mapping that says more; read as a `Document`."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.expected = "text (an id), or a mapping with id" + (" or doc" if "doc" in record.fields else "")
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if type(value) is str and value and not value.isspace():
+            return Document(value, "", {})
+        if not isinstance(value, dict):
+            return self.refuse(value, holder, key, source)
+        said = self.record.read_sound(value, source)
+        return BAD if said is BAD else self._make(said, value, source)
+
+    def _make(self, said: dict[str, Any], value: Any, source: Source) -> Any:
+        doc_id = said.get("id")
+        if (doc_id is None) != ("doc" in said):
+            source.bad_whole(value, f"a document has either id or doc, got {', '.join(value) or 'nothing'}")
+            return BAD
+        metadata = dict(said["metadata"]) if "metadata" in said else {}
+        text = said.get("text", "")
+        if doc_id is None:
+            if (passage := self._passage(said, value, source)) is None:
+                return BAD
+            metadata.update(passage)
+            doc_id, text = said["doc"], said.get("quote", text)
+        elif "quote" in said or "span" in said:
+            odd = "quote" if "quote" in said else "span"
+            source.bad_key(value, odd, f"a {odd} is looked up in a source document: write doc, not id")
+            return BAD
+        if "grade" in said:
+            metadata["grade"] = said["grade"]
+        return Document(doc_id, text, metadata)
+
+    def _passage(self, said: dict[str, Any], value: Any, source: Source) -> dict[str, Any] | None:
+        if "quote" in said and len({"quote", "span", "text"} & said.keys()) > 1:
+            source.bad_key(value, "quote", "a quote stands alone: no span or text beside it")
+            return None
+        if "quote" in said:
+            return {"match": "quote"}
+        if "span" not in said:
+            return {"match": "doc"}
+        span = said["span"]
+        if len(span) != 2 or span[0] >= span[1]:
+            source.bad(value, "span", f"span: expected [start, end] with start < end, got {span}")
+            return None
+        return {"match": "span", "start": span[0], "end": span[1]}
+
+    def schema(self) -> dict[str, Any]:
+        made = self.record.schema()
+        text = {"type": "string", "pattern": r"\S"}
+        if "doc" not in self.record.fields:
+            return {"anyOf": [text, {**made, "required": ["id"]}]}
+        properties = {**made["properties"], "span": {**made["properties"]["span"], "minItems": 2, "maxItems": 2}}
+        by_id = _without(properties, "doc", "quote", "span")
+        by_quote = _without(properties, "id", "span", "text")
+        by_place = _without(properties, "id", "quote")
+        return {
+            "anyOf": [text, _object(by_id, "id"), _object(by_quote, "doc", "quote"), _object(by_place, "doc")],
+        }
+
+
+def _without(properties: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {k: v for k, v in properties.items() if k not in names}
+
+
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+class Documents(ListOf):
+    """A list of documents, each given once; read as `Document` objects."""
+
+    def __init__(self, *, relevant: bool) -> None:
+        super().__init__(_OneDocument(_RELEVANT if relevant else _CANDIDATE))
+        self.expected = "a list of documents" + (" ([] if the system should refuse)" if relevant else "")
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        if type(value) is list and _all_ids(value):
+            return [Document(doc_id, "", {}) for doc_id in value]
+        out = super().read(value, holder, key, source)
+        if out is BAD or len(out) < 2:
+            return out
+        seen: set[Any] = set()
+        good = True
+        for i, doc in enumerate(out):
+            name = _place_of(doc) if doc.metadata else doc.doc_id
+            if name in seen:
+                source.bad(value, i, f"{describe(doc.doc_id)} is listed twice")
+                good = False
+            seen.add(name)
+        return out if good else BAD
+
+    def schema(self) -> dict[str, Any]:
+        return {**super().schema(), "uniqueItems": True}
+
+
+def _all_ids(value: list[Any]) -> bool:
+    """Whether these are ids, each given once: what most lists of documents are; read in a third of the time."""
+    for part in value:
+        if type(part) is not str or not part or part.isspace():
+            return False
+    return len(set(value)) == len(value)
+
+
+def _place_of(doc: Document) -> Any:
+    """What the document names: itself, or a passage of it."""
+    match doc.metadata.get("match"):
+        case None:
+            return doc.doc_id
+        case "quote":
+            return doc.doc_id, doc.text
+        case kind:
+            return doc.doc_id, kind, doc.metadata.get("start"), doc.metadata.get("end")

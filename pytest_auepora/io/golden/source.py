@@ -1,0 +1,215 @@
+"""A golden file while it is being read: where every key and value stands, and all that is wrong with it."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from ...errors import GoldenFileError, Problem
+
+__all__ = ["MAX_BYTES", "Mark", "Source", "Spot", "decode", "describe", "too_large"]
+
+MAX_BYTES = 50_000_000
+"""How large a golden file may be."""
+
+_BREAK = r"\r\n|\r|\n"
+_PLAIN_END = r"\s#|:\s|[,\[\]{}\r\n]|:$"
+
+
+class Mark(Protocol):
+    """A place in the text, all 0-based: characters from the start, lines, characters from the start of the line."""
+
+    @property
+    def index(self) -> int: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+
+
+class Spot(NamedTuple):
+    """A place that a reader of ours found; *index* is left out where lines and columns say it all."""
+
+    line: int
+    column: int
+    index: int = 0  # type: ignore[assignment]  # hides the method of tuples, as the protocol asks
+
+
+class Source:
+    """One golden file: its text, the places of its values, and the problems found so far.
+
+    ``marks`` maps ``id(container)`` to a list of marks: the container's own, then for a mapping those of key and
+    value in turn, in the order of its keys, for a sequence those of its items.  ``starts`` has the own marks of some
+    more containers; ``locate`` fills in all others when they are asked for.  Identities are stable because the values
+    are held by whoever reads them, and those under repeated keys by ``dropped``.  With ``by_index``, lines are
+    counted from ``Mark.index``.  ``before`` is how many lines of the file come before the text.
+    """
+
+    before = 0
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.marks: dict[int, list[Mark]] = {}
+        self.starts: dict[int, Mark] = {}
+        self.locate: Callable[[], None] | None = None
+        self.by_index = False
+        self.dropped: list[Any] = []
+        self.problems: list[Problem] = []
+        self._lines: list[str] | None = None
+        self._starts: list[int] | None = None
+
+    @classmethod
+    def load(cls, path: Path, max_bytes: int = MAX_BYTES, instead: str = "") -> Source:
+        """Read the file at *path*; *instead* is what else than splitting may be done with a larger one.
+
+        Raises:
+            GoldenFileError: it is not there, not readable, too large, or no UTF-8.
+        """
+        source = cls(str(path), "")
+        try:
+            with path.open("rb") as file:
+                # room for what may be read is taken before anything is: of a file, no more than it needs
+                size = os.fstat(file.fileno()).st_size
+                data = file.read(min(size, max_bytes) + 1)
+                if size < len(data) <= max_bytes:  # a pipe, which has no size, or the file has grown
+                    data += file.read(max_bytes + 1 - len(data))
+        except OSError as exc:
+            source.complain(0, 0, f"cannot be read: {exc.strerror or exc}")
+            raise source.error() from None
+        if len(data) > max_bytes:
+            source.complain(0, 0, too_large(max_bytes, instead))
+            raise source.error()
+        return cls(str(path), decode(data, source))
+
+    @property
+    def lines(self) -> list[str]:
+        """The text by lines, as editors number them."""
+        if self._lines is None:
+            self._lines = re.split(_BREAK, self.text) if "\r" in self.text else self.text.split("\n")
+        return self._lines
+
+    def place(self, mark: Mark) -> tuple[int, int]:
+        """Line and column of *mark*, both 1-based, the column in characters."""
+        if self.by_index:
+            return self.place_at(mark.index)
+        return mark.line + 1, mark.column + 1
+
+    def place_at(self, index: int) -> tuple[int, int]:
+        """Line and column, both 1-based, of the character at *index*."""
+        if self._starts is None:
+            self._starts = [0, *(m.end() for m in re.finditer(_BREAK, self.text))]
+        line = bisect_right(self._starts, index)
+        return line, index - self._starts[line - 1] + 1
+
+    def marks_of(self, holder: Any) -> list[Mark]:
+        """Return the marks of a container, empty where none are known."""
+        if id(holder) not in self.marks and self.locate is not None:
+            locate, self.locate = self.locate, None
+            locate()
+        return self.marks.get(id(holder), [])
+
+    def take_marks(self, root: Any, twin: Source, same: Any) -> None:
+        """Take over the marks of *same*, a value equal to *root* that *twin* has located."""
+        pairs = [(root, same)]
+        for value, located in pairs:
+            self.marks[id(value)] = twin.marks[id(located)]
+            parts = (value.values(), located.values()) if isinstance(value, dict) else (value, located)
+            pairs += [pair for pair in zip(*parts, strict=True) if isinstance(pair[0], (dict, list))]
+
+    def forget(self) -> None:
+        """Drop what was found so far, to begin anew."""
+        self.marks.clear()
+        self.starts.clear()
+        self.problems.clear()
+
+    def at(self, holder: Any, key: Any = None, *, on_key: bool = False) -> tuple[int, int]:
+        """Where *holder* starts, or its value at *key* (a key or an index), or that key itself; (0, 0) if unknown."""
+        mark = self.starts.get(id(holder)) if key is None else None
+        mark = mark or self._mark(holder, key, on_key)
+        return self.place(mark) if mark is not None else (0, 0)
+
+    def _mark(self, holder: Any, key: Any, on_key: bool) -> Mark | None:
+        marks = self.marks_of(holder)
+        number = 0
+        if key is not None:
+            number = 2 * list(holder).index(key) + (1 if on_key else 2) if isinstance(holder, Mapping) else key + 1
+        return marks[number] if number < len(marks) else None
+
+    def bad(self, holder: Any, key: Any, message: str) -> None:
+        """Complain about the value of *holder* at *key*."""
+        self.complain(*self.at(holder, key), message)
+
+    def bad_key(self, holder: Any, key: Any, message: str) -> None:
+        """Complain about the key *key* itself."""
+        self.complain(*self.at(holder, key, on_key=True), message)
+
+    def bad_whole(self, holder: Any, message: str) -> None:
+        """Complain about *holder* as a whole, at its start."""
+        self.complain(*self.at(holder), message)
+
+    def complain(self, line: int, col: int, message: str) -> None:
+        """Add one problem at a place; line 0 means the whole file."""
+        self.problems.append(Problem(self.path, line, col, message))
+
+    def error(self) -> GoldenFileError:
+        """Return all problems as one error, in file order."""
+        return GoldenFileError(sorted(self.problems, key=lambda p: (p.line, p.col)))
+
+    def written(self, holder: Any, key: Any) -> str:
+        """The scalar at *key* as it stands in the file, or an empty string where that cannot be told."""
+        mark = self._mark(holder, key, False)
+        if mark is None:
+            return ""
+        line, col = self.place(mark)
+        rest = self.lines[line - 1][col - 1 :]
+        end = re.search(_PLAIN_END, rest)
+        return (rest[: end.start()] if end else rest).strip()
+
+
+def decode(data: bytes, source: Source, offset: int = 0) -> str:
+    """Return *data* as text; raises `GoldenFileError` with the place of what is no UTF-8, told to *source*."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        source.complain(1, 1, "is UTF-16; save it as UTF-8")
+        raise source.error()
+    try:
+        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        before = data[: exc.start]
+        line = len(re.findall(_BREAK, before.decode("utf-8"))) + 1
+        col = len(re.split(_BREAK, before.decode("utf-8"))[-1]) + 1
+        what = f"byte {data[exc.start]:#04x} at offset {offset + exc.start} is not UTF-8; save the file as UTF-8"
+        source.complain(line, col, what)
+    raise source.error()
+
+
+def describe(value: Any, written: str = "") -> str:
+    """Say what *value* is, and for text that was read as something else how it stands in the file."""
+    if isinstance(value, str):
+        short = value if len(value) <= 40 else value[:37] + "…"
+        return repr(short) if value.strip() else "an empty text"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, (list, tuple)):
+        return "a list" if value else "an empty list"
+    if value is None:
+        return "nothing"
+    kinds = {"bool": str(value).lower(), "int": "a whole number", "float": "a number", "date": "a date",
+             "datetime": "a date"}  # fmt: skip
+    kind = kinds.get(type(value).__name__, f"a {type(value).__name__}")
+    return f"`{written}`, which is read as {kind}" if written else f"{value!r} ({kind})"
+
+
+def too_large(max_bytes: int, instead: str = "") -> str:
+    """Return the complaint about a file of more than *max_bytes*; who set them is not told of *instead*."""
+    more = f", {instead}" if instead and max_bytes == MAX_BYTES else ""
+    return f"is larger than {max_bytes:,} bytes; split it{more}"

@@ -1,0 +1,159 @@
+"""YAML by the parser's events: values are built as they come, and noted where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
+
+from ..golden.source import Source
+from .plain import NeedsWhole
+from .problems import NotYaml, TooDeep, YamlProblem
+from .scalars import NeedsGraph, Plain
+
+__all__ = ["Parser", "parse"]
+
+Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's parser, or the slow one where PyYAML was built without it."""
+
+
+def parse(source: Source, located: int, depth: int, max_depth: int) -> Any:
+    """Return the value of the text of *source*, which stands *depth* levels deep; locate it down to *located*.
+
+    Raises:
+        YamlProblem: no YAML, more than one document, lists and mappings nested beyond *max_depth*.
+        NeedsGraph: events alone do not say what the value is.
+        NeedsWhole: something is to be said about a place that was not noted.
+    """
+    try:
+        parser = Parser(source.text)
+        try:
+            return _document(parser.get_event, _Builder(parser.get_event, source, located, max_depth), depth)
+        finally:
+            parser.dispose()
+    except yaml.YAMLError as exc:
+        raise NotYaml(exc) from exc
+
+
+def _document(get: Callable[[], Any], builder: _Builder, depth: int) -> Any:
+    get()  # stream start
+    event = get()
+    if isinstance(event, yaml.StreamEndEvent):
+        return None
+    value = builder.value(get(), depth)
+    get()  # document end
+    event = get()
+    if not isinstance(event, yaml.StreamEndEvent):
+        raise YamlProblem("a second document starts here; a golden file holds one", event.start_mark)
+    return value
+
+
+class _Builder:
+    """Turns events into values.  The loops are written out: they run once for every scalar of the file."""
+
+    def __init__(self, get: Callable[[], Any], source: Source, located: int, max_depth: int) -> None:
+        self.get = get
+        self.source = source
+        self.located = located
+        self.max_depth = max_depth
+        self.plain = Plain()
+        self.keys: dict[str, Any] = {}
+
+    def value(self, event: Any, depth: int) -> Any:
+        """Build the value that starts with *event*."""
+        kind = event.__class__
+        if kind is MappingStartEvent:
+            return self.mapping(event, depth + 1)
+        if kind is SequenceStartEvent:
+            return self.sequence(event, depth + 1)
+        if kind is not ScalarEvent or event.anchor is not None:
+            raise NeedsGraph
+        return self.scalar(event)
+
+    def scalar(self, event: Any) -> Any:
+        plain, quoted = event.implicit
+        text = event.value
+        if plain:
+            return self.plain.resolve(text, event.start_mark) if text[:1] in self.plain.table else text
+        if not quoted:
+            raise NeedsGraph
+        return text
+
+    def sequence(self, event: Any, depth: int) -> list[Any]:
+        get, table = self.get, self.plain.table
+        out: list[Any] = []
+        marks = self.start(out, event, depth)
+        while (kind := (event := get()).__class__) is not SequenceEndEvent:
+            if marks is not None:
+                marks.append(event.start_mark)
+            if kind is ScalarEvent and event.anchor is None:
+                text = event.value
+                plain, quoted = event.implicit
+                if (plain and text[:1] in table) or not (plain or quoted):
+                    text = self.scalar(event)
+                out.append(text)
+            else:
+                out.append(self.value(event, depth))
+        return out
+
+    def mapping(self, event: Any, depth: int) -> dict[Any, Any]:
+        get, table, keys = self.get, self.plain.table, self.keys
+        out: dict[Any, Any] = {}
+        marks = self.start(out, event, depth)
+        while (kind := (event := get()).__class__) is not MappingEndEvent:
+            key_event = event
+            if kind is ScalarEvent and event.anchor is None and event.implicit[0]:
+                key = keys[event.value] if event.value in keys else self.new_key(event)
+            else:
+                key = self.key(event, depth)
+            event = get()
+            if event.__class__ is ScalarEvent and event.anchor is None:
+                value = event.value
+                plain, quoted = event.implicit
+                if (plain and value[:1] in table) or not (plain or quoted):
+                    value = self.scalar(event)
+            else:
+                value = self.value(event, depth)
+            if key in out:
+                self.twice(out, key, key_event.start_mark, marks)
+                self.source.dropped.append(value)
+                continue
+            out[key] = value
+            if marks is not None:
+                marks += (key_event.start_mark, event.start_mark)
+        return out
+
+    def new_key(self, event: Any) -> Any:
+        """Resolve a plain key, once: the same few come back in every case."""
+        text = event.value
+        # a lone = has a tag of its own in YAML 1.1, which PyYAML drops in keys and refuses in values
+        key = self.keys[text] = text if text == "=" else self.plain.resolve(text, event.start_mark)
+        return key
+
+    def key(self, event: Any, depth: int) -> Any:
+        """Build a key that is no plain scalar."""
+        key = self.value(event, depth)
+        if isinstance(key, (list, dict)):
+            raise YamlProblem("a list or mapping cannot be a key", event.start_mark)
+        return key
+
+    def start(self, out: Any, event: Any, depth: int) -> list[Any] | None:
+        """Begin a container; return the list of marks to fill, or None where nothing is located."""
+        if event.anchor is not None or event.tag is not None:
+            raise NeedsGraph
+        if depth > self.max_depth:
+            raise TooDeep(self.max_depth, event.start_mark)
+        if depth <= self.located:
+            marks = self.source.marks[id(out)] = [event.start_mark]
+            return marks
+        if depth == self.located + 1:
+            self.source.starts[id(out)] = event.start_mark
+        return None
+
+    def twice(self, out: dict[Any, Any], key: Any, mark: Any, marks: list[Any] | None) -> None:
+        if marks is None:
+            raise NeedsWhole
+        first, _ = self.source.place(marks[2 * list(out).index(key) + 1])
+        self.source.complain(*self.source.place(mark), f"{key!r} is given twice, first on line {first}")

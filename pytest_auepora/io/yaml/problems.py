@@ -1,0 +1,88 @@
+"""What is wrong with a YAML file, in words that say what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...core.git import CONFLICT, conflict_line
+from ..golden.source import Source
+
+if TYPE_CHECKING:
+    import yaml
+
+__all__ = ["NotYaml", "TooDeep", "YamlProblem", "explain"]
+
+_ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do
+    "mapping values are not allowed": "put quotes round a text that holds a colon",
+    "could not find expected ':'": "a key needs a colon and a blank after it, a long text quotes or a |",
+    "did not find expected key": "check the indentation of this line and of those before it",
+    "expected <block end>": "check the indentation of this line and of those before it",
+    "did not find expected '-' indicator": "check the indentation of this line and of those before it",
+    "expected ',' or ']'": "a list in brackets is not closed, misses a comma, or holds an unquoted bracket",
+    "expected ',' or '}'": "a mapping in braces is not closed, or misses a comma",
+    "found unexpected end of stream": "a quote is not closed",
+    "cannot start any token": "put quotes round a text that begins with this character",
+    "unknown escape character": "double a backslash, or use single quotes",
+}
+
+
+class YamlProblem(Exception):
+    """One thing wrong at one place; *mark* may be None where the place is not known."""
+
+    def __init__(self, message: str, mark: Any) -> None:
+        super().__init__(message)
+        self.mark = mark
+
+
+class TooDeep(YamlProblem):
+    """Lists and mappings nest beyond the limit."""
+
+    def __init__(self, limit: int, mark: Any) -> None:
+        super().__init__(f"lists and mappings nest more than {limit} deep here", mark)
+
+
+class NotYaml(YamlProblem):
+    """What the parser itself *said*."""
+
+    def __init__(self, said: yaml.YAMLError) -> None:
+        super().__init__(str(said), None)
+        self.said = said
+
+
+def explain(exc: Exception, source: Source) -> None:
+    """Add what *exc* says to the problems of *source*: a `YamlProblem`, or an exception of the parser."""
+    import yaml
+
+    if isinstance(exc, NotYaml):
+        exc = exc.said
+    if isinstance(exc, yaml.reader.ReaderError):
+        _unprintable(exc, source)
+        return
+    if conflict := conflict_line(source.text):
+        source.complain(conflict, 1, CONFLICT)
+        return
+    mark = getattr(exc, "problem_mark", None) or getattr(exc, "context_mark", None) or getattr(exc, "mark", None)
+    line, col = source.place(mark) if mark is not None else (0, 0)
+    if isinstance(exc, yaml.MarkedYAMLError):
+        source.complain(line, col, _syntax(exc, source, line, col))
+    else:
+        source.complain(line, col, str(exc))
+
+
+def _syntax(exc: yaml.MarkedYAMLError, source: Source, line: int, col: int) -> str:
+    text = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
+    indent = text[: len(text) - len(text.lstrip())]
+    if "\t" in indent or text[col - 1 : col] == "\t":
+        return "a tab indents this line; YAML takes spaces only"
+    said = exc.problem or exc.context or "no YAML"
+    while_doing = f" {exc.context}" if exc.context and exc.problem else ""
+    advice = next((f"; {hint}" for words, hint in _ADVICE.items() if words in said), "")
+    return f"not YAML: {said}{while_doing}{advice}"
+
+
+def _unprintable(exc: Any, source: Source) -> None:
+    # libyaml counts bytes, the pure-Python reader characters
+    bad = exc.character if isinstance(exc.character, int) else ord(exc.character[:1] or "\0")
+    index = source.text.find(chr(bad))
+    line, col = source.place_at(index) if index >= 0 else (0, 0)
+    source.complain(line, col, f"the control character U+{bad:04X} is not allowed in YAML; remove or escape it")

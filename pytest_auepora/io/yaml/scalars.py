@@ -1,0 +1,91 @@
+"""Scalars of YAML that stand without quotes: what they look like decides what they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .problems import YamlProblem
+
+__all__ = ["NeedsGraph", "Plain", "construct_scalar"]
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+# What is plain in every file needs no PyYAML, which takes long to import: its words, whole numbers and simple fractions
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("null", "Null", "NULL", "~", ""), None),
+}
+_OF_WORDS = frozenset("yYnNtTfFoO")
+_OF_NUMBERS = frozenset("0123456789+-.")
+"""How numbers and dates begin."""
+_IN_NUMBERS = frozenset("0123456789abcdefABCDEFxinINTtZ_:+-. \t")
+"""All that stands in numbers and dates, and little else."""
+_SHORT = 15
+
+
+class NeedsGraph(Exception):
+    """An anchor, an alias, a tag or a merge key: events alone do not say what the value is."""
+
+
+class Plain:
+    """Resolves plain scalars as `yaml.SafeLoader` does: what they look like decides what they are."""
+
+    table = frozenset(("", *"~<=!&*")) | _OF_WORDS | _OF_NUMBERS
+    """How a text begins that may be something else."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+        self._constructor: Any = None
+
+    def resolve(self, text: str, mark: Any) -> Any:
+        """Return what *text* stands for.
+
+        Raises:
+            YamlProblem: it looks like a number or a date and is none.
+            NeedsGraph: it merges mappings.
+        """
+        if text in _WORDS:
+            return _WORDS[text]
+        if text in self._made:
+            return self._made[text]
+        if text[0] in _OF_WORDS or text[0] not in self.table:
+            return text
+        if text[0] in _OF_NUMBERS:
+            if not _IN_NUMBERS.issuperset(text):
+                return text
+            whole, point, fraction = text.partition(".")
+            if (
+                whole.isdigit()
+                and len(text) <= _SHORT
+                and (fraction.isdigit() if point else whole[0] != "0" or whole == "0")
+            ):
+                value = self._made[text] = float(text) if point else int(text)
+                return value
+        return self._by_yaml(text, mark)
+
+    def _by_yaml(self, text: str, mark: Any) -> Any:
+        """Resolve the rare rest: dates, signs, other bases and exponents."""
+        import yaml
+
+        if self._constructor is None:
+            self._constructor = yaml.constructor.SafeConstructor()
+        for tag, looks_like in yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ()):
+            if looks_like.match(text):
+                if tag == _MERGE:
+                    raise NeedsGraph
+                value = self._made[text] = construct_scalar(self._constructor, tag, text, mark)
+                return value
+        return text
+
+
+def construct_scalar(constructor: Any, tag: str, text: str, mark: Any) -> Any:
+    """Make the value of a scalar whose tag is known."""
+    import yaml
+
+    node = yaml.ScalarNode(tag, text, mark, mark)
+    try:
+        return constructor.construct_object(node, deep=True)
+    except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
+        word = tag.rpartition(":")[2]
+        raise YamlProblem(f"`{text[:40]}` looks like a {word} and is none ({exc}); quote it", mark) from None

@@ -1,0 +1,204 @@
+"""The metrics over what was said about retrieved chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum, log2
+from typing import ClassVar
+
+from ...core.metrics_base import Measurement, NotApplicable
+from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
+from ..options import choice
+from .base import Labelled
+from .labels import ChunkLabels, Labels, LabelSource
+
+__all__ = [
+    "LabelMRRAtK",
+    "MisleadingRateAtK",
+    "NDCGLabelledAtK",
+    "SufficiencyHitAtK",
+    "SufficiencyRateAtK",
+    "TopicalPrecisionAtK",
+]
+
+
+@dataclass(eq=False, repr=False)
+class _OverChunks(Labelled):
+    """Looks at the labels of the first k chunks; a repeated chunk keeps its slot and counts once.
+
+    Args:
+        k: how many chunks are looked at.
+        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
+        unjudged: an unlabelled chunk is ``irrelevant``, or ``skip``: left out of the list, whose first k labelled
+            chunks count then.
+    """
+
+    k: int
+    labels: str | LabelSource = "golden"
+    unjudged: str = choice("irrelevant", "skip")
+
+    wanted: ClassVar[tuple[str, ...]] = ()
+    interval: ClassVar[str] = ""  # the mean, with a detail added
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        depth = self.k if self.unjudged == "irrelevant" else len(outputs.retrieved)
+        known = self._source.chunk_labels(sample, outputs, self.wanted, depth)
+        if isinstance(known, NotApplicable):
+            return known
+        if outputs.retrieved and not any(self._says(labels) for labels in known.judged):
+            return NotApplicable(f"no chunk is labelled {' or '.join(self.wanted)}")
+        top = self._top(known, outputs)
+        n_judged = sum(labels is not None for labels in top)
+        seen = self._value(top, known)
+        if isinstance(seen, NotApplicable):
+            return seen
+        return Measurement(seen, details={f"judged@{self.k}": n_judged / len(top) if top else 0.0})
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Details: ``judged@k``, the mean share of labelled chunks, without which the score cannot be read."""
+        result, name = super().aggregate(measurements), f"judged@{self.k}"
+        if shares := [m.details[name] for m in measurements if name in m.details]:
+            result.details[name] = fsum(shares) / len(shares)
+        return result
+
+    def _says(self, labels: Labels | None) -> bool:
+        return labels is not None and any(name in labels for name in self.wanted)
+
+    def _top(self, known: ChunkLabels, outputs: SystemOutputs) -> list[Labels | None]:
+        """Return the labels of the slots that count: None where there are none, nothing where a chunk repeats."""
+        out: list[Labels | None] = []
+        seen: set[str] = set()
+        for r, labels in zip(outputs.retrieved, known.retrieved, strict=False):
+            said = labels if self._says(labels) else None
+            if said is not None or self.unjudged == "irrelevant":
+                out.append(self._repeated(said) if r.doc.doc_id in seen else said)
+            seen.add(r.doc.doc_id)
+        return out[: self.k]
+
+    def _repeated(self, said: Labels | None) -> Labels | None:
+        return None if said is None else {}
+
+    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+        """Return the score of one list."""
+        raise NotImplementedError
+
+    def _count(self, top: Sequence[Labels | None]) -> int:
+        (name,) = self.wanted
+        return sum(labels is not None and labels.get(name, False) for labels in top)
+
+    def _share(self, top: Sequence[Labels | None]) -> float | NotApplicable:
+        if self.unjudged == "irrelevant":
+            return self._count(top) / self.k
+        return self._count(top) / len(top) if top else NotApplicable("none of the returned chunks is labelled")
+
+
+class TopicalPrecisionAtK(_OverChunks):
+    """Share of the first k chunks that are about what the query asks for."""
+
+    stem = "topical_precision@{k}"
+    wanted = ("topically_relevant",)
+    formula = "topically relevant chunks among the first k / k"
+
+    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+        return self._share(top)
+
+
+class SufficiencyRateAtK(_OverChunks):
+    """Share of the first k chunks that alone hold sufficient evidence."""
+
+    stem = "sufficiency_rate@{k}"
+    wanted = ("evidence_sufficient",)
+    formula = "sufficient chunks among the first k / k"
+
+    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+        return self._share(top)
+
+
+class SufficiencyHitAtK(_OverChunks):
+    """1 where one of the first k chunks holds sufficient evidence, else 0."""
+
+    stem = "sufficiency_hit@{k}"
+    wanted = ("evidence_sufficient",)
+    formula = "[at least one sufficient chunk among the first k]"
+
+    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+        return float(self._count(top) > 0)
+
+
+class MisleadingRateAtK(_OverChunks):
+    """Share of the first k chunks that would mislead; every occurrence of a repeated chunk counts.
+
+    N/a where none of them is labelled: silence does not make a chunk harmless.
+    """
+
+    stem = "misleading_rate@{k}"
+    direction = "lower"
+    wanted = ("misleading",)
+    formula = "misleading chunks among the first k / k"
+
+    def _repeated(self, said: Labels | None) -> Labels | None:
+        return said
+
+    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+        if all(labels is None for labels in top):
+            return NotApplicable(f"none of the first {self.k} chunks is labelled misleading or not")
+        return self._share(top)
+
+
+class LabelMRRAtK(_OverChunks):
+    """1 / rank of the first chunk that is about what the query asks for, 0 where the first k hold none."""
+
+    stem = "label_mrr@{k}"
+    target = TargetCategory.RETRIEVAL_ACCURACY
+    wanted = ("topically_relevant",)
+    formula = "1 / rank of the first topically relevant chunk among the first k"
+
+    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+        ranks = [i for i, labels in enumerate(top, 1) if labels is not None and labels.get("topically_relevant")]
+        return 1 / ranks[0] if ranks else 0.0
+
+
+@dataclass(eq=False, repr=False)
+class NDCGLabelledAtK(_OverChunks):
+    """nDCG over labels: sufficient evidence gains 2² - 1 = 3, topical relevance 1.  Blind to what nobody labelled.
+
+    Args:
+        k: how many chunks are looked at.
+        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
+        unjudged: an unlabelled chunk is ``irrelevant``, or ``skip``.
+        ideal: the best order of everything labelled for the case (``judged``), or of the first k returned chunks
+            alone (``retrieved``).
+    """
+
+    ideal: str = choice("judged", "retrieved")
+
+    stem = "ndcg_labelled@{k}"
+    target = TargetCategory.RETRIEVAL_ACCURACY
+    wanted = ("topically_relevant", "evidence_sufficient")
+    formula = "DCG/IDCG, DCG = Σ (2^w - 1)/log₂(rank + 1), w = 2 sufficient, 1 topical, 0 otherwise"
+
+    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+        given = [_grade(labels) for labels in top]
+        best = sorted(given, reverse=True)
+        if self.ideal == "judged":  # never less than what was given, or a passage found twice would exceed 1
+            judged = sorted(map(_grade, known.judged), reverse=True)
+            n = max(len(judged), len(best))
+            best = [max(a, b) for a, b in zip(_filled(judged, n), _filled(best, n), strict=True)]
+        ideal = _dcg(best[: self.k])
+        return _dcg(given) / ideal if ideal else NotApplicable("nothing that is labelled is relevant")
+
+
+def _grade(labels: Labels | None) -> int:
+    if labels is None:
+        return 0
+    return 2 if labels.get("evidence_sufficient") else int(labels.get("topically_relevant", False))
+
+
+def _filled(grades: list[int], n: int) -> list[int]:
+    return grades + [0] * (n - len(grades))
+
+
+def _dcg(grades: Sequence[int]) -> float:
+    return sum((2.0**grade - 1) / log2(rank + 1) for rank, grade in enumerate(grades, 1))

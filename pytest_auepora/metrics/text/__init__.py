@@ -1,0 +1,1 @@
+"""Tokens, n-grams, ROUGE, BLEU: what text metrics count."""

@@ -1,0 +1,56 @@
+"""What an answer is compared with: reference texts, the query, the evidence; or why there is nothing."""
+
+from __future__ import annotations
+
+from ...core.metrics_base import NotApplicable
+from ...core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
+
+__all__ = [
+    "answer_text",
+    "comparison_target",
+    "evidence_texts",
+    "targets",
+]
+
+
+def answer_text(outputs: SystemOutputs) -> str:
+    """Return the answer, an empty string where there is none."""
+    return outputs.response.text or ""
+
+
+def comparison_target(compare_to: str) -> TargetCategory:
+    """Return which target a comparison with the reference, or with the query, speaks about."""
+    if compare_to == "query":
+        return TargetCategory.GENERATION_RELEVANCE
+    return TargetCategory.GENERATION_CORRECTNESS
+
+
+def targets(sample: EvaluationSample, compare_to: str = "reference") -> list[str] | NotApplicable:
+    """Return the texts an answer may agree with, best first: the reference and its alternatives, or the query."""
+    if compare_to == "query":
+        return [sample.query] if sample.query.strip() else NotApplicable("the query is empty")
+    if sample.reference_answer is None:
+        return NotApplicable("no reference_answer")
+    alternatives = sample.reference_answer.metadata.get("alternatives") or []
+    if isinstance(alternatives, str):
+        alternatives = [alternatives]
+    texts = [str(t) for t in (sample.reference_answer.text, *alternatives) if t is not None and str(t).strip()]
+    return texts or NotApplicable("reference_answer is empty")
+
+
+def evidence_texts(sample: EvaluationSample, outputs: SystemOutputs, source: str) -> list[str] | NotApplicable:
+    """Return the evidence, one text a document; an empty list where nothing was retrieved.
+
+    Documents that are known by their id alone say nothing about an answer: n/a.
+    """
+    docs: list[Document]
+    if source == "relevant":
+        if not sample.relevant_docs:
+            return NotApplicable("no relevant_docs")
+        docs = sample.relevant_docs
+    else:
+        docs = [r.doc for r in outputs.retrieved]
+    texts = [d.text for d in docs if d.text and d.text.strip()]
+    if docs and not texts:
+        return NotApplicable(f"the {source} documents carry no text")
+    return texts

@@ -1,0 +1,65 @@
+"""Recording in the process that runs the cases: every answer is packed as it is measured, redacted by the project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from ..core.metrics_base import Metric
+from ..core.run import CaseResult
+from ..core.types import SystemOutputs
+from ..evaluation.document_texts import Recording
+from ..evaluation.recording import CAP, RecordedAnswer, record
+from ..io.golden.load import GoldenCase
+from .session import AueporaSession
+
+__all__ = ["Keeper", "make_keeper"]
+
+
+def make_keeper(session: AueporaSession) -> Keeper | None:
+    """Return what records answers, or None where none are to be kept: no history, a replay, a cap of 0."""
+    from .history_recorder import history_place
+
+    config = session.config
+    cap = _cap(config)
+    if not cap or not config.pluginmanager.hasplugin("auepora-collecting") or history_place(config) is None:
+        return None
+    if session.answers.asks_nothing:
+        return None  # the run that is replayed has them
+    return Keeper(session, cap)
+
+
+def _cap(config: pytest.Config) -> int:
+    text = config.getini("auepora_record_cap") or str(CAP)
+    if not text.isdecimal():
+        raise pytest.UsageError(f"auepora_record_cap is a number of characters, 0 for no recording, got {text!r}")
+    return int(text)
+
+
+class Keeper:
+    """Holds what was recorded of a case until its result leaves; one per process."""
+
+    def __init__(self, session: AueporaSession, cap: int) -> None:
+        self._session, self._cap = session, cap
+        self._kept: dict[str, list[Recording]] = {}
+
+    def observe(
+        self,
+        case: GoldenCase,
+        result: CaseResult,
+        answer: SystemOutputs | RecordedAnswer | None,
+        metrics: Mapping[str, Metric],
+    ) -> None:
+        """Record one measured answer; one that is recorded already stays as it is."""
+        if isinstance(answer, RecordedAnswer):
+            kept: Recording = answer.text
+        else:
+            session = self._session
+            redact = session.project.redact if session.project.redacts else None
+            kept = record(case, result, answer, metrics, redact=redact, cap=self._cap)
+        self._kept.setdefault(case.id, []).append(kept)
+
+    def take(self, case_id: str) -> list[Recording]:
+        """Return, and forget, what was recorded of a case, repeats in order."""
+        return self._kept.pop(case_id, [])

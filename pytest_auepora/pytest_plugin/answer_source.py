@@ -1,0 +1,79 @@
+"""Where the answers of one process come from and go to: the system, an earlier run, the recordings of this one."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..adapters.systems import System
+from ..evaluation.replay import Answering
+from ..io.golden.load import GoldenCase, GoldenSuite
+from ..regression.repeat_plan import RepeatPlan
+
+if TYPE_CHECKING:
+    from ..evaluation.case import Observe
+    from ..evaluation.document_texts import Recording
+    from .answer_recorder import Keeper
+    from .replay import Replay
+    from .session import AueporaSession
+
+__all__ = ["Answers"]
+
+
+class Answers:
+    """One per process; what is not wanted is not imported."""
+
+    def __init__(self, session: AueporaSession) -> None:
+        self._session = session
+
+    @cached_property
+    def replay(self) -> Replay | None:
+        """The earlier run that answers in place of the system, if one is to."""
+        option = self._session.config.option
+        if not (option.auepora_replay or option.auepora_resume):
+            return None
+        from .replay import make_replay
+
+        return make_replay(self._session.config)
+
+    @cached_property
+    def keeper(self) -> Keeper | None:
+        """What records answers, if they are to be kept."""
+        from .answer_recorder import make_keeper
+
+        return make_keeper(self._session)
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether the system may not be called, nor be made."""
+        return self.replay is not None and self.replay.asks_nothing
+
+    @property
+    def observe(self) -> Observe | None:
+        """What is told of every measured call."""
+        return self.keeper.observe if self.keeper is not None else None
+
+    def source(self, suite: GoldenSuite, variant: str, system: System) -> System:
+        """Return *system*, with the answers of the earlier run that is resumed."""
+        if self.replay is None or isinstance(system, Answering):
+            return system
+        return self.replay.resumed(suite, variant, system, self._session.provenance(suite, system))
+
+    def times(self, suite: GoldenSuite, case: GoldenCase, system: System) -> int:
+        """Return how often *case* is asked; where nothing is, as often as it was, unless that is said."""
+        session = self._session
+        if session.options.repeat is None and isinstance(system, Answering) and system.base is None:
+            return system.times(case)
+        return session.repeats(suite)
+
+    def plan(self, suite: GoldenSuite, system: System) -> RepeatPlan:
+        """Return how often the cases of *suite* are asked, by whoever can come back to them."""
+        plan = self._session.plan(suite)
+        if self._session.options.repeat is None and isinstance(system, Answering) and system.base is None:
+            most = max((system.times(case) for case in suite.cases), default=1)
+            return RepeatPlan(most, min(plan.first, most), most) if plan.two_stage else RepeatPlan.times(most)
+        return plan
+
+    def take(self, case_id: str) -> list[Recording]:
+        """Return, and forget, what was recorded of the answers to a case that was just measured."""
+        return self.keeper.take(case_id) if self.keeper is not None else []

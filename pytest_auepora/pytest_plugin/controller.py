@@ -1,0 +1,270 @@
+"""The judging process: gathers results from reports, judges each run, publishes its gates, writes baselines.
+
+Only here are files written.  Under xdist this is the controller; it has seen no item and no system, just
+reports, so everything it knows comes from them and from the golden files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ..errors import BaselineError
+from .collect import SUFFIXES
+from .compared import Compared
+from .entry import SWITCHES
+from .keys import OUT_OF_SIGHT, SESSION
+from .large import keeps_columns
+from .plugin_base import OnlyHooks
+from .provenance import Conditions
+from .variants import in_order
+from .xdist_messages import Parcel, let_go, unpack
+
+if TYPE_CHECKING:
+    from ..core.run import Run
+    from ..io.golden.load import GoldenSuite
+    from ..regression.baseline.accept import Accepted
+    from ..regression.guards.gates import GateOutcome
+    from ..regression.verdict import Verdict
+
+__all__ = ["Judge", "Judged", "measures"]
+
+
+def measures(config: pytest.Config) -> bool:
+    """Whether cases are run, and not just collected or set up."""
+    option = config.option
+    return not (option.collectonly or getattr(option, "setuponly", False))  # --setup-plan sets it as well
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Judged:
+    """A run, its verdict, and what was accepted of it: into the baseline, and as the anchor."""
+
+    run: Run
+    suite: GoldenSuite
+    verdict: Verdict
+    accepted: Accepted | None = None
+    anchored: Accepted | None = None
+
+
+class Judge(OnlyHooks):
+    """One per pytest run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.runs: dict[tuple[str, str], Run] = {}
+        self.conditions: dict[tuple[str, str], Conditions] = {}
+        self.compared = Compared(config.stash[SESSION])
+        self.judged: list[Judged] = []
+        self.crashed: list[str] = []
+        self.unmeasured = False
+        """Whether a golden file or case failed without a result, as over a corpus that is none."""
+        self.complete = False
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
+        """Take in what an item measured; a rerun replaces the earlier result."""
+        parcels = unpack(report)
+        copied = [self._take(parcel) for parcel in parcels]
+        if not parcels and report.failed and report.when not in ("setup", "call", "teardown"):
+            self.crashed.append(report.nodeid)  # a worker died with it
+        self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
+        yield
+        if copied and (all(copied) or (parcels[0].data and self.config.get_verbosity() < 1)):
+            let_go(report)  # nobody comes back to it: it is of a worker, and not shown again
+        for parcel in parcels:
+            parcel.data = b""  # it is written down
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Know a golden file that could not be read: it has failed by itself."""
+        self.unmeasured |= report.failed and report.nodeid.endswith(SUFFIXES)
+
+    def _take(self, parcel: Parcel) -> bool:
+        """Take in one result; return whether that was a copy, so that it is needed no longer."""
+        from ..core.run import in_columns
+
+        run = self._run(parcel.path, parcel.variant)
+        self.conditions[run.path, run.variant].take(parcel.result.case_id, parcel.provenance)
+        run.add([parcel.result])
+        self.compared.take(run, parcel.result)
+        return in_columns(run.cases)
+
+    def _run(self, path: str, variant: str) -> Run:
+        if (run := self.runs.get((path, variant))) is None:
+            session = self.config.stash[SESSION]
+            suite = session.suite(self.config.rootpath / path)
+            run = self.runs[path, variant] = session.run(suite, variant, {})
+            self.conditions[path, variant] = Conditions()
+            if keeps_columns(self.config, suite):
+                from ..core.result_table import ResultTable
+
+                run.cases = ResultTable(run.expected_ids, suite.rows)
+            self.config.stash[OUT_OF_SIGHT].put(len(run.expected_ids))  # where workers run the cases; else it is done
+        return run
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Judge after all items have run; ``-x`` and Ctrl-C raise through here, and nothing is written."""
+        try:
+            done = yield
+        except BaseException:
+            self._judge_all()
+            raise
+        if measures(self.config):
+            self.complete = not session.shouldstop and not session.shouldfail
+            self._judge_all()
+            self._publish(session)
+        return done
+
+    def pytest_unconfigure(self) -> None:
+        """Let go of results, as who ran the cases does."""
+        self.runs.clear()
+        self.judged.clear()
+
+    def _judge_all(self) -> None:
+        for nodeid in self.crashed:
+            self._take_crash(nodeid)
+        for run in in_order(self.config, self.runs):
+            self.judged.append(self._judge(run))
+        for judged in self.judged:
+            self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
+
+    def _judge(self, run: Run) -> Judged:
+        from ..core.run import in_columns
+        from ..regression.baseline.model import GIT_COMMIT
+        from ..regression.two_stage import settled
+        from ..regression.verdict import judge
+
+        session = self.config.stash[SESSION]
+        suite = session.suite(self.config.rootpath / run.path)
+        if not in_columns(run.cases):
+            run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
+        run.provenance, differing = self.conditions[run.path, run.variant].settled()
+        if session.commit and not session.answers.asks_nothing:
+            run.provenance = {**run.provenance, GIT_COMMIT: session.commit}
+        baseline, note = session.baseline(suite, run.variant)
+        accepting = session.options.accepting and self.complete
+        plan = session.plan(suite)
+        run = settled(run, baseline, suite.policy, plan, session.advisory(suite))
+        verdict = judge(
+            run, suite.gates, suite.policy, session.metrics(suite),
+            baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.options.prune,
+            require_baseline=self.config.getoption("auepora_require_baseline"),
+            calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant), plan=plan,
+            known=self.compared.of(run),
+        )  # fmt: skip
+        verdict.notes += [differing] if differing else []
+        judged = Judged(run, suite, verdict)
+        if session.options.updating:
+            self._accept(judged)
+        if session.options.anchoring:
+            self._drop_anchor(judged)
+        return judged
+
+    def _accept(self, judged: Judged) -> None:
+        session, run = self.config.stash[SESSION], judged.run
+        if not self.complete:
+            judged.verdict.notes.append("the run was stopped, so the baseline was not touched")
+            return
+        from ..regression.baseline.accept import accept
+        from ..regression.baseline.model import BROKEN
+
+        try:
+            path = session.baseline_path(judged.suite, run.variant)
+            if session.options.prune and not run.is_full:
+                judged.verdict.notes.append("not all cases ran, so nothing was pruned")
+            judged.accepted = accept(path, run, session.options.intents, prune=session.options.prune)
+            if judged.accepted.written and judged.verdict.baseline_note.startswith(BROKEN):
+                judged.verdict.baseline_note = "an unreadable baseline was replaced"
+        except BaselineError as exc:
+            _not_written(judged, "baseline", exc)
+
+    def _drop_anchor(self, judged: Judged) -> None:
+        session, run = self.config.stash[SESSION], judged.run
+        if not (self.complete and run.is_full):
+            judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
+            return
+        from ..regression.baseline.accept import accept
+        from ..regression.baseline.anchor import anchor_path
+
+        try:
+            path = anchor_path(session.baseline_path(judged.suite, run.variant))
+            judged.anchored = accept(path, run, ["all"], prune=True)
+        except BaselineError as exc:
+            _not_written(judged, "anchor", exc)
+
+    def _take_crash(self, nodeid: str) -> None:
+        """A worker that died lost one case: count it as errored, by the name its node id gives it."""
+        path, _, name = nodeid.partition("::")
+        if not path.endswith(SUFFIXES):
+            return  # a test of the user's own
+        from ..evaluation.case import errored_result
+
+        session = self.config.stash[SESSION]
+        suite = session.suite(self.config.rootpath / path)
+        for case in suite.cases:
+            variant = name.removeprefix(case.id)
+            if variant and (variant == name or variant[0] != "["):
+                continue
+            run = self._run(path, variant[1:-1])
+            if case.id not in run.cases:
+                error = RuntimeError("the worker process running this case died")
+                where = f"{path}:{case.line}"
+                run.add([errored_result(case, error, session.metrics(suite), where=where)])
+
+    def _publish(self, session: pytest.Session) -> None:
+        """Send each suite-level judgement through pytest's own reporting, as if it were a test.
+
+        The terminal, the counts, junit, ``--lf`` and the exit code then all know it.
+        """
+        reports = [_report(j, g) for j in self.judged for g in j.verdict.gates if g.state in ("passed", "failed")]
+        reports += self._nothing_measured()
+        session.testscollected += len(reports)  # keeps the progress figure at 100 %
+        hook = self.config.hook
+        for report in reports:
+            hook.pytest_runtest_logstart(nodeid=report.nodeid, location=report.location)
+            hook.pytest_runtest_logreport(report=report)
+            hook.pytest_runtest_logfinish(nodeid=report.nodeid, location=report.location)
+
+    def _nothing_measured(self) -> list[pytest.TestReport]:
+        """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
+        option = self.config.option
+        chosen = option.keyword or option.markexpr or getattr(option, "lf", False)  # absent without the cache plugin
+        asked = any(getattr(option, name) for name in SWITCHES)
+        if self.runs or chosen or not asked or self.crashed or self.unmeasured or not self.complete:
+            return []
+        globs = " ".join(self.config.getini("auepora_files"))
+        message = (
+            f"no golden case was run: no file matches auepora_files = {globs}; "
+            "call yours so, name it on the command line, or set auepora_files"
+        )
+        return [_synthetic("auepora::golden files", ("auepora", 0, "golden files"), "failed", message)]
+
+
+def _not_written(judged: Judged, what: str, exc: BaselineError) -> None:
+    from ..regression.guards.gates import GateOutcome
+
+    judged.verdict.gates.append(GateOutcome(what, "baseline", "failed", str(exc), owner=judged.run.owner))
+
+
+def _report(judged: Judged, gate: GateOutcome) -> pytest.TestReport:
+    run = judged.run
+    variant = f"[{run.variant}]" if run.variant else ""
+    name = f"gate: {gate.title}{variant}"
+    line = gate.line - 1 if gate.line else 0
+    owner = f" (owner: {gate.owner})" if gate.owner else ""
+    culprits = f"\ncases that cost most: {', '.join(gate.culprits)}" if gate.culprits else ""
+    place = f"{run.path}:{gate.line}" if gate.line else run.path
+    message = f"{place}: {gate.message}{owner}{culprits}"
+    return _synthetic(f"{run.path}::{name}", (run.path, line, name), gate.state, message)
+
+
+def _synthetic(nodeid: str, location: tuple[str, int, str], state: str, message: str) -> pytest.TestReport:
+    failed = state == "failed"
+    return pytest.TestReport(
+        nodeid=nodeid, location=location, keywords={location[2]: 1}, outcome="failed" if failed else "passed",
+        longrepr=message if failed else None, when="call", duration=0.0, start=0.0, stop=0.0,
+    )  # fmt: skip

@@ -1,0 +1,194 @@
+"""Keeps every finished run in the project's history; a history that cannot be written is a note, never a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timezone
+from functools import cached_property, partial
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ..errors import AueporaError
+from .keys import SESSION
+from .large import keeps_columns, only_ours_judge
+from .plugin_base import OnlyHooks
+from .xdist_messages import Parcel, unpack
+
+if TYPE_CHECKING:
+    from ..core.run import CaseResult, Run
+    from ..evaluation.document_texts import Recording
+    from ..history.aggregates import Tally
+    from ..history.blocks import Lines, Packing
+    from ..history.journal import Journal
+    from ..regression.verdict import Verdict
+    from ..reporting.trend import Past
+
+__all__ = ["Recorder", "history_place", "make_recorder"]
+
+
+def history_place(config: pytest.Config) -> str | Path | None:
+    """Return where the runs of *config* are kept, or None where no history is wanted."""
+    if config.getoption("auepora_no_history"):
+        return None
+    from ..history.places import find_place
+
+    return find_place(config.getini("auepora_history"), config.rootpath)
+
+
+def make_recorder(config: pytest.Config) -> Recorder | None:
+    """Return what records the runs of *config*, or None where no history is wanted."""
+    if (place := history_place(config)) is None:
+        return None
+    from ..history import KEEP, KEEP_RECORDED
+    from ..history.places import is_url
+
+    if not is_url(place) and find_spec("_sqlite3") is None:  # else it would be noticed after the first answer
+        raise pytest.UsageError("this Python has no sqlite3 to keep runs with; --auepora-no-history does without")
+
+    keep = _number(config, "auepora_history_keep", KEEP)
+    return Recorder(config, place, keep, _number(config, "auepora_record_keep", KEEP_RECORDED))
+
+
+def _number(config: pytest.Config, key: str, default: int) -> int:
+    text = config.getini(key) or str(default)
+    if not text.isdecimal():
+        raise pytest.UsageError(f"{key} is a number of runs, 0 for all, got {text!r}")
+    return int(text)
+
+
+class Recorder(OnlyHooks):
+    """One per pytest run; controller only.
+
+    Args:
+        config: pytest's.
+        place: where the history is.
+        keep: runs kept of each suite and configuration.
+        recorded: runs of which the answers are kept.
+    """
+
+    def __init__(self, config: pytest.Config, place: str | Path, keep: int, recorded: int) -> None:
+        from ..history.places import folder_of
+
+        self.config = config
+        self.place, self.keep, self.recorded = place, keep, recorded
+        self.started = datetime.now(timezone.utc)
+        self._began = perf_counter()
+        self._ids: dict[str, str] = {}
+        self._recordings: dict[tuple[str, str], Packing] = {}
+        self._cut: dict[tuple[str, str], dict[str, None]] = {}
+        self._tallies: dict[tuple[str, str], Tally] = {}
+        self._unjudged: set[tuple[str, str]] = set()
+        self._folder = folder_of(place, config.rootpath)
+
+    @cached_property
+    def _journal(self) -> Journal:
+        """What outlives this process, made with the first result."""
+        from ..history.journal import Journal
+
+        return Journal(self._folder, self.started)
+
+    def recover(self) -> None:
+        """Store the runs of processes that were killed; what cannot be stored now is stored another time."""
+        from ..history.places import journals_in
+
+        if not journals_in(self._folder):
+            return
+        from ..history.journal import recover
+        from ..history.store import HistoryStore
+
+        try:
+            recover(HistoryStore(self.place), self._folder)
+        except AueporaError:
+            return
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write down what was measured, in case this process does not live to store it."""
+        for parcel in unpack(report):
+            self._take(parcel)
+
+    def _take(self, parcel: Parcel) -> None:
+        path, variant, result = parcel.path, parcel.variant, parcel.result
+        if not self._journal.knows(path, variant):
+            session = self.config.stash[SESSION]
+            suite = session.suite(self.config.rootpath / path)
+            run = session.run(suite, variant, parcel.provenance)
+            self._journal.begin(run, session.commit, copied=(copied := keeps_columns(self.config, suite)))
+            if copied:
+                from ..history.aggregates import Tally
+
+                self._tallies[path, variant] = Tally(run.metrics)
+            self._unjudged.add((path, variant))
+        self._count((path, variant), result)
+        answers = None
+        if parcel.recordings:
+            answers = self._keep((path, variant), result.case_id, parcel.recordings)
+            parcel.recordings = []  # pytest holds reports to the end, and answers are large
+        self._journal.add(path, variant, result, answers, parcel.provenance, text=parcel.data)
+
+    def _count(self, key: tuple[str, str], result: CaseResult) -> None:
+        """Take in what the figures of a large run need, while its result is at hand."""
+        if (tally := self._tallies.get(key)) is not None:
+            try:
+                tally.take(result)
+            except Exception:  # the figures cannot be had: who computes them at the end says why
+                del self._tallies[key]
+
+    def _keep(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> Lines:
+        from ..evaluation.recording import CUT
+
+        if (packing := self._recordings.get(key)) is None:
+            from ..history.blocks import Packing
+
+            packing = self._recordings[key] = Packing()
+        lines = packing.add(case_id, recordings)
+        if any(line.startswith(CUT) for line in lines.answers):
+            self._cut.setdefault(key, {})[case_id] = None
+        elif key in self._cut:
+            self._cut[key].pop(case_id, None)
+        return lines
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
+        """Store the run as it stands after every other implementation."""
+        from ..history.codec import result_data
+        from ..history.store import HistoryStore
+
+        session, key = self.config.stash[SESSION], (run.path, run.variant)
+        self._unjudged.discard(key)
+        if cut := [*self._cut.pop(key, ())]:
+            verdict.notes.append(
+                f"too large to be recorded in full (auepora_record_cap): the answers to {', '.join(cut[:5])}"
+                f"{' …' if len(cut) > 5 else ''}; new metrics over their texts cannot be replayed"
+            )
+        try:
+            self._ids[run.title] = HistoryStore(self.place).add(
+                run, verdict, started=self.started, seconds=perf_counter() - self._began,
+                git_commit=session.commit, keep=self.keep,
+                recordings=self._recordings.pop(key, None), keep_recorded=self.recorded,
+                text_of=partial(self._journal.text_of, *key) if only_ours_judge(self.config) else result_data,
+                tally=self._tallies.pop(key, None),
+            )  # fmt: skip
+        except Exception as exc:  # whatever it is, the verdict stands and has to be shown
+            verdict.notes.append(f"not kept in the history: {exc}")
+
+    def pasts(self, runs: Sequence[Run]) -> dict[str, Past]:
+        """Return what the history knows of the time before *runs*, by their titles; what it cannot say is left out."""
+        from ..history.store import HistoryStore
+        from ..reporting.trend import past_of
+
+        out: dict[str, Past] = {}
+        for run in runs:
+            with suppress(Exception):  # said by the verdict already: this very run could not be kept either
+                out[run.title] = past_of(HistoryStore(self.place), run, self._ids[run.title])
+        return out
+
+    def pytest_sessionfinish(self) -> None:
+        """The runs are stored, or cannot be; unless something else broke before they were judged."""
+        if "_journal" in vars(self):
+            self._journal.close(keep=bool(self._unjudged))

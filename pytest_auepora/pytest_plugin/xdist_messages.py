@@ -1,0 +1,97 @@
+"""What travels from the process that ran a case to the one that judges the run.
+
+A worker puts one JSON string on the report: pytest-xdist carries builtins only, and a numpy float would end
+the session.  Within one process the results themselves are handed over.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import pytest
+
+if TYPE_CHECKING:
+    from ..core.run import CaseResult
+    from ..evaluation.document_texts import Recording
+
+__all__ = ["ATTRIBUTE", "Parcel", "attach", "let_go", "unpack"]
+
+ATTRIBUTE = "auepora"
+"""Where a report has the text of its parcels."""
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Parcel:
+    """One case result, and which run it belongs to.
+
+    ``path`` is the golden file, relative to the rootdir; ``recordings`` what is kept of the answers, repeats in order;
+    ``data`` the `result_data` of the result where another process made it, which need not be made again.
+    """
+
+    path: str
+    variant: str
+    result: CaseResult
+    provenance: dict[str, Any] = field(default_factory=dict)
+    recordings: list[Recording] = field(default_factory=list)
+    data: bytes = b""
+
+
+_here: WeakKeyDictionary[pytest.TestReport, list[Parcel]] = WeakKeyDictionary()
+"""By report, so that a report stays as serialisable as pytest made it."""
+
+
+def attach(report: pytest.TestReport, parcels: list[Parcel], *, leaves_process: bool) -> None:
+    """Put *parcels* on *report*."""
+    if leaves_process:
+        setattr(report, ATTRIBUTE, "\n".join(chain.from_iterable(map(_lines, parcels))))
+    else:
+        _here[report] = parcels
+
+
+def unpack(report: pytest.TestReport) -> list[Parcel]:
+    """Return the parcels on *report*; none on a report that is not ours."""
+    if (found := _here.get(report)) is not None:
+        return found
+    text = getattr(report, ATTRIBUTE, None)
+    if text is None:
+        return []
+    lines = iter(text.split("\n"))
+    parcels = [_parcel(*three) for three in zip(lines, lines, lines, strict=True)]
+    _here[report] = parcels  # several plugins ask
+    delattr(report, ATTRIBUTE)  # pytest holds reports to the end, and answers are large
+    return parcels
+
+
+def let_go(report: pytest.TestReport) -> None:
+    """Forget the parcels on *report*, once everybody has unpacked them: pytest holds reports to the end."""
+    if (parcels := _here.pop(report, None)) is not None:
+        parcels.clear()  # their item has the same list
+
+
+def _lines(parcel: Parcel) -> tuple[str, str, str]:
+    """Return *parcel* as three lines: the result, as the history will have it; what many cases share; the answers."""
+    from ..core.json import dumps
+    from ..history.codec import result_text
+
+    shared = dumps([parcel.path, parcel.variant, parcel.provenance])
+    return result_text(parcel.result), shared, dumps(parcel.recordings) if parcel.recordings else "[]"
+
+
+def _parcel(result: str, shared: str, recordings: str) -> Parcel:
+    from ..core.run import CaseResult
+
+    path, variant, provenance = _of_run(shared)
+    read = CaseResult.from_dict(json.loads(result))
+    return Parcel(path, variant, read, provenance, json.loads(recordings), result.encode())
+
+
+@lru_cache(maxsize=64)
+def _of_run(shared: str) -> tuple[str, str, dict[str, Any]]:
+    """Return path, variant and provenance: as within a process, cases of which it is equal have the same."""
+    path, variant, provenance = json.loads(shared)
+    return path, variant, provenance

@@ -1,0 +1,145 @@
+"""The file of a baseline: where it lies, how it is read, and that one run at a time changes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ...core.git import CONFLICT, conflict_line
+from ...errors import BaselineError, NotWrittenError
+from .model import FORMAT, Baseline, case_of
+
+__all__ = ["baseline_path", "changing", "load_baseline", "parse_baseline"]
+
+_ACCEPT = "run the whole suite with --auepora-update"
+
+
+def baseline_path(golden: Path, suite: str, variant: str, override: Path | None = None) -> Path:
+    """Return where the baseline of *suite* lies: ``__baselines__/<suite>.json`` beside the golden file.
+
+    *override* is a directory to use instead, or the very file when it ends in ``.json``.
+    A configuration of a parametrized system has a file of its own.
+    """
+    if override is not None and override.suffix == ".json":
+        return override
+    folder = override if override is not None else golden.parent / "__baselines__"
+    tail = f"@{quote(variant, safe='-_.+ ')}" if variant else ""
+    return folder / f"{suite}{tail}.json"
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Hold the lock of the baseline at *path*, so that what is read within is what will be replaced.
+
+    Raises:
+        BaselineError: another run holds it too long, or what is written within cannot be.
+    """
+    from ...core.files import locked  # who only reads has no need of it
+
+    try:
+        with locked(path):
+            yield
+    except NotWrittenError as exc:
+        raise BaselineError(str(exc)) from exc
+
+
+def load_baseline(
+    path: Path, suite: str, variant: str = "", *, rows: Mapping[str, int] | None = None
+) -> Baseline | None:
+    """Read *path*; None where there is no such file.
+
+    Args:
+        path: the file.
+        suite: whose baseline it should be.
+        variant: of which configuration.
+        rows: the cases of a large suite by number; the blocks of its baseline do not stay in memory.
+
+    Raises:
+        BaselineError: the file is not a baseline, cut short, in conflict, of a newer format, or of
+            another suite or configuration.
+    """
+    found = _of_large_suite(path, rows) if rows is not None else None
+    found = found or _load(path)
+    if found is not None and (found.suite, found.variant) != (suite, variant):
+        raise BaselineError(
+            f"{path}: the baseline of {_title(found.suite, found.variant)}, wanted is {_title(suite, variant)}; "
+            "give --auepora-baseline a directory when there is more than one"
+        )
+    return found
+
+
+def _load(path: Path) -> Baseline | None:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as exc:
+        raise BaselineError(f"{path}: not UTF-8 ({exc.reason} at byte {exc.start})") from None
+    except OSError as exc:
+        raise BaselineError(f"{path}: cannot be read: {exc.strerror or exc}") from None
+    return parse_baseline(text, str(path))
+
+
+def _of_large_suite(path: Path, rows: Mapping[str, int]) -> Baseline | None:
+    from .spooled import read_by_case
+
+    if (read := read_by_case(path, rows)) is None:
+        return None  # what it is instead, the reader of whole files says
+    raw, cases = read
+    found = _checked(raw, str(path))
+    found.cases = cases
+    return found
+
+
+def _title(suite: str, variant: str) -> str:
+    return repr(f"{suite}[{variant}]" if variant else suite)
+
+
+def parse_baseline(text: str, path: str) -> Baseline:
+    """Read the text of a baseline; *path* is for messages.  Raises `BaselineError`."""
+    if line := conflict_line(text):
+        raise BaselineError(f"{path}:{line}: {CONFLICT}, or {_ACCEPT}")
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as exc:
+        cut = "" if text.rstrip().endswith("}") else " (the file seems cut short)"
+        raise BaselineError(
+            f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{cut}; restore it from version control, or {_ACCEPT}"
+        ) from None
+    except (ValueError, RecursionError) as exc:  # thousands of digits, or of brackets within each other
+        raise _no_baseline(path, f"{type(exc).__name__}: {exc}") from None
+    return _checked(raw, path)
+
+
+def _checked(raw: Any, path: str) -> Baseline:
+    if not isinstance(raw, dict) or "format" not in raw:
+        raise _no_baseline(path, "there is no 'format' key")
+    if raw["format"] != FORMAT:
+        raise BaselineError(
+            f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
+            "it was written by another version of pytest-auepora"
+        )
+    return _from_raw(raw, path)
+
+
+def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
+    try:
+        return Baseline(
+            suite=str(raw["suite"]),
+            variant=str(raw.get("variant", "")),
+            metrics=dict(raw.get("metrics", {})),
+            provenance=dict(raw.get("provenance", {})),
+            cases={str(name): case_of(case) for name, case in dict(raw["cases"]).items()},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as exc:
+        raise _no_baseline(path, f"{type(exc).__name__}: {exc}") from None
+
+
+def _no_baseline(path: str, why: str) -> BaselineError:
+    return BaselineError(
+        f"{path}: not a baseline file: {why}; if it should be one, restore it from version control, or {_ACCEPT}"
+    )

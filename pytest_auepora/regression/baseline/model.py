@@ -1,0 +1,182 @@
+"""A baseline: what was accepted, a block per case, made to be committed and reviewed.
+
+Sorted keys, four decimals, no timestamps: writing the same results again gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core.by_fields import ByFields
+from ...core.run import CaseResult, MetricInfo
+
+__all__ = [
+    "BROKEN",
+    "FORMAT",
+    "GIT_COMMIT",
+    "MOST_DATA",
+    "RESOLUTION",
+    "Baseline",
+    "BaselineCase",
+    "case_of",
+    "match_of",
+    "metric_key",
+]
+
+FORMAT = 1
+GIT_COMMIT = "git_commit"
+"""The key of provenance under which the project's commit is kept: recorded, never a reason not to compare."""
+
+RESOLUTION = 5.1e-5
+"""Differences up to this are the rounding of the file (half of its fourth decimal), not a change."""
+
+MOST_DATA = 20_000
+"""Characters kept of what one metric aggregates in one case; a baseline is to be read by people."""
+
+BROKEN = "broken: "
+"""What a note begins with that says why a baseline that is there cannot be read."""
+
+_VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quote
+_LIST = r"\[([-+.\w\s,]*)\]"
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class BaselineCase(ByFields):
+    """What was accepted for one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
+
+    ``repeats`` is how often the case was asked; ``varied`` has the single values of the metrics whose values were
+    not all the same.  ``match`` says how the labels were matched, see `labels.fallback`; written only where that is not
+    ``exact``.  ``data`` is what metrics aggregate that need more than values, ``concurrency`` how many calls were in
+    flight.
+    """
+
+    hash: str
+    state: str = "passed"
+    scores: dict[str, float | None] = field(default_factory=dict)
+    ranks: dict[str, int | None] = field(default_factory=dict)
+    repeats: int = 1
+    varied: dict[str, list[float | None]] = field(default_factory=dict)
+    match: str = "exact"
+    data: dict[str, Any] = field(default_factory=dict)
+    concurrency: int = 1
+
+    def values(self, metric: str) -> list[float | None]:
+        """Return the single values of *metric*, one per repeat; none where it was not measured."""
+        if metric in self.varied:
+            return list(self.varied[metric])
+        return [self.scores[metric]] * self.repeats if metric in self.scores else []
+
+    @classmethod
+    def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
+        """Take what is kept of *result*: the scores of baselined metrics that are numbers or n/a."""
+        scores = {
+            name: _rounded(score.value)
+            for name, score in result.scores.items()
+            if score.state in ("number", "n/a") and name in metrics and metrics[name].baselined
+        }
+        singles = {name: [_rounded(v) for v in result.values(name)] for name in scores}
+        varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
+        data = {name: kept for name, info in metrics.items() if (kept := _data(result, name, info)) is not None}
+        timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
+        return cls(
+            result.content_hash, result.state, scores, dict(result.ranks), result.repeats, varied, match_of(result),
+            data, result.concurrency if timed else 1,
+        )  # fmt: skip
+
+    def raw(self) -> dict[str, Any]:
+        """Return the block of the file: what repeats add is left out where there are none."""
+        out: dict[str, Any] = {"hash": self.hash, "state": self.state, "scores": self.scores, "ranks": self.ranks}
+        if self.repeats > 1:
+            out |= {"repeats": self.repeats, "varied": self.varied}
+        if self.match != "exact":
+            out["match"] = self.match
+        if self.data:
+            out["data"] = {name: _compact(data) for name, data in self.data.items()}
+        if self.concurrency > 1:
+            out["concurrency"] = self.concurrency
+        return out
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4) + 0.0
+
+
+def _data(result: CaseResult, name: str, info: MetricInfo) -> Any:
+    """Return what the metric aggregates in this case, as it is after JSON; None where a value is all, or too much."""
+    score = result.scores.get(name)
+    if score is None or score.state not in ("number", "aggregate") or not (info.baselined and info.interval):
+        return None
+    text = _compact(score.data)
+    return json.loads(text) if len(text) <= MOST_DATA else None
+
+
+def _compact(data: Any) -> str:
+    """Return *data* on one line, six decimals."""
+    return json.dumps(_shorter(data), sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _shorter(data: Any) -> Any:
+    if isinstance(data, float):
+        return round(data, 6) + 0.0
+    if isinstance(data, (list, tuple)):
+        return [_shorter(part) for part in data]
+    return {str(k): _shorter(v) for k, v in data.items()} if isinstance(data, Mapping) else data
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Baseline(ByFields):
+    """The accepted results of one suite under one configuration."""
+
+    suite: str
+    variant: str = ""
+    metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+    cases: MutableMapping[str, BaselineCase] = field(default_factory=dict)
+
+    def dumps(self) -> str:
+        """Return the file's text."""
+        raw = {
+            "format": FORMAT,
+            "suite": self.suite,
+            "variant": self.variant,
+            "metrics": self.metrics,
+            "provenance": self.provenance,
+            "cases": {name: case.raw() for name, case in self.cases.items()},
+        }
+        text = json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+        return re.sub(_VARIED, _a_line_each, text)
+
+
+def _a_line_each(block: re.Match[str]) -> str:
+    """Put the values of one metric on one line: they change together."""
+    return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", block[0])
+
+
+def match_of(result: CaseResult) -> str:
+    """Return how the labels of *result* were matched: ``exact``, ``span``, ``fallback_doc`` or ``none``."""
+    return str(result.extra.get("labels", {}).get("match", "exact"))
+
+
+def metric_key(info: MetricInfo) -> dict[str, Any]:
+    """What must be equal for stored and new scores of one metric to compare, as it looks after JSON."""
+    params: dict[str, Any] = json.loads(json.dumps(info.params, default=str))
+    return {"version": info.version, "params": params}
+
+
+def case_of(raw: Mapping[str, Any]) -> BaselineCase:
+    """Read the block of one case; raises what `BaselineCase.raw` never gives makes go wrong."""
+    return BaselineCase(
+        hash=str(raw["hash"]),
+        state=str(raw.get("state", "passed")),
+        scores=dict(raw.get("scores", {})),
+        ranks=dict(raw.get("ranks", {})),
+        repeats=int(raw.get("repeats", 1)),
+        varied={str(n): list(v) for n, v in dict(raw.get("varied", {})).items()},
+        match=str(raw.get("match", "exact")),
+        data={str(n): json.loads(v) for n, v in dict(raw.get("data", {})).items()},
+        concurrency=int(raw.get("concurrency", 1)),
+    )

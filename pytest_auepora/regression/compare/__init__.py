@@ -1,0 +1,1 @@
+"""Two results of one suite, paired case by case."""

@@ -1,0 +1,263 @@
+"""Two results of one suite, paired case by case: what moved, what is new, what no longer compares, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+
+from ...core.by_fields import ByFields, Fixed
+from ...core.run import CaseResult, MetricInfo, Run, in_columns
+from ..baseline.model import RESOLUTION, Baseline, BaselineCase, match_of
+from .comparability import changed_since, incomparable_metrics
+
+if TYPE_CHECKING:
+    from .table import ChangeColumn, ComparedTable
+
+__all__ = [
+    "CaseComparison",
+    "Comparison",
+    "Flip",
+    "MetricChange",
+    "ScoreChange",
+    "change_over",
+    "compare",
+    "compare_case",
+    "flip_of",
+    "is_column",
+]
+
+Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class ScoreChange(ByFields):
+    """One score, before and after.  ``gain`` is signed so that a drop is negative in either direction.
+
+    Not frozen, because that would double the cost of making one; not changed.
+    """
+
+    before: float
+    after: float
+    gain: float
+    errored: bool = False
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class CaseComparison(ByFields):
+    """One case against its baseline.
+
+    ``flip`` says what happened to its pass/fail state.  ``changes`` has the scores that compare, equal
+    ones included; ``lost`` the metrics that were numbers and no longer are, with the reason; ``apart`` says why
+    its metrics of retrieval do not compare.
+    """
+
+    case_id: str
+    flip: Flip
+    changes: dict[str, ScoreChange] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    apart: str = ""
+    before: BaselineCase | None = None
+
+    @property
+    def paired(self) -> bool:
+        """Whether the case may be compared with its baseline at all."""
+        return self.flip not in ("new", "changed", "skipped")
+
+    @property
+    def gains(self) -> list[float]:
+        """The gains in all metrics that compare."""
+        return [change.gain for change in self.changes.values()]
+
+    @property
+    def worst(self) -> float:
+        """The largest drop (negative), or 0."""
+        return min([0.0, *self.gains])
+
+    @property
+    def best(self) -> float:
+        """The largest gain, or 0."""
+        return max([0.0, *self.gains])
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class MetricChange(Fixed):
+    """One metric over the *n* cases that compare: means before and after, and the mean signed gain."""
+
+    n: int
+    before: float
+    after: float
+    gain: float
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Comparison(ByFields):
+    """A run against a baseline.
+
+    ``cases`` are a dictionary, or for a large run a `ComparedTable`; `set_change` changes either.  ``vanished`` are
+    baseline cases that the golden suite no longer has, with the id of a new case of the same content where there is
+    one.  ``incomparable`` are metrics with what changed about them.  ``aggregates`` are the changes of metrics whose
+    aggregate is no mean; see `measurements`.
+    """
+
+    cases: Mapping[str, CaseComparison] = field(default_factory=dict)
+    vanished: dict[str, str | None] = field(default_factory=dict)
+    incomparable: dict[str, str] = field(default_factory=dict)
+    lost_metrics: tuple[str, ...] = ()
+    aggregates: dict[str, MetricChange] = field(default_factory=dict)
+    provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    def set_change(self, case_id: str, name: str, change: ScoreChange) -> None:
+        """Say how a case changed in a metric of which its own scores tell nothing."""
+        if _is_table(self.cases):
+            self.cases.set_change(case_id, name, change)
+        else:
+            self.cases[case_id].changes[name] = change
+
+    @property
+    def repeated(self) -> bool:
+        """Whether any case was asked several times for the baseline."""
+        if _is_table(self.cases):
+            return self.cases.repeated
+        return any(c.before is not None and c.before.repeats > 1 for c in self.cases.values())
+
+    @property
+    def lost(self) -> dict[str, dict[str, str]]:
+        """What metrics of which cases were numbers and no longer are, with the reasons."""
+        if _is_table(self.cases):
+            return self.cases.lost()
+        return {i: c.lost for i, c in self.cases.items() if c.lost}
+
+    @property
+    def apart(self) -> dict[str, str]:
+        """Why the metrics of retrieval of which cases do not compare."""
+        if _is_table(self.cases):
+            return self.cases.apart()
+        return {i: c.apart for i, c in self.cases.items() if c.apart}
+
+    def count(self) -> Counter[str]:
+        """How many cases are newly failing, fixed, unchanged, …"""
+        return Counter(c.flip for c in self.cases.values())
+
+    def metric(self, name: str) -> MetricChange | None:
+        """The change of one metric over the cases that compare; None where none does."""
+        return self.aggregates.get(name) or self.metric_of_cases(name)
+
+    def metric_of_cases(self, name: str) -> MetricChange | None:
+        """The mean change of the values that single cases have; None where none compares."""
+        pairs = self.changes_of(name)
+        return change_over(pairs) if pairs else None
+
+    def changes_of(self, name: str) -> Mapping[str, ScoreChange]:
+        """The changes of one metric, by case."""
+        if _is_table(self.cases):
+            return self.cases.changes_of(name)
+        return {i: c.changes[name] for i, c in self.cases.items() if name in c.changes}
+
+
+def _is_table(cases: Mapping[str, CaseComparison]) -> TypeGuard[ComparedTable]:
+    """Whether they are those of a large run, which are kept in columns."""
+    return not isinstance(cases, dict)
+
+
+def is_column(changes: Mapping[str, ScoreChange]) -> TypeGuard[ChangeColumn]:
+    """Whether they are those of a large run, which are made when they are read."""
+    return not isinstance(changes, dict)
+
+
+def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
+    """Return the means of one metric over some cases, at least one."""
+    if is_column(pairs):
+        return pairs.change()
+    n = len(pairs)
+    return MetricChange(
+        n,
+        sum([p.before for p in pairs.values()]) / n,
+        sum([p.after for p in pairs.values()]) / n,
+        sum([p.gain for p in pairs.values()]) / n,
+        tuple(sorted([i for i, p in pairs.items() if p.gain < 0], key=lambda i: pairs[i].gain)),
+    )
+
+
+def compare(run: Run, baseline: Baseline, found: ComparedTable | None = None) -> Comparison:
+    """Pair *run* with *baseline*; of a large run some cases may be *found* already to compare so."""
+    out = Comparison(
+        incomparable=incomparable_metrics(run, baseline),
+        provenance=changed_since(baseline, run),
+    )
+
+    def paired(case_id: str, result: CaseResult) -> CaseComparison:
+        return compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
+
+    if in_columns(run.cases):
+        from .table import ComparedTable
+
+        if found is None or not found.is_of(run.cases, baseline.cases, out.incomparable):
+            found = ComparedTable(run.cases, baseline.cases, out.incomparable)
+        out.cases = found.completed(paired)
+    else:
+        out.cases = {case_id: paired(case_id, result) for case_id, result in run.cases.items()}
+    known = run.cases if run.is_full else set(run.expected_ids or run.cases)
+    if vanished := [case_id for case_id in baseline.cases if case_id not in known]:
+        by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
+        out.vanished = {case_id: by_hash.get(baseline.cases[case_id].hash) for case_id in vanished}
+    out.lost_metrics = tuple(m for m in baseline.metrics if m not in run.metrics)
+    return out
+
+
+def compare_case(
+    result: CaseResult,
+    before: BaselineCase | None,
+    metrics: Mapping[str, MetricInfo],
+    incomparable: Mapping[str, str],
+) -> CaseComparison:
+    """Pair one case with its baseline block, if it has one."""
+    if result.state == "skipped":
+        return CaseComparison(result.case_id, "skipped", before=before)
+    if before is None:
+        return CaseComparison(result.case_id, "new")
+    if before.hash != result.content_hash:
+        return CaseComparison(result.case_id, "changed", before=before)
+    out = CaseComparison(result.case_id, flip_of(before, result), before=before)
+    if result.state != "error" and before.match != (match := match_of(result)):
+        out.apart = f"chunker_version_match {before.match} → {match}"
+    score_of, changes, apart = result.score_of, out.changes, out.apart
+    otherwise_timed = before.concurrency != result.concurrency
+    for name, old in before.scores.items():
+        score, info = score_of(name), metrics.get(name)
+        if old is None or score is None or info is None or name in incomparable:
+            continue
+        if not info.baselined or (apart and info.target.startswith("RETRIEVAL")):
+            continue
+        if otherwise_timed and info.target == "LATENCY":
+            continue
+        state, new = score.state, score.value
+        if state != "number":
+            if state == "n/a":
+                out.lost[name] = score.reason
+                continue
+            if state == "error":
+                new = _worst(info)
+        if new is None:
+            continue
+        gain = new - old if info.direction == "higher" else old - new
+        if -RESOLUTION <= gain <= RESOLUTION:
+            gain = 0.0
+        changes[name] = ScoreChange(old, new, gain, state == "error")
+    return out
+
+
+def flip_of(before: BaselineCase, result: CaseResult) -> Flip:
+    """Return what happened to the state of a case that compares with what it was *before*."""
+    if result.state == "error":
+        return "errored"
+    if before.state == "passed":
+        return "unchanged" if result.state == "passed" else "newly failing"
+    return "fixed" if result.state == "passed" else "still failing"
+
+
+def _worst(info: MetricInfo) -> float | None:
+    worst = info.range[0] if info.direction == "higher" else info.range[1]
+    return None if worst in (float("inf"), float("-inf")) else worst

@@ -1,0 +1,126 @@
+"""The measurements of both runs side by side, for metrics whose aggregate is no mean over cases.
+
+A quantile, a ratio of sums, a share of all words: each is computed anew over the cases that compare, once from what
+the baseline kept and once from what was measured now.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from ...core.metrics_base import Measurement, Metric
+from ...core.run import MetricInfo, Run
+from ..baseline.model import RESOLUTION, BaselineCase
+from .cases import Comparison, MetricChange, ScoreChange
+
+__all__ = ["APART", "Pairs", "aggregate_of", "is_apart", "paired_measurements", "settle"]
+
+APART = ("LATENCY", "PRIVACY", "OPERATIONAL")
+"""Targets that stand outside the family of metrics, whatever their aggregate is."""
+
+Pairs = dict[str, tuple[Measurement, Measurement]]
+"""Case id → what was measured when the baseline was accepted, and now."""
+
+
+def is_apart(info: MetricInfo) -> bool:
+    """Whether the metric is judged by an interval of its own, outside the family."""
+    return info.interval in ("bootstrap", "jackknife") or info.target in APART
+
+
+def paired_measurements(run: Run, comparison: Comparison, name: str) -> Pairs:
+    """Return the measurements of one metric in the cases that compare and were measured both times.
+
+    An errored case has the worst value where a value is all that is kept; else it is left out, as it gave no words to
+    count and no time.  Times are those of cases that were asked with as many calls in flight.
+    """
+    out: Pairs = {}
+    is_time = name in run.metrics and run.metrics[name].target == "LATENCY"
+    if name in comparison.incomparable:
+        return out
+    for case_id, case in comparison.cases.items():
+        score = run.cases[case_id].scores.get(name)
+        if not case.paired or case.before is None or score is None:
+            continue
+        if is_time and case.before.concurrency != run.cases[case_id].concurrency:
+            continue
+        before = _kept(case.before, name)
+        now = score.measurement
+        if score.state == "error" and name in case.changes:
+            now = Measurement(case.changes[name].after)
+        if before is None or now is None or (before.data is None) != (now.data is None):
+            continue
+        out[case_id] = before, now
+    return out
+
+
+def _kept(case: BaselineCase, name: str) -> Measurement | None:
+    value, data = case.scores.get(name), case.data.get(name)
+    return None if value is None and data is None else Measurement(value, data)
+
+
+def aggregate_of(metric: Metric, measured: list[Measurement]) -> float | None:
+    """Return the aggregate, or None where nothing went into it."""
+    result = metric.aggregate(measured)
+    used = result.details.get("num_samples", len(measured))
+    return float(result.value) if used and math.isfinite(result.value) else None
+
+
+def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> dict[str, Pairs]:
+    """Complete *comparison* by what single cases could not tell, and return the pairs of the metrics that stand apart.
+
+    Their change is that of the aggregate.  Metrics that compare a variant with its base get a change per variant:
+    how far it falls behind its base, then and now.
+    """
+    out: dict[str, Pairs] = {}
+    for name, info in run.metrics.items():
+        metric = metrics.get(name)
+        if metric is None or not info.baselined or not (is_apart(info) or info.interval == "pairs"):
+            continue
+        if info.target == "LATENCY":
+            _same_concurrency(run, comparison, name)
+        pairs = paired_measurements(run, comparison, name)
+        if pairs and (change := _change(metric, info, pairs)) is not None:
+            comparison.aggregates[name] = change
+            if is_apart(info):
+                out[name] = pairs
+            else:
+                _behind(comparison, name, metric, pairs)
+        elif not pairs and name not in comparison.incomparable and _was_measured(run, comparison, name):
+            comparison.incomparable[name] = "the baseline does not hold what it is computed from"
+    return out
+
+
+def _change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricChange | None:
+    before = aggregate_of(metric, [then for then, _ in pairs.values()])
+    after = aggregate_of(metric, [now for _, now in pairs.values()])
+    if before is None or after is None:
+        return None
+    gain = after - before if info.direction == "higher" else before - after
+    return MetricChange(len(pairs), before, after, 0.0 if abs(gain) <= RESOLUTION else gain)
+
+
+def _behind(comparison: Comparison, name: str, metric: Metric, pairs: Pairs) -> None:
+    before = metric.by_case([then for then, _ in pairs.values()])
+    after = metric.by_case([now for _, now in pairs.values()])
+    for case_id in sorted({*before, *after} & {*before} & {*after}):
+        gain = after[case_id] - before[case_id]
+        change = ScoreChange(before[case_id], after[case_id], 0.0 if abs(gain) <= RESOLUTION else gain)
+        comparison.set_change(case_id, name, change)
+
+
+def _was_measured(run: Run, comparison: Comparison, name: str) -> bool:
+    """Whether cases that compare have the metric now, and some had it then."""
+    cases = [(run.cases[i], c) for i, c in comparison.cases.items() if c.paired and c.before is not None]
+    now = any((s := case.scores.get(name)) is not None and s.measurement is not None for case, _ in cases)
+    return now and any(c.before is not None and c.before.scores.get(name) is not None for _, c in cases)
+
+
+def _same_concurrency(run: Run, comparison: Comparison, name: str) -> None:
+    """Times taken with more calls in flight are times of another thing."""
+    pairs = [(c.before.concurrency, run.cases[i].concurrency) for i, c in comparison.cases.items() if c.before]
+    if name in comparison.incomparable or not pairs:
+        return
+    then, now = max(one for one, _ in pairs), max(one for _, one in pairs)
+    if then != now:
+        comparison.incomparable[name] = f"concurrency {then} \u2192 {now}"

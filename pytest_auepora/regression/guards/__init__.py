@@ -1,0 +1,1 @@
+"""What can fail a run: thresholds, the case guard, the suite guard, coverage."""

@@ -1,0 +1,206 @@
+"""Whether a judge's scores may fail a run: the calibration file, and what it says of the metrics of a suite.
+
+A judged metric is *advisory* (shown, never failing) until people have agreed with the judge: a calibration of the
+same metric, judge and prompt that says ``gate``.  `auepora calibrate` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from ...core.by_fields import Fixed
+from ...core.run import MetricInfo
+from ...errors import AueporaError, NotWrittenError
+from ..policy import RegressionPolicy
+
+__all__ = [
+    "FOLDER",
+    "FORMAT",
+    "Calibration",
+    "CalibrationError",
+    "Standing",
+    "calibration_path",
+    "load_calibration",
+    "save_calibration",
+    "standing_of",
+]  # fmt: skip
+
+FORMAT = 1
+_WORDS = {True: "yes", False: "no"}
+_YES = {"yes": True, "no": False}
+FOLDER = "__calibrations__"
+
+
+class CalibrationError(AueporaError):
+    """A calibration file that cannot be read or written."""
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Calibration(Fixed):
+    """What people's labels said about one judged metric.
+
+    Attributes:
+        metric: its name, as golden files spell it.
+        gate: whether its scores may fail a run.
+        reason: why, in a sentence.
+        judge: what was calibrated: the metric's ``version`` and ``params``, which hold judge model and prompt hash.
+        threshold: the score from which the judge was taken to say yes.
+        statistics: agreement, biases and counts, as `auepora calibrate` prints them.
+        labels: item id → (what people say, what the judge says), to compare the next judge with this one.
+    """
+
+    metric: str
+    gate: bool
+    reason: str
+    judge: Mapping[str, Any]
+    threshold: float = 0.5
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, tuple[bool, bool]] = field(default_factory=dict)
+
+    def mismatch(self, judge: Mapping[str, Any]) -> str:
+        """Say what about *judge* (a `MetricInfo.judge`) is not what was calibrated; empty where all is."""
+        now = _plain(judge)
+        if self.judge.get("version") != now.get("version"):
+            return f"metric version {self.judge.get('version')} \u2192 {now.get('version')}"
+        before, after = (_flat(side.get("params", {})) for side in (self.judge, now))
+        changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
+        return ", ".join(f"{key} {_short(before.get(key))} \u2192 {_short(after.get(key))}" for key in changed)
+
+    def dumps(self) -> str:
+        """Return the file's text: sorted keys, no time of day, so that the same labels give the same bytes."""
+        said = {item: " ".join(_WORDS[yes] for yes in pair) for item, pair in self.labels.items()}
+        raw = {"format": FORMAT, **asdict(self), "labels": said}
+        return json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+
+
+class Standing(NamedTuple):
+    """Which judged metrics of a suite do not count, and why.
+
+    Attributes:
+        advisory: metric → why its scores cannot fail the run.
+        broken: metric → what is wrong with its calibration file; it fails the run, lest a gate vanish unseen.
+    """
+
+    advisory: Mapping[str, str]
+    broken: Mapping[str, str]
+
+
+def calibration_path(folder: Path, metric: str) -> Path:
+    """Return where the calibration of *metric* lies in *folder*."""
+    return folder / f"{quote(metric, safe='-_.+@[]=,')}.json"
+
+
+def load_calibration(path: Path) -> Calibration | None:
+    """Read *path*; None where there is no such file.
+
+    Raises:
+        CalibrationError: it is no calibration, or one of another version.
+    """
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as exc:
+        why = exc.strerror if isinstance(exc, OSError) else f"not JSON: {exc}"
+        raise CalibrationError(f"{path}: cannot be read: {why}; run auepora calibrate again") from None
+    if not isinstance(raw, dict) or "format" not in raw:
+        raise CalibrationError(f"{path}: not a calibration file: there is no 'format' key")
+    if raw["format"] != FORMAT:
+        raise CalibrationError(
+            f"{path}: calibration format {raw['format']!r}, this version reads {FORMAT}; run auepora calibrate again"
+        )
+    return _from_raw(raw, path)
+
+
+def _from_raw(raw: Mapping[str, Any], path: Path) -> Calibration:
+    known = {f.name for f in fields(Calibration)}
+    try:
+        made = Calibration(**{key: value for key, value in raw.items() if key in known})
+        labels = {str(item): _pair(said) for item, said in raw.get("labels", {}).items()}
+    except (TypeError, ValueError, KeyError, AttributeError) as exc:
+        raise CalibrationError(f"{path}: not a calibration file: {exc}; run auepora calibrate again") from None
+    if not isinstance(raw["gate"], bool) or not isinstance(raw["judge"], dict):
+        raise CalibrationError(f"{path}: not a calibration file: gate must be true or false, judge a mapping")
+    return Calibration(
+        str(made.metric), made.gate, str(made.reason), made.judge, float(made.threshold), made.statistics, labels
+    )
+
+
+def _pair(said: str) -> tuple[bool, bool]:
+    people, judge = said.split()
+    return _YES[people], _YES[judge]
+
+
+def save_calibration(path: Path, calibration: Calibration) -> None:
+    """Write *calibration*; a reader sees the old file or the new one.
+
+    Raises:
+        CalibrationError: it cannot be written.
+    """
+    from ...core.files import write_atomically
+
+    try:
+        write_atomically(path, calibration.dumps())
+    except NotWrittenError as exc:
+        raise CalibrationError(str(exc)) from None
+
+
+def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> Standing:
+    """Say which of *metrics* may not fail the run.
+
+    Args:
+        metrics: those of the suite; only the judged ones are looked at.
+        policy: its ``judge`` may lift or impose the restriction.
+        folder: where calibration files lie; None is a folder without any.
+    """
+    advisory: dict[str, str] = {}
+    broken: dict[str, str] = {}
+    for name, info in metrics.items():
+        stance = policy.for_metric(name).judge
+        if not info.judge or stance == "gate":
+            continue
+        try:
+            why = "the golden file says judge: advisory" if stance == "advisory" else _why_not(info, folder)
+        except CalibrationError as exc:
+            broken[name] = why = str(exc)
+        if why:
+            advisory[name] = why
+    return Standing(advisory, broken)
+
+
+def _why_not(info: MetricInfo, folder: Path | None) -> str:
+    metric = str(info.judge["metric"])
+    path = calibration_path(folder, metric) if folder is not None else None
+    found = load_calibration(path) if path is not None else None
+    if path is None or found is None:
+        there = f"there is no {path.parent.name}/{path.name}" if path is not None else "there is no calibration"
+        return f"judge not calibrated: {there}; see auepora calibrate"
+    if changed := found.mismatch(info.judge):
+        return f"judge not calibrated: another one was ({changed}); run auepora calibrate again"
+    return "" if found.gate else f"judge not calibrated: {found.reason}"
+
+
+def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *value* as it looks after JSON."""
+    made: dict[str, Any] = json.loads(json.dumps(dict(value), default=str))
+    return made
+
+
+def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
+    """Return nested mappings as one: ``{"judge.model": …}``."""
+    if not isinstance(value, Mapping):
+        return {prefix: value}
+    out: dict[str, Any] = {}
+    for key, inner in value.items():
+        out.update(_flat(inner, f"{prefix}.{key}" if prefix else str(key)))
+    return out
+
+
+def _short(value: Any, most: int = 40) -> str:
+    text = "(nothing)" if value is None else str(value)
+    return text if len(text) <= most else f"{text[: most - 1]}\u2026"

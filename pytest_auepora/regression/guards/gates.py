@@ -1,0 +1,193 @@
+"""Suite thresholds: one gate, one aggregate, one answer."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from operator import itemgetter
+from typing import Literal
+
+from ...core.by_fields import ByFields
+from ...core.metrics_base import Metric
+from ...core.run import CaseResult, Run
+from ...core.scores import Score, Scores
+from ...core.scoring import aggregate
+from ...errors import without_case
+from ..compare.slices import in_slice
+from ..policy import RegressionPolicy
+from .thresholds import Bound, Gate
+
+__all__ = [
+    "GateKind",
+    "GateOutcome",
+    "GateState",
+    "cases_words",
+    "errored_words",
+    "judge_gate",
+    "leave_undecided",
+    "regression_title",
+]
+
+GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
+GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class GateOutcome(ByFields):
+    """One judgement on a whole suite, and the sentence that explains it.
+
+    A judge that is not calibrated gives the state ``advisory``; ``would_be`` is then what it would have been.
+    """
+
+    title: str
+    kind: GateKind
+    state: GateState
+    message: str
+    metric: str = ""
+    value: float | None = None
+    bound: str = ""
+    n: int = 0
+    total: int = 0
+    owner: str = ""
+    line: int = 0
+    p: float | None = None
+    """How often chance alone would give so clear a drop, this metric taken alone; None where it was not tested."""
+    culprits: tuple[str, ...] = ()
+    """Ids of the cases that cost most, worst first."""
+    before: float | None = None
+    """What ``value`` is held against, where that is a number of an earlier run."""
+    would_be: str = ""
+    mde: float | None = None
+    """Smallest true loss that these cases would show in four of five runs, if it was tested for chance; where no case
+    differs, by the usual spread of scores."""
+    warning: str = ""
+    """What is said where ``mde`` exceeds the margin."""
+
+    @property
+    def is_of_whole(self) -> bool:
+        """Whether it says that a metric got worse over the whole suite, and not over a slice of it."""
+        return self.title == regression_title(self.metric)
+
+
+def regression_title(part: str) -> str:
+    """Return the title of the outcome about a metric, or a slice of it, against its baseline."""
+    return f"regression: {part}"
+
+
+def leave_undecided(gate: GateOutcome, policy: RegressionPolicy) -> None:
+    """Let *gate*, which the data cannot decide, be inconclusive, or fail and say that this is why."""
+    gate.state = "inconclusive"
+    if policy.on_inconclusive == "fail":
+        gate.state, gate.message = "failed", f"inconclusive (on_inconclusive: fail): {gate.message}"
+
+
+def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutcome:
+    """Judge one threshold over the cases of its slice.  Nothing measured is a failure, never a pass."""
+    states = Counter([case.state for case in _ran(run, gate)])
+    total = states.total()
+    out = GateOutcome(
+        gate.title, "threshold", "passed", "", gate.metric, bound=str(gate.bound), total=total,
+        owner=gate.owner or run.owner_of(gate.metric), line=gate.line,
+    )  # fmt: skip
+    if not total:
+        return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")
+    if gate.metric in ("error_rate", "pass_rate"):
+        out.n, out.value = total, states["error" if gate.metric == "error_rate" else "passed"] / total
+        guilty = states.keys() & ({"error"} if gate.metric == "error_rate" else {"error", "failed"})
+        if guilty:
+            out.culprits = tuple([case.case_id for case in _ran(run, gate) if case.state in guilty])
+        return _settle(out, gate.bound)
+    scores = run.scores_of(gate.metric, (lambda case: in_slice(case, gate.slice)) if gate.slice else None)
+    return _judge_metric(out, gate, metrics[gate.metric], scores, run)
+
+
+def _ran(run: Run, gate: Gate) -> Iterator[CaseResult]:
+    """The cases of the gate's slice that were not skipped."""
+    cases = (c for c in run.cases.values() if c.state != "skipped")
+    return (c for c in cases if in_slice(c, gate.slice)) if gate.slice else cases
+
+
+def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Scores, run: Run) -> GateOutcome:
+    out.n = len(scores.measured)
+    n_error = sum(s.state == "error" for s in scores)
+    if not out.n:
+        return _fail(out, f"nothing was measured: {_why_nothing(scores)}")
+    out.value = aggregate(metric, scores).gated if gate.stat == "aggregate" else _statistic(gate, metric, scores, run)
+    if out.value is None:
+        return _fail(out, f"{cases_words(n_error)} errored, and an error has no worst {gate.metric} to count with")
+    sign = 1 if metric.direction == "higher" else -1
+    values = ((sign * _value(s, metric), i) for i, s in _counted(scores))
+    short = ((value, i) for value, i in values if not gate.bound.holds(sign * value))
+    out.culprits = tuple(i for _, i in nsmallest(5, short, key=itemgetter(0)))
+    return _settle(out, gate.bound, n_error)
+
+
+def _why_nothing(scores: Scores) -> str:
+    """An error, if there is one: beside an outage it does not matter which labels are missing."""
+    failed = ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error")
+    errors = Counter(without_case(s.reason.partition("\n")[0], i) for i, s in failed)
+    if errors:
+        most = min(errors, key=lambda told: (-errors[told], told))
+        return most.removeprefix("pytest_auepora.errors.")
+    reasons = sorted({s.reason for s in scores if s.reason})
+    return "; ".join(reasons[:2]) or "the metric gave no score"
+
+
+def cases_words(n: int) -> str:
+    """Return how many cases, as '1 case' or '2 cases'."""
+    return f"{n} case{'s' * (n != 1)}"
+
+
+def errored_words(n_error: int) -> str:
+    """Return what is said of *n_error* errored cases beside a value that counts them."""
+    return f"{n_error} errored and {'counts' if n_error == 1 else 'count'} as the worst value"
+
+
+def _counted(scores: Scores) -> Iterator[tuple[str, Score]]:
+    """The scores that have something to count with, by case: numbers and errors."""
+    return ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error" or s.value is not None)
+
+
+def _value(score: Score, metric: Metric) -> float:
+    return metric.worst if score.value is None else score.value
+
+
+def _statistic(gate: Gate, metric: Metric, scores: Scores, run: Run) -> float | None:
+    values = sorted(_value(s, metric) for _, s in _counted(scores))
+    if not values or not all(map(math.isfinite, values)):
+        return None
+    if gate.stat == "pass_rate":
+        return sum(_keeps(_value(s, metric), run.cases[i], gate.metric) for i, s in _counted(scores)) / len(values)
+    if gate.stat == "mean":
+        return sum(values) / len(values)
+    quantile = {"min": 0.0, "median": 0.5, "max": 1.0}.get(gate.stat)
+    if quantile is None:
+        quantile = int(gate.stat[1:]) / 100
+    return nearest_rank(values, quantile)
+
+
+def nearest_rank(values: Sequence[float], quantile: float) -> float:
+    """Return the nearest-rank quantile of sorted *values*: index ``ceil(q * n) - 1``."""
+    return values[max(0, math.ceil(quantile * len(values) - 1e-12) - 1)]
+
+
+def _keeps(value: float, case: CaseResult, metric: str) -> bool:
+    """Whether *value* keeps the case's own thresholds."""
+    return all(Bound(*said).holds(value) for said in case.extra.get("thresholds", {}).get(metric, ()))
+
+
+def _settle(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
+    assert out.value is not None
+    out.state = "passed" if bound.holds(out.value) else "failed"
+    word = "is" if out.state == "passed" else "is not"
+    errors = f", {errored_words(n_error)}" if n_error else ""
+    out.message = f"{out.title} {bound.shown(out.value)} {word} {bound} (over {out.n} of {out.total} cases{errors})"
+    return out
+
+
+def _fail(out: GateOutcome, why: str) -> GateOutcome:
+    out.state, out.message = "failed", f"{out.title}: {why}"
+    return out

@@ -1,0 +1,112 @@
+"""The suite guard: did the golden set as a whole, or a slice of it, get worse than its baseline?
+
+``tolerance`` fails a metric whose mean paired drop exceeds ``min_effect``; ``statistical`` asks `significance`
+whether the drop is more than chance; ``auto`` is the first below ten clusters and the second from there on.
+Slices are judged in one family with the whole, so that asking for ten of them does not give ten chances of a false
+alarm.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+
+from ...core.run import Run
+from ..compare.cases import Comparison
+from ..compare.slices import Part, is_too_small, parts_of
+from ..policy import RegressionPolicy
+from ..statistics.steadiness import instead_of_cases
+from .gates import GateOutcome, cases_words, leave_undecided, regression_title
+from .thresholds import Bound
+
+__all__ = ["judge_regression", "too_few_notes"]
+
+_MOST_NOTES = 3
+
+
+def judge_regression(
+    run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
+) -> list[GateOutcome]:
+    """Return one outcome per baselined metric that compares, in the order of the run's metrics, its slices behind it.
+
+    The *advisory* metrics are a family of their own: what cannot fail the run must not cost the others power.
+    """
+    parts = parts_of(run, comparison, policy)
+    by_policy: dict[str, list[Part]] = defaultdict(list)
+    for part in parts:
+        if not part.slice or not is_too_small(part, policy):
+            by_policy[policy.over(part.metric, part.clusters)].append(part)
+    out = {part.title: _tolerance(run, comparison, part, policy) for part in by_policy["tolerance"]}
+    for family in (
+        [p for p in by_policy["statistical"] if p.metric not in advisory],
+        [p for p in by_policy["statistical"] if p.metric in advisory],
+    ):
+        if family:
+            out.update(_statistical(run, comparison, policy, family))
+    return [out[part.title] for part in parts if part.title in out]
+
+
+def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
+    """Return one note for each metric that passed, though a loss of the margin would hardly have been seen."""
+    few = [gate for gate in gates if gate.warning and gate.state == "passed" and gate.is_of_whole]
+    told = [f"{gate.metric}: {gate.warning}" for gate in few[:_MOST_NOTES]]
+    return told + ([f"so it is with {len(few) - _MOST_NOTES} other metrics"] if len(few) > _MOST_NOTES else [])
+
+
+def _outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
+    """Begin an outcome; of a metric that is tested by pairs it shows the aggregate."""
+    change = part.change
+    shown = change if part.slice else comparison.aggregates.get(part.metric, change)
+    return GateOutcome(
+        regression_title(part.title), "regression", "passed", "", part.metric, shown.after, n=change.n,
+        total=len(run.cases), owner=run.owner_of(part.metric), culprits=change.dropped[:5], before=shown.before,
+    )  # fmt: skip
+
+
+def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionPolicy) -> GateOutcome:
+    change = part.change
+    own = policy.for_metric(part.metric)
+    out = _outcome(run, comparison, part)
+    out.bound = f"drop <= {own.min_effect:g}"
+    told = f"{part.title} {change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
+    if -change.gain > own.min_effect + 1e-9:
+        out.state = "failed"
+        fell = Bound("max", own.min_effect).shown(-change.gain)
+        out.message = f"{told}: fell by {fell}, more than the tolerated {own.min_effect:g}"
+    else:
+        out.message = told
+    return out
+
+
+def _statistical(
+    run: Run, comparison: Comparison, policy: RegressionPolicy, parts: Sequence[Part]
+) -> dict[str, GateOutcome]:
+    from ..statistics.precision import planned_mde
+    from ..statistics.significance import PairedMetric, judge_family
+
+    family = [
+        PairedMetric(
+            part.title,
+            part.gains,
+            policy.for_metric(part.metric).min_effect,
+            policy.for_metric(part.metric).margin,
+        )
+        for part in parts
+    ]
+    members = "metrics and slices" if any(part.slice for part in parts) else "metrics"
+    verdict = judge_family(family, run.clusters, alpha=policy.alpha, members=members)
+    out: dict[str, GateOutcome] = {}
+    for part, found in zip(parts, verdict.metrics, strict=True):
+        gate = _outcome(run, comparison, part)
+        gate.bound, gate.p, gate.warning = f"p > {policy.alpha:g}", found.p_raw, found.warning
+        gate.mde = planned_mde(found.n_clusters) if found.outcome == "same" else found.mde
+        told = found.reason
+        if found.outcome == "inconclusive" and not part.slice:
+            told += instead_of_cases(run, comparison, found)
+        gate.message = f"{told}; {found.warning}" if found.warning else told
+        if found.outcome == "fail":
+            gate.state = "failed"
+        elif found.outcome == "inconclusive":
+            leave_undecided(gate, policy)
+        out[part.title] = gate
+    return out

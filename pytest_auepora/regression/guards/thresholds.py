@@ -1,0 +1,269 @@
+"""Thresholds: what people write, read into bounds and gates.
+
+A *bound* is a limit on one number.  A *gate* puts a bound on a statistic of one metric over a suite or a slice of
+it.  All of these are the same gate of recall@5::
+
+    recall@5: 0.8                  the metric's direction decides: higher is better, so at least
+    recall@5: ">= 0.8"
+    recall@5: {min: 0.8}
+
+and more than one may stand in a list.  ``{min: …, max: …}`` makes two gates; ``stat``, ``slice`` and ``owner`` go
+beside them.  ``p10(recall@5): 0.3`` is short for ``recall@5: {stat: p10, min: 0.3}``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from ...core.by_fields import Fixed
+from ...core.metrics_base import Direction
+from ...errors import ThresholdError, did_you_mean
+
+__all__ = [
+    "BOUND_KEYS",
+    "GATE_KEYS",
+    "PSEUDO_METRICS",
+    "STATS",
+    "Bound",
+    "Gate",
+    "check_range",
+    "read_bound",
+    "read_gates",
+    "read_slice",
+    "sliced",
+    "split_stat",
+]
+
+PSEUDO_METRICS: Mapping[str, Direction] = {"error_rate": "lower", "pass_rate": "higher"}
+"""What gates may name without a metric behind it: the share of cases that errored, and that passed."""
+
+STATS = ("aggregate", "mean", "median", "min", "max", "pass_rate")
+"""Statistics by name; ``p1`` to ``p99`` are the nearest-rank percentiles."""
+
+BOUND_KEYS = ("min", "max")
+GATE_KEYS = (*BOUND_KEYS, "stat", "slice", "owner")
+
+_OPERATORS: Mapping[str, Literal["min", "max"]] = {">=": "min", "≥": "min", "<=": "max", "≤": "max"}
+_COMPARISON = r"\s*(>=|<=|≥|≤|>|<|==|=)?\s*(\S+?)\s*(%)?\s*"  # compiled where a file has thresholds at all
+_CALL = r"(?s)\s*(\w+)\s*\(\s*(.+?)\s*\)\s*"
+_OTHER_WORDS = {">=": "min", "<=": "max", "gte": "min", "ge": "min", "lte": "max", "le": "max", "at_least": "min",
+                "at_most": "max", "minimum": "min", "maximum": "max", "above": "min", "below": "max"}  # fmt: skip
+
+
+class Bound(NamedTuple):
+    """A lowest (``"min"``) or highest (``"max"``) allowed value; the limit itself is allowed."""
+
+    op: Literal["min", "max"]
+    limit: float
+
+    def holds(self, value: float) -> bool:
+        """Whether the unrounded *value* keeps the bound; NaN never does."""
+        return value >= self.limit if self.op == "min" else value <= self.limit
+
+    def shown(self, value: float, places: int = 4) -> str:
+        """Return *value* with that many decimals, or as many as it takes for 0.79996 not to read as 0.8."""
+        for n in range(places, 17):
+            if self.holds(float(text := f"{value:.{n}f}")) == self.holds(value):
+                return text
+        return repr(value)
+
+    def __str__(self) -> str:
+        return f"{'>=' if self.op == 'min' else '<='} {self.limit:.12g}"
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Gate(Fixed):
+    """A bound on one statistic of one metric, over all cases or those whose labels match ``slice``.
+
+    ``stat`` is ``aggregate`` (the metric's own aggregation, usually the mean), ``mean``, ``median``, ``min``,
+    ``max``, ``p1`` … ``p99`` (nearest rank) or ``pass_rate`` (share of cases that keep their own threshold on the
+    metric).  ``line`` and ``col`` are 1-based places in the golden file; 0 when the gate comes from elsewhere.
+    """
+
+    metric: str
+    bound: Bound
+    stat: str = "aggregate"
+    slice: Mapping[str, str] = field(default_factory=dict, hash=False)
+    owner: str = ""
+    line: int = 0
+    col: int = 0
+
+    @property
+    def title(self) -> str:
+        """``recall@5``, ``p10(recall@5)``, ``ndcg@10{scenario=typo}``."""
+        name = self.metric if self.stat == "aggregate" else f"{self.stat}({self.metric})"
+        return sliced(name, self.slice)
+
+
+def sliced(name: str, part: Mapping[str, str]) -> str:
+    """Return how *name* over a slice is written: ``ndcg@10{scenario=typo}``."""
+    told = ",".join(f"{k}={v}" for k, v in part.items())
+    return f"{name}{{{told}}}" if told else name
+
+
+def split_stat(spelling: str) -> tuple[str, str]:
+    """Split ``"p10(recall@5)"`` into ``("recall@5", "p10")``; a plain name has the stat ``"aggregate"``.
+
+    Raises:
+        ThresholdError: the word before the parenthesis is no statistic.
+    """
+    call = re.fullmatch(_CALL, spelling)
+    if call is None:
+        return spelling, "aggregate"
+    return call[2], _stat(call[1])
+
+
+def read_bound(raw: Any, direction: Direction) -> Bound:
+    """Read one bound: a number, ``">= 0.8"``, ``{"min": 0.8}``.  A bare number bounds the worse side.
+
+    Raises:
+        ThresholdError: nothing or more than one bound is there, or no finite number.
+    """
+    bounds = list(_bounds(raw, direction))
+    if len(bounds) != 1:
+        raise ThresholdError("one bound is wanted here, got min and max")
+    return bounds[0]
+
+
+def read_gates(metric_name: str, raw: Any, direction: Direction) -> list[Gate]:
+    """Read everything written under one key of ``thresholds``.
+
+    Args:
+        metric_name: the key: a metric, or a statistic of one such as ``"p10(recall@5)"``.
+        raw: a bound in any form `read_bound` knows, a mapping that may also hold ``stat``, ``slice`` and ``owner``,
+            or a list of these.
+        direction: which side a bare number bounds (``"higher"`` is better: it is the least).
+
+    Raises:
+        ThresholdError: anything that cannot be read, is empty, or bounds the same thing twice.
+    """
+    metric, stat = split_stat(metric_name)
+    if isinstance(raw, (list, tuple)):
+        if not raw:
+            raise ThresholdError(f"{metric_name}: an empty list bounds nothing")
+        gates = [gate for one in raw for gate in _gates(metric, stat, one, direction)]
+    else:
+        gates = list(_gates(metric, stat, raw, direction))
+    seen: set[tuple[str, str]] = set()
+    for gate in gates:
+        if (gate.title, gate.bound.op) in seen:
+            raise ThresholdError(f"{gate.title}: {gate.bound.op} is given twice")
+        seen.add((gate.title, gate.bound.op))
+    return gates
+
+
+def check_range(bound: Bound, metric: str, low: float, high: float) -> None:
+    """Refuse a limit that *metric*, whose values lie in [*low*, *high*], can never be on either side of.
+
+    Raises:
+        ThresholdError: says the range, and what was probably meant (0.80 for 80).
+    """
+    if low <= bound.limit <= high:
+        return
+    meant = f"; did you mean {bound.limit / 100:.2f}?" if high == 1.0 < bound.limit <= 100 else ""
+    span = f"from {low:g} to {high:g}" if math.isfinite(high) else f"{low:g} or more"
+    raise ThresholdError(f"{metric} is {span}, so a bound of {bound.limit:g} decides nothing{meant}")
+
+
+def _gates(metric: str, stat: str, raw: Any, direction: Direction) -> Iterator[Gate]:
+    where: dict[str, str] = {}
+    owner = ""
+    if isinstance(raw, Mapping):
+        _known_keys(raw)
+        if "stat" in raw:
+            if stat != "aggregate":
+                raise ThresholdError(f"{stat}({metric}): the statistic is given twice, in the name and as stat")
+            stat = _stat(raw["stat"])
+        where = read_slice(raw["slice"]) if "slice" in raw else {}
+        owner = _owner(raw["owner"]) if "owner" in raw else ""
+        raw = {k: v for k, v in raw.items() if k in BOUND_KEYS}
+    if stat == "pass_rate":
+        direction = "higher"  # a share of good cases, whatever the metric's own direction
+    for bound in _bounds(raw, direction):
+        yield Gate(metric, bound, stat, where, owner)
+
+
+def _bounds(raw: Any, direction: Direction) -> Iterator[Bound]:
+    worse: Literal["min", "max"] = "min" if direction == "higher" else "max"
+    if isinstance(raw, Mapping):
+        _known_keys(raw, BOUND_KEYS)
+        if not raw:
+            raise ThresholdError("no bound is given; write min: or max:")
+        low, high = raw.get("min"), raw.get("max")
+        made = [Bound(op, _number(raw[op], op)) for op in ("min", "max") if op in raw]
+        if len(made) == 2 and made[0].limit > made[1].limit:
+            raise ThresholdError(f"min {low!r} is above max {high!r}: nothing can pass")
+        yield from made
+    elif isinstance(raw, str):
+        yield _comparison(raw, worse)
+    else:
+        yield Bound(worse, _number(raw, "a threshold"))
+
+
+def _comparison(text: str, worse: Literal["min", "max"]) -> Bound:
+    match = re.fullmatch(_COMPARISON, text)
+    try:
+        limit = float(match[2]) if match else math.nan
+    except ValueError:
+        limit = math.nan
+    if match is None or not math.isfinite(limit):
+        raise ThresholdError(f"{text!r} is no threshold; write 0.8, '>= 0.8' or '<= 1.2'")
+    operator, percent = match[1], match[3]
+    if operator is not None and operator not in _OPERATORS:
+        raise ThresholdError(f"{text!r}: only >= and <= are known; write '>= {match[2]}' or '<= {match[2]}'")
+    if percent:
+        raise ThresholdError(
+            f"{text!r}: scores are no percentages; write '{f'{operator} ' if operator else ''}{limit / 100:g}'"
+        )
+    return Bound(_OPERATORS[operator] if operator else worse, limit)
+
+
+def _number(raw: Any, what: str) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, (int, float)):
+        raise ThresholdError(f"{what} must be a number, got {raw!r}" if raw is not None else f"{what} has no number")
+    try:
+        value = float(raw)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise ThresholdError(f"{what} must be a finite number, got {value}")
+    return value
+
+
+def _known_keys(raw: Mapping[Any, Any], known: tuple[str, ...] = GATE_KEYS) -> None:
+    for key in raw:
+        if key not in known:
+            meant = _OTHER_WORDS.get(str(key))
+            hint = f" (did you mean {meant!r}?)" if meant else did_you_mean(str(key), known)
+            raise ThresholdError(f"unknown key {key!r}{hint}; there is {', '.join(known)}")
+
+
+def _stat(raw: Any) -> str:
+    if isinstance(raw, str) and (raw in STATS or re.fullmatch(r"p[1-9]\d?", raw)):
+        return raw
+    known = [*STATS, "p10", "p50", "p90"]
+    raise ThresholdError(
+        f"unknown statistic {raw!r}{did_you_mean(str(raw), known)}; there is {', '.join(STATS)}, p1 … p99"
+    )
+
+
+def read_slice(raw: Any) -> dict[str, str]:
+    """Read the labels and values of a slice.  Raises `ThresholdError` for anything else."""
+    if not isinstance(raw, Mapping) or not raw:
+        raise ThresholdError("slice takes labels and their values: {scenario: typo}")
+    out: dict[str, str] = {}
+    for key, value in raw.items():
+        if not isinstance(key, str) or not isinstance(value, (str, int, float)):
+            raise ThresholdError(f"slice takes labels and their values, each a single word, got {key!r}: {value!r}")
+        out[key] = str(value)
+    return out
+
+
+def _owner(raw: Any) -> str:
+    if not isinstance(raw, str) or not raw.strip():
+        raise ThresholdError(f"owner must be a name, got {raw!r}")
+    return raw

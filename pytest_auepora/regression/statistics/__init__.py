@@ -1,0 +1,1 @@
+"""Permutation tests, bootstrap intervals, precision, repeats."""

@@ -1,0 +1,220 @@
+"""Intervals for aggregates that are no means: ratios, quantiles, distinct-n.
+
+Whole clusters are resampled, each with both of its sides, so that what makes a case slow or hard for both
+systems cancels.  `bootstrap_interval` suits ratios and quantiles.  `jackknife_interval` suits aggregates over
+a union, such as distinct-n: a bootstrap sample contains cases twice, and a text said twice is not distinct.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+from ..compare.evidence import Outcome
+from .precision import t_quantile
+
+__all__ = ["Aggregation", "Effect", "EffectInterval", "bootstrap_interval", "jackknife_interval", "judge_interval"]
+
+T = TypeVar("T")
+Effect = Literal["difference", "ratio"]
+Aggregation = Callable[[Sequence[T]], "float | None"]
+"""From the measurements of some cases to one number; None (or NaN) where they have none."""
+Sums = tuple[Callable[[T], Sequence[int]], Callable[[list[int]], T]]
+"""The whole numbers in a measurement, and the measurement that has given ones."""
+Groups = Sequence[Sequence[tuple[T, T]]]
+
+
+@dataclass(frozen=True, slots=True)
+class EffectInterval:
+    """An aggregate before and after, and how far apart the two may truly be.
+
+    Attributes:
+        effect: whether ``value`` is candidate - baseline or candidate / baseline.
+        baseline, candidate: the aggregate of either side; None where it has no value.
+        value: the observed effect.
+        low, high: one-sided 1 - alpha bounds, together a 1 - 2·alpha interval; None where there is no bound.
+        resamples: how often the effect was computed again.
+        undefined: in how many of them it had no value; each counts as beyond both bounds.
+    """
+
+    effect: Effect
+    baseline: float | None
+    candidate: float | None
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n_cases: int = 0
+    n_clusters: int = 0
+    alpha: float = 0.05
+    resamples: int = 0
+    undefined: int = 0
+
+
+def bootstrap_interval(
+    aggregate: Aggregation[T],
+    pairs: Mapping[str, tuple[T, T]],
+    clusters: Mapping[str, str],
+    *,
+    effect: Effect = "difference",
+    alpha: float = 0.05,
+    draws: int = 1999,
+    seed: int = 0,
+    sums: Sums[T] | None = None,
+) -> EffectInterval:
+    """Return the percentile interval of an effect under resampling of clusters.
+
+    Measured on log-normal latencies, each bound of the ratio of p95s misses the true value in 2 to 5 % of
+    samples at n = 30 to 200, of the ratio of means in 5 to 8 %, where 5 % is asked for.
+
+    Args:
+        aggregate: from measurements to one number.
+        pairs: case id → (baseline, candidate) measurement; cases without both are absent.
+        clusters: case id → cluster; a case not listed is in the cluster of its own id.
+        effect: what is computed from the two aggregates.
+        alpha: level of each bound.
+        draws: resamples.
+        seed: of the resampling.
+        sums: for an *aggregate* that depends on nothing but the sums of whole numbers in the measurements: the
+            interval is the same, found in a small part of the time.
+
+    Raises:
+        ValueError: fewer *draws* than the bounds need.
+    """
+    from random import Random
+
+    if (draws + 1) * alpha < 1.0:
+        raise ValueError(f"{draws} draws have no {alpha} quantile; take at least {math.ceil(1 / alpha) - 1}")
+    groups = _group(pairs, clusters)
+    seen = _observe(aggregate, groups, effect, alpha)
+    if len(groups) < 2:
+        return seen
+    rng, every = Random(seed), range(len(groups))
+    sample = (_adding(groups, sums) if sums is not None else None) or (lambda chosen: [groups[i] for i in chosen])
+    drawn = [_effect(aggregate, sample(rng.choices(every, k=len(every))), effect)[2] for _ in range(draws)]
+    values = sorted(v for v in drawn if v is not None)
+    undefined = draws - len(values)
+    rank = math.floor((draws + 1) * alpha + 1e-9) - 1 - undefined
+    if not 0 <= rank < len(values):
+        return replace(seen, resamples=draws, undefined=undefined)
+    return replace(seen, low=values[rank], high=values[-1 - rank], resamples=draws, undefined=undefined)
+
+
+def jackknife_interval(
+    aggregate: Aggregation[T],
+    pairs: Mapping[str, tuple[T, T]],
+    clusters: Mapping[str, str],
+    *,
+    effect: Effect = "difference",
+    alpha: float = 0.05,
+) -> EffectInterval:
+    """Return effect ± t(1 - alpha, G - 1)·SE, with the SE from leaving out one cluster at a time.
+
+    For smooth aggregates only, never for quantiles.  Of the difference in distinct-2 each bound misses in
+    2 to 5 % of samples where 5 % is asked for, and that of a bootstrap in up to 58 %.
+
+    Args:
+        aggregate: from measurements to one number.
+        pairs: case id → (baseline, candidate) measurement; cases without both are absent.
+        clusters: case id → cluster; a case not listed is in the cluster of its own id.
+        effect: what is computed from the two aggregates.
+        alpha: level of each bound.
+
+    Source: Efron & Tibshirani (1993), *An Introduction to the Bootstrap*, chapter 11.
+    """
+    groups = _group(pairs, clusters)
+    seen = _observe(aggregate, groups, effect, alpha)
+    g = len(groups)
+    if g < 2:
+        return seen
+    without_one = [_effect(aggregate, groups[:i] + groups[i + 1 :], effect)[2] for i in range(g)]
+    values = [v for v in without_one if v is not None]
+    seen = replace(seen, resamples=g, undefined=g - len(values))
+    if seen.value is None or seen.undefined:
+        return seen
+    centre = math.fsum(values) / g
+    se = math.sqrt((g - 1) / g * math.fsum((v - centre) ** 2 for v in values))
+    reach = t_quantile(1.0 - alpha, g - 1) * se
+    return replace(seen, low=seen.value - reach, high=seen.value + reach)
+
+
+def judge_interval(
+    interval: EffectInterval, *, direction: Literal["higher", "lower"], min_effect: float, margin: float
+) -> Outcome:
+    """Judge one aggregate by its interval, outside any family of metrics.
+
+    ``"fail"`` if it is clearly worse and by *min_effect* or more; ``"pass"`` if a change for the worse by
+    *margin* is ruled out; ``"same"`` if all resamples agree that nothing changed; else ``"inconclusive"``.
+
+    Args:
+        interval: what was measured.
+        direction: whether higher or lower values are better.
+        min_effect: smallest change worth failing for; of a ratio, relative: 0.1 is ten per cent.
+        margin: the change that must be ruled out, in the same unit.
+    """
+    if interval.value is None or interval.low is None or interval.high is None:
+        return "inconclusive"
+    no_change = 1.0 if interval.effect == "ratio" else 0.0
+    gains = [x - no_change for x in (interval.low, interval.value, interval.high)]
+    if direction == "lower":
+        gains = [-x for x in reversed(gains)]
+    low, observed, high = gains
+    if low == observed == high == 0.0:
+        return "same"
+    if high < 0.0 and -observed >= min_effect:
+        return "fail"
+    return "pass" if low > -margin else "inconclusive"
+
+
+def _group(pairs: Mapping[str, tuple[T, T]], clusters: Mapping[str, str]) -> list[list[tuple[T, T]]]:
+    """Gather the pairs by cluster, in the order of names, so that a seed means the same in every run."""
+    groups: dict[str, list[tuple[T, T]]] = defaultdict(list)
+    for case in sorted(pairs):
+        groups[clusters.get(case, case)].append(pairs[case])
+    return [groups[name] for name in sorted(groups)]
+
+
+def _adding(groups: Groups[T], sums: Sums[T]) -> Callable[[list[int]], Groups[T]] | None:
+    """Return what makes of chosen clusters one pair that has all their numbers; None if some are no whole ones."""
+    import numpy as np
+
+    numbers, made = sums
+    sides = [[[numbers(pair[side]) for pair in group] for group in groups] for side in (0, 1)]
+    each = [one for side in sides for group in side for one in group]
+    if len({len(one) for one in each}) > 1 or any(type(n) is not int for one in each for n in one):
+        return None  # what is rounded adds up to something else in another order
+    table = np.array([[np.sum(group, axis=0) for group in side] for side in sides])
+
+    def sample(chosen: list[int]) -> Groups[T]:
+        before, after = (np.bincount(chosen, minlength=len(groups)) @ table).tolist()
+        return [[(made(before), made(after))]]
+
+    return sample
+
+
+def _observe(aggregate: Aggregation[T], groups: Groups[T], effect: Effect, alpha: float) -> EffectInterval:
+    """Return the effect as it was seen, without bounds."""
+    before, after, value = _effect(aggregate, groups, effect)
+    n = sum(map(len, groups))
+    return EffectInterval(effect, before, after, value, n_cases=n, n_clusters=len(groups), alpha=alpha)
+
+
+def _effect(
+    aggregate: Aggregation[T], groups: Groups[T], effect: Effect
+) -> tuple[float | None, float | None, float | None]:
+    """Return baseline, candidate and effect over some clusters; None for what has no finite value."""
+    if not groups:
+        return None, None, None
+    before = _finite(aggregate([pair[0] for group in groups for pair in group]))
+    after = _finite(aggregate([pair[1] for group in groups for pair in group]))
+    if before is None or after is None:
+        return before, after, None
+    if effect == "difference":
+        return before, after, after - before
+    return before, after, _finite(after / before) if before else None
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

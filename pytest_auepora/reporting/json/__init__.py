@@ -1,0 +1,1 @@
+"""The JSON reports and their schemas."""

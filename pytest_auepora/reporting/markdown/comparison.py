@@ -1,0 +1,145 @@
+"""The comparison of two runs as Markdown that can be read in a terminal as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...history.compare import CompareReport, ComparisonKind, QueryComparison
+from ..numbers import change, number, plural
+from ..terminal.layout import text_width
+from ..terminal.listing import listed
+from .text import escape
+
+__all__ = ["render_report_md"]
+
+MOST = 50
+"""Cases listed of each kind."""
+
+_HEADINGS = {
+    ComparisonKind.REGRESSION: "Regressions: found before, missed now",
+    ComparisonKind.LOSS: "Losses: further down",
+    ComparisonKind.WIN: "Wins: found now, or further up",
+}
+_MATCHES = {
+    "exact": "by chunk id",
+    "span": "by the passages that the labels name, as chunks have new ids",
+    "fallback_doc": "by document, as chunks have new ids",
+}
+
+
+def render_report_md(report: CompareReport) -> str:
+    """Return the report: the outcome, what differs, the figures, then regressions, losses and wins."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: CompareReport) -> Iterator[str]:
+    counts = report.count()
+    said = [plural(counts[k], k.value.lower(), "losses" if k is ComparisonKind.LOSS else "") for k in ComparisonKind]
+    yield f"## {escape(report.title)}: {report.outcome}"
+    yield ""
+    yield f"{escape(report.run_a)} \u2192 {escape(report.run_b)}: {', '.join(said)}"
+    yield f"over {plural(len(report.per_query), 'case')}, hits {_MATCHES[report.deltas['chunker_version_match']]}."
+    if report.causes:
+        yield f"Changed: {escape(', '.join(report.causes))}."
+    yield from _figures(report)
+    yield from _metrics(report)
+    yield from _judged(report)
+    for kind, heading in _HEADINGS.items():
+        yield from _queries(heading, [q for q in report.per_query if q.kind is kind])
+    yield from _apart(report)
+
+
+def _figures(report: CompareReport) -> Iterator[str]:
+    before, after = report.aggregate_a.flat(), report.aggregate_b.flat()
+    rows = [
+        [name, _value(before[name]), _value(after[name]), _change(before[name], after[name])]
+        for name in after
+        if before[name] is not None or after[name] is not None
+    ]
+    counts = ((a.total_queries, a.failed_queries) for a in (report.aggregate_a, report.aggregate_b))
+    for name, a, b in zip(("total_queries", "failed_queries"), *counts, strict=True):
+        rows.append([name, f"{a}", f"{b}", f"{b - a:+d}" if a != b else "0"])
+    yield from _table(["figure", "a", "b", "b - a"], rows, "lrrr")
+
+
+def _metrics(report: CompareReport) -> Iterator[str]:
+    rows = [
+        [escape(name), _value(m.before), _value(m.after), _change(m.before, m.after), f"{m.n}"]
+        for name, m in report.metrics.items()
+    ]
+    if rows:
+        yield from _table(["metric of the suite", "a", "b", "b - a", "cases"], rows, "lrrrr")
+    for name, why in report.incomparable.items():
+        yield f"- not comparable: {escape(f'{name} ({why})')}"
+
+
+def _judged(report: CompareReport) -> Iterator[str]:
+    gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
+    by: dict[str, list[str]] = {}
+    for gate in gates:  # metrics that move alike share a line
+        name = gate.title.removeprefix("regression: ")
+        by.setdefault(gate.message.removeprefix(f"{name} "), []).append(name)
+    told = [f"{', '.join(names)}: {message}" for message, names in by.items()]
+    told += [f"{case_id}: {line}" for case_id, lines in report.problems.items() for line in lines]
+    if told:
+        yield ""
+        yield from (f"- {escape(line)}" for line in told[:MOST])
+        yield from _more(len(told))
+
+
+def _queries(heading: str, queries: Sequence[QueryComparison]) -> Iterator[str]:
+    if not queries:
+        return
+    yield ""
+    yield f"### {heading}"
+    rows = [[escape(q.query_id), _rank(q.a_hit_rank), _rank(q.b_hit_rank), escape(q.note or "")] for q in queries]
+    yield from _table(["case", "rank a", "rank b", "note"], rows[:MOST], "lrrl")
+    yield from _more(len(rows))
+
+
+def _apart(report: CompareReport) -> Iterator[str]:
+    by: dict[str, list[str]] = {}
+    for case_id, why in report.not_comparable.items():
+        by.setdefault(f"not comparable ({why})", []).append(case_id)
+    for name, ids in ((report.run_a, report.only_a), (report.run_b, report.only_b)):
+        if ids:
+            by[f"only in {name}"] = list(ids)
+    if by:
+        yield ""
+        yield from (f"- {escape(f'{why}: {listed(ids, 10)}')}" for why, ids in by.items())
+
+
+def _more(n: int) -> Iterator[str]:
+    if n > MOST:
+        yield f"- … and {n - MOST} more"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> Iterator[str]:
+    """Yield a table whose columns also line up as plain text."""
+    widths = [max(text_width(r[i]) for r in (heads, *rows)) for i in range(len(heads))]
+    yield ""
+    yield _row(heads, widths, sides)
+    yield _row(
+        [("-" * (w - 1) + ":") if s == "r" else "-" * w for w, s in zip(widths, sides, strict=True)], widths, sides
+    )
+    yield from (_row(row, widths, sides) for row in rows)
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], sides: str) -> str:
+    padded = []
+    for cell, width, side in zip(cells, widths, sides, strict=True):
+        room = " " * (width - text_width(cell))
+        padded.append(room + cell if side == "r" else cell + room)
+    return f"| {' | '.join(padded)} |"
+
+
+def _value(value: float | None) -> str:
+    return "n/a" if value is None else number(value, 4)
+
+
+def _change(before: float | None, after: float | None) -> str:
+    return "" if before is None or after is None else change(after - before, 4)
+
+
+def _rank(rank: int | None) -> str:
+    return "miss" if rank is None else str(rank)

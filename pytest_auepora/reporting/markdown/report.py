@@ -1,0 +1,227 @@
+"""The report as Markdown: for a pull request, a step summary, an issue.
+
+Everything a user or a system wrote is escaped: it can neither format the report, nor leave its place, nor notify
+anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...core.run import CaseResult, Run
+from ...errors import Problem
+from ...regression.verdict import Verdict
+from ..diagnosis import diagnose
+from ..findings import titled
+from ..metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
+from ..numbers import metric_value, plural
+from ..side_by_side.markdown import side_by_side_parts
+from ..side_by_side.table import SideBySide, side_by_sides
+from ..symbols import UNICODE
+from ..tally import FAILING, Kind, cases_of, headline, long_note, overall_outcome
+from ..terminal.failure import failure_text
+from ..terminal.layout import printable
+from ..terminal.listing import listed
+from ..terminal.noise import flaky_line, noise_lines, repeats_line
+from .text import escape, escape_html, table_lines
+
+__all__ = ["COMMENT_LIMIT", "MARKER", "markdown_report"]
+
+COMMENT_LIMIT = 65_536
+"""Characters GitHub accepts in a comment."""
+
+MARKER = "<!-- auepora report -->"
+"""The first line, by which a script finds its own comment again."""
+
+_ICONS = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "not judged": "⚪"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much to tell: failing cases with their text, ids in lists, whether to list every case."""
+
+    texts: int
+    listed: int
+    everything: bool
+
+
+_LEVELS = (
+    _Detail(100, 1000, True),
+    _Detail(40, 1000, True),
+    _Detail(40, 200, False),
+    _Detail(10, 100, False),
+    _Detail(3, 20, False),
+    _Detail(0, 10, False),
+    _Detail(0, 0, False),
+)
+
+
+def markdown_report(
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    *,
+    limit: int = COMMENT_LIMIT,
+    compared: Sequence[SideBySide] | None = None,
+    mistakes: Sequence[Problem] = (),
+) -> str:
+    """Return the report, at most *limit* characters; *compared* saves working out `side_by_sides`;
+    *mistakes* are those in golden files that could not be read.
+
+    The headline and the tables of metrics come first.  Failing cases are collapsible and hold the same text as the
+    terminal; when there is no room for all, fewer of them do, and the report says so.
+    """
+    compared = side_by_sides(runs) if compared is None else compared
+    for detail in _LEVELS:
+        text = "\n".join(_report(runs, verdicts, compared, mistakes, detail)) + "\n"
+        if len(text) <= limit:
+            return text
+    return _cut(text, limit)
+
+
+def _report(
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    compared: Sequence[SideBySide],
+    mistakes: Sequence[Problem],
+    detail: _Detail,
+) -> Iterator[str]:
+    overall = overall_outcome(verdicts, mistakes)
+    yield MARKER
+    yield f"## {_ICONS[overall]} auepora: {overall}"
+    yield ""
+    yield f"**{escape(headline(verdicts, runs, mistakes))}**"
+    yield from _mistakes(mistakes, detail)
+    for one in compared:
+        yield ""
+        yield from side_by_side_parts(one, most=detail.listed)
+    for run, verdict in zip(runs, verdicts, strict=True):
+        yield ""
+        yield from _suite(run, verdict, detail, alone=len(runs) == 1)
+
+
+def _mistakes(mistakes: Sequence[Problem], detail: _Detail) -> Iterator[str]:
+    for i, one in enumerate(mistakes):
+        if i == 0:
+            yield ""
+        if i == max(detail.listed, 1):
+            yield f"- \u2026 and {len(mistakes) - i:,} more"
+            return
+        yield f"- **{escape(one.place)}** {escape(one.message)}"
+
+
+def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Iterator[str]:
+    owner = f" \u00b7 owner {escape(run.owner)}" if run.owner else ""
+    yield f"### {_ICONS[verdict.outcome]} {escape(run.title)}{owner}"
+    if not alone:
+        yield f"{escape(headline([verdict], [run]))}"
+    rows = metric_rows(run, verdict)
+    yield ""
+    yield from _table(rows)
+    yield from _notes(run, verdict, rows)
+    yield from _gates(run, verdict)
+    for kind, cases in cases_of(run, verdict).items():
+        if kind in FAILING:
+            yield from _failing(kind, cases, run, verdict, detail)
+        elif kind == "fixed":
+            yield ""
+            yield f"**Fixed:** {escape(listed([c.case_id for c in cases], max(detail.listed, 1)))}"
+    if detail.everything:
+        yield from _all_cases(run)
+
+
+def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
+    if not rows:
+        return
+    compared = any(row.baseline_text or row.change_text for row in rows)
+    yield f"| metric | value | n |{' baseline | change |' if compared else ''} gate |"
+    yield f"| --- | ---: | ---: |{' ---: | ---: |' if compared else ''} --- |"
+    for row in rows:
+        change = escape(row.change_text)
+        if row.regression is not None and row.regression.state in ("failed", "inconclusive"):
+            change = f"**{change}** {state_mark(row.regression.state, UNICODE)}"
+        middle = f" {escape(row.baseline_text)} | {change} |" if compared else ""
+        start = " | ".join(map(escape, (row.name, row.value_text, row.n_text)))
+        yield f"| {start} |{middle} {escape(row.gate_text(UNICODE))} |"
+
+
+def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
+    notes = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *verdict.notes, flaky_line(verdict, 1000)]
+    notes += [long_note(verdict), repeats_line(run), *noise_lines(verdict)]
+    if verdict.comparison is not None and verdict.comparison.provenance:
+        moved = [f"{k} {listed([a])} \u2192 {listed([b])}" for k, (a, b) in verdict.comparison.provenance.items()]
+        notes.append(f"changed since the baseline: {', '.join(moved)}")
+    told = [note for note in notes if note]
+    if told:
+        yield ""
+        for note in told:
+            yield f"<sub>{escape(note)}</sub><br>"
+
+
+def _gates(run: Run, verdict: Verdict) -> Iterator[str]:
+    for state in ("failed", "inconclusive", "not judged"):
+        gates = [g for g in verdict.gates if g.state == state and (state != "not judged" or g.kind == "baseline")]
+        if not gates:
+            continue
+        yield ""
+        yield f"**{plural(len(gates), 'gate')} {state}**"
+        yield ""
+        for gate in gates:
+            told = titled(gate.title, gate.message)
+            beside = [f"owner {gate.owner}"] if gate.owner and gate.owner != run.owner else []
+            if gate.culprits and gate.kind != "coverage":
+                beside.append(f"costs most: {', '.join(gate.culprits[:3])}")
+            yield " \u00b7 ".join([f"- {state_mark(state, UNICODE)} {escape(told)}", *map(escape, beside)])
+
+
+def _failing(kind: Kind, cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
+    """Tell cases of one kind: some collapsible with their text, some as a line, the others as a number."""
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    groups: dict[str, list[CaseResult]] = {}
+    for case in cases:  # cases that errored alike share a place: an outage is one thing, not forty
+        why = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
+        groups.setdefault(why if kind == "errored" else case.case_id, []).append(case)
+    yield ""
+    yield f"**{len(cases):,} {kind}**"
+    yield ""
+    for i, (case, *others) in enumerate(groups.values()):
+        why = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
+        who = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
+        if i < detail.texts:
+            text = failure_text(case, compared.get(case.case_id), run.metrics, width=100)
+            yield f"<details><summary><b>{_inline(who)}</b> {_inline(why)}</summary>"
+            yield f"\n<pre>{escape_html(text)}</pre>\n</details>\n"
+        elif i < detail.listed:
+            yield f"- **{escape(who)}** {escape(why)}"
+        else:
+            yield f"- \u2026 and {len(groups) - i:,} more"
+            return
+
+
+def _inline(text: str) -> str:
+    return escape_html(printable(text))
+
+
+def _all_cases(run: Run) -> Iterator[str]:
+    names = [n for n, info in run.metrics.items() if info.target != "LATENCY" and _has_number(run, n)]
+    yield ""
+    yield f"<details><summary>All {plural(len(run.cases), 'case')}</summary>"
+    yield ""
+    rows = []
+    for case in run.cases.values():
+        values = [metric_value(s.value, run.metrics[n]) if (s := case.scores.get(n)) else "" for n in names]
+        rows.append([case.case_id, case.state, *values])
+    yield from table_lines(["case", "state", *names], rows, right=range(2, 2 + len(names)))
+    yield ""
+    yield "</details>"
+
+
+def _has_number(run: Run, name: str) -> bool:
+    return any((s := c.scores.get(name)) is not None and s.value is not None for c in run.cases.values())
+
+
+def _cut(text: str, limit: int) -> str:
+    """Keep as many whole lines as fit; at the lowest level of detail no line opens what another closes."""
+    note = "\n\n\u2026 shortened: the report is longer than fits here\n"
+    head = text[: max(limit - len(note), 0)]
+    return (head[: head.rfind("\n")] + note)[:limit]

@@ -1,0 +1,70 @@
+"""The relevant documents of a case, with the ranks they were found at, now and in the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..core.run import CaseResult
+from ..regression.compare.cases import CaseComparison
+from .terminal.listing import shortened
+
+__all__ = ["Wanted", "wanted"]
+
+
+class Wanted(NamedTuple):
+    """A relevant document: the rank it was found at now and in the baseline; None is not returned.
+
+    ``known`` says whether the baseline knows anything about it.
+    """
+
+    label: str
+    grade: int
+    rank: int | None
+    before: int | None = None
+    known: bool = False
+
+    @property
+    def short(self) -> str:
+        """The label, cut where it holds a long quotation."""
+        return shortened(self.label, 40)
+
+    def within(self, k: int | None) -> bool:
+        """Whether it is in the top *k*; in the whole list for None."""
+        return self.rank is not None and (k is None or self.rank <= k)
+
+    def was_within(self, k: int | None) -> bool:
+        """Whether it was in the top *k* of the baseline."""
+        return self.before is not None and (k is None or self.before <= k)
+
+
+def wanted(result: CaseResult, comparison: CaseComparison | None = None) -> list[Wanted]:
+    """Return the relevant documents of a case with their ranks, in the order of the golden file."""
+    before = comparison.before.ranks if comparison is not None and comparison.before is not None else {}
+    labels: Sequence[Mapping[str, Any]] = result.expected.get("relevant") or ()
+    if result.ranks:
+        grades: dict[str, int] = {}  # the highest where a label was given twice
+        for d in labels:
+            name, grade = _name(d), int(d.get("grade", 1))
+            grades[name] = max(grade, grades.get(name, grade))
+        return [
+            Wanted(
+                name,
+                grades[name] if name in grades else _span_grade(name, labels),
+                rank,
+                before.get(name),
+                name in before,
+            )
+            for name, rank in result.ranks.items()
+        ]
+    return [Wanted(_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1]
+
+
+def _span_grade(name: str, labels: Sequence[Mapping[str, Any]]) -> int:
+    """Find the grade of a span: its offsets follow the id."""
+    return max((int(d.get("grade", 1)) for d in labels if name.startswith(f"{d.get('id')}[")), default=1)
+
+
+def _name(label: Mapping[str, Any]) -> str:
+    quote = label.get("quote")
+    return f'{label.get("id")}: "{quote}"' if quote else str(label.get("id"))

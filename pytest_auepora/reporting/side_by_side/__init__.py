@@ -1,0 +1,1 @@
+"""Several systems on one golden set, as columns."""

@@ -1,0 +1,134 @@
+"""Why ``assert run["recall@5"] >= 0.8`` failed: the score, what it stands on, the cases that cost most."""
+
+from __future__ import annotations
+
+import math
+
+from ...core.comparable_score import ComparableScore
+from ...core.run import CaseResult, Run
+from ...core.scores import Score
+from ...regression.guards.gates import errored_words
+from ...regression.guards.thresholds import Bound
+from ..diagnosis import cutoff, details_text
+from ..numbers import metric_value, plural
+from ..relevant_docs import wanted
+from .failure import answer_lines, place_lines
+from .layout import plain
+from .page import Page
+from .ranking import ranking_lines, wanted_lines
+
+__all__ = ["explain_score"]
+
+MOST_CASES = 5
+
+
+def explain_score(
+    left: ComparableScore, op: str, right: object, *, width: int = 76, ascii_only: bool = False
+) -> list[str]:
+    """Return the lines that explain a comparison of *left* with *right* that did not hold.
+
+    The first is the comparison itself, in pytest's way of showing it; of a run's score then its denominator and the
+    cases that cost most with what they missed, of a case's score what was expected and what came.  *width* leaves
+    room for the margin pytest adds.
+    """
+    page = Page(width, ascii_only=ascii_only)
+    bound = _bound(op, right)
+    shown = metric_value(left.value, left.info, bound)
+    page.free(f"{left.name} {shown} {op} {_shown(right)}")
+    if left.case is not None:
+        _explain_case(page, left, left.case)
+    elif left.run is not None:
+        _explain_run(page, left, left.run, bound)
+    return [plain(line) for line in page.lines]
+
+
+def _bound(op: str, right: object) -> Bound | None:
+    """Return the bound the comparison asks for; the number is then shown with enough digits to see it broken."""
+    try:
+        limit = float(right)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    if not math.isfinite(limit):
+        return None
+    return Bound("min", limit) if op in (">=", ">") else Bound("max", limit) if op in ("<=", "<") else None
+
+
+def _shown(right: object) -> str:
+    if isinstance(right, ComparableScore):
+        return f"{right.name} {metric_value(right.value, right.info)}"
+    return repr(right)
+
+
+def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | None) -> None:
+    scores = {i: s for i, c in run.cases.items() if (s := c.scores.get(left.name)) is not None}
+    if not scores:  # error_rate and pass_rate count cases, not scores
+        _explain_rate(page, left, run)
+        return
+    _denominator(page, left, run, scores)
+    lower = left.info is not None and left.info.direction == "lower"
+    ranked = sorted(
+        (i for i, s in scores.items() if s.state == "error" or s.value is not None),
+        key=lambda i: _badness(scores[i], lower=lower),
+        reverse=True,
+    )
+    short = [i for i in ranked if _falls_short(scores[i], bound, lower=lower)]
+    for case_id in short[:MOST_CASES]:
+        score = scores[case_id]
+        value = "" if score.value is None else f"{metric_value(score.value, left.info)} "
+        where = run.cases[case_id].where or run.path
+        page.free(f"{where} {case_id}: {value}{details_text(score)}", indent=2, most=3)
+    if len(short) > MOST_CASES:
+        page.free(f"{page.marks.dots} and {len(short) - MOST_CASES} more", indent=2)
+
+
+def _denominator(page: Page, left: ComparableScore, run: Run, scores: dict[str, Score]) -> None:
+    n = sum(s.measurement is not None for s in scores.values())
+    said = [f"over {n} of {plural(len(scores), 'case')} of {run.title}"]
+    if n_error := sum(s.state == "error" for s in scores.values()):
+        said.append(errored_words(n_error))
+        if left.aggregate is not None and left.aggregate.value is not None:
+            said.append(f"{metric_value(left.aggregate.value, left.info)} without them")
+    if n_na := sum(s.state == "n/a" for s in scores.values()):
+        said.append(f"{n_na} n/a")
+    page.free(", ".join(said))
+
+
+def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
+    wanted_state = "error" if left.name == "error_rate" else "passed"
+    ran = [c for c in run.cases.values() if c.state != "skipped"]
+    hits = sum(c.state == wanted_state for c in ran)
+    page.free(
+        f"{hits} of {plural(len(ran), 'case')} of {run.title} {'errored' if wanted_state == 'error' else 'passed'}"
+    )
+    bad = [c for c in ran if c.state in ("failed", "error")]
+    for case in bad[:MOST_CASES]:
+        why = case.error.splitlines()[0] if case.error else "; ".join(case.problems)
+        page.free(f"{case.where or run.path} {case.case_id}: {why}", indent=2, most=3)
+    if len(bad) > MOST_CASES:
+        page.free(f"{page.marks.dots} and {len(bad) - MOST_CASES} more", indent=2)
+
+
+def _badness(score: Score, *, lower: bool) -> float:
+    if score.state == "error" or score.value is None:
+        return math.inf
+    return score.value if lower else -score.value
+
+
+def _falls_short(score: Score, bound: Bound | None, *, lower: bool) -> bool:
+    """Whether a case lies on the wrong side; where the comparison names no side, whether it is not perfect."""
+    if score.state == "error" or score.value is None:
+        return True
+    if bound is not None:
+        return not bound.holds(score.value)
+    return score.value > 0 if lower else score.value < 1
+
+
+def _explain_case(page: Page, left: ComparableScore, case: CaseResult) -> None:
+    place_lines(page, case)
+    page.text("query", case.query, most=2)
+    if (score := case.scores.get(left.name)) is not None and (said := details_text(score)):
+        page.text("details", said)
+    infos = {left.name: left.info} if left.info is not None else {}
+    wanted_lines(page, case, wanted(case), cutoff(left.info) if left.info is not None else None)
+    ranking_lines(page, case, infos, list(infos))
+    answer_lines(page, case, compare=True)

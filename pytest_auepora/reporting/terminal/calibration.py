@@ -1,0 +1,79 @@
+"""What a calibration found, as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...calibration.bias import Bias
+from ...calibration.intervals import Figure
+from ...calibration.study import Study
+from .layout import printable, wrap
+
+__all__ = ["study_text"]
+
+_WAYS = {
+    "fixed": "fixed beforehand",
+    "cv": "chosen; the figures are of held-out tenths, each with the threshold of the others",
+    "split": "chosen on one half; the figures are of the other",
+}
+
+
+def study_text(study: Study, *, width: int = 100, ascii_only: bool = False) -> str:
+    """Return the decision, the figures with their intervals, the checks, and what else is to be known."""
+    people = [said for said, _ in study.labels.values()]
+    decision = "may gate" if study.gate else "stays advisory"
+    lines = [
+        f"{study.metric}: {decision}: {study.reason}",
+        f"{len(people)} labels, {sum(people)} yes and {len(people) - sum(people)} no; "
+        f"the judge says yes from {study.cut.threshold:g} ({_WAYS[study.cut.way]})",
+        "",
+        *_figures(study.figures),
+        *_biases(study.biases),
+        *_change(study),
+        *[f"note: {remark}" for remark in study.remarks],
+    ]
+    told = [part for line in lines for part in (_wrapped(line, width, ascii_only) if line.strip() else [line])]
+    return "\n".join(told) + "\n"
+
+
+def _wrapped(line: str, width: int, ascii_only: bool) -> list[str]:
+    if line.startswith(" "):
+        return [line]  # a row of the table, which holds no text of others
+    first, *rest = wrap(printable(line, ascii_only=ascii_only), width, ascii_only=ascii_only)
+    return [first, *(f"  {part}" for part in rest)]
+
+
+def _figures(figures: Mapping[str, Figure]) -> list[str]:
+    room = max(map(len, figures))
+    return [f"  {name:<{room}}  {_shown(figure)}" for name, figure in figures.items()]
+
+
+def _shown(figure: Figure, sign: str = "") -> str:
+    if figure.value is None:
+        return "n/a"
+    value = f"{figure.value:{sign}.3f}"
+    if figure.source == "none":
+        return value
+    ends = ["?" if end is None else f"{end:{sign}.3f}" for end in (figure.low, figure.high)]
+    return f"{value}  95 % {ends[0]} to {ends[1]} ({figure.source})"
+
+
+def _biases(biases: list[Bias]) -> list[str]:
+    if not biases:
+        return []
+    out = ["", "What the judge goes by besides:"]
+    for bias in biases:
+        mark = "!" if bias.suspicious else "-"
+        sign = "" if bias.figure.source == "Wilson" else "+"
+        out += [f"{mark} {bias.name}: {_shown(bias.figure, sign)}: {bias.meaning}"]
+    return [*out, ""]
+
+
+def _change(study: Study) -> list[str]:
+    change = study.change
+    if change is None:
+        return []
+    return [
+        f"against the judge calibrated before, on {change.n} items: {change.fixed} now right, "
+        f"{change.broken} now wrong, {change.outcome} (mid-p McNemar {change.p:.4f})"
+    ]

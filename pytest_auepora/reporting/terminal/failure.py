@@ -1,0 +1,168 @@
+"""The text of one failed case: what broke, what was expected, what came back.
+
+At most a screen, and cheap: a thousand failing cases must not be felt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from ...core.run import CaseResult, MetricInfo
+from ...regression.compare.cases import CaseComparison
+from ...regression.worst_repeat import as_shown, shown_repeat
+from ..diagnosis import blamed_metrics, component, diagnosis_of
+from ..numbers import metric_value, plural, seconds
+from ..relevant_docs import wanted
+from ..worddiff import word_diff
+from .layout import printable, render, text_width, uncommanded
+from .listing import listed, quoted
+from .page import Page, Piece, PlainPage
+from .ranking import deepest, ranking_lines, wanted_lines
+
+__all__ = ["answer_lines", "failure_text", "place_lines"]
+
+MOST_PROBLEMS = 5
+MOST_FRAMES = 14
+
+
+def failure_text(
+    result: CaseResult,
+    comparison: CaseComparison | None,
+    metrics: Mapping[str, MetricInfo],
+    *,
+    width: int = 80,
+    ascii_only: bool = False,
+    color: bool = False,
+) -> str:
+    """Return what a person needs to know about a failed or errored case; its first line is the diagnosis.
+
+    No line is wider than *width* but the place ``file:line`` and the frames of an exception, which stay whole so
+    that terminals and editors can follow them.
+    """
+    if color:
+        page = Page(width, ascii_only=ascii_only)
+        _fill(page, result, comparison, metrics)
+        return render(page.lines, color=True)
+    plain = PlainPage(width, ascii_only=ascii_only)
+    _fill(plain, result, comparison, metrics)
+    return "\n".join(plain.texts)
+
+
+def _fill(page: Page, result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]) -> None:
+    repeats, result = shown_repeat(result), as_shown(result)
+    blamed, docs = blamed_metrics(result, metrics), wanted(result, comparison)
+    told = diagnosis_of(result, docs, metrics, blamed)
+    if told is not None:
+        page.free(str(told), "red", "bold")
+    place_lines(page, result)
+    page.text("query", result.query, most=2)
+    if result.state == "error":
+        _error(page, result.error)
+        wanted_lines(page, result, docs, None)
+        return
+    _problems(page, result)
+    page.text("repeats", repeats)
+    about = {component(metrics[n]) for n in blamed}
+    wanted_lines(page, result, docs, deepest(blamed, metrics))
+    _moved_labels(page, result)
+    if blamed and all(metrics[n].target == "LATENCY" for n in blamed):
+        timings = result.outputs.get("timings") or {}
+        page.text("timings", ", ".join(f"{name} {seconds(value)}" for name, value in timings.items()))
+        return
+    ranking_lines(page, result, metrics, blamed)
+    answer_lines(page, result, compare="generation" in about or "system" in about)
+    _scores(page, result, comparison, metrics)
+
+
+def place_lines(page: Page, result: CaseResult) -> None:
+    """Add where the case stands, and its id."""
+    case_id = page.safe(result.case_id)
+    if not result.where:
+        page.add([(page.clip(case_id, page.width), ("bold",))])
+        return
+    where = page.safe(result.where)
+    if text_width(where) + text_width(case_id) + 2 <= page.width:
+        page.add([(f"{where}  ", ()), (case_id, ("bold",))])
+    else:
+        page.add([(where, ())])
+        page.add([(page.clip(case_id, page.width), ("bold",))])
+
+
+def _error(page: Page, error: str) -> None:
+    frames = printable(error[-6000:], ascii_only=page.ascii_only, keep_lines=True).splitlines()
+    if len(frames) > 1:
+        for frame in frames[1:][-MOST_FRAMES:]:
+            page.add([(f"  {uncommanded(frame)}", ("light",))])
+
+
+def _moved_labels(page: Page, result: CaseResult) -> None:
+    """Say what the labels were matched by where their chunks are gone."""
+    for name, told in result.extra.get("labels", {}).get("labels", {}).items():
+        chunks = f": {listed(told['chunks'])}" if told["chunks"] else ""
+        page.text("moved", f"{name} ({told['became']}), matched: {told['match']}{chunks}", most=2)
+
+
+def _problems(page: Page, result: CaseResult) -> None:
+    shown = result.problems[:MOST_PROBLEMS]
+    for problem in shown:
+        page.free(f"{page.marks.bad} {problem}", "red", indent=2, most=3)
+    if (more := len(result.problems) - len(shown)) > 0:
+        page.free(f"{page.marks.dots} and {more} more", indent=2)
+
+
+def answer_lines(page: Page, result: CaseResult, *, compare: bool) -> None:
+    """Add the answer and what it should have been; a line of each, and more where they are to be *compared*."""
+    most = 3 if compare else 1
+    answer = str(result.outputs.get("answer") or "")
+    page.text("answer", answer or "(empty)", *(() if answer.strip() else ("red",)), most=most)
+    reference = str(result.expected.get("reference") or "")
+    others = len(result.expected.get("references") or ()) - 1
+    page.text("reference", reference + (f" (or {plural(others, 'other')})" if others > 0 else ""), most=most)
+    if compare and (pieces := word_diff(reference, answer)) is not None:
+        page.block("difference", islice(_diff_lines(page, pieces), 3))
+    details = result.scores["assertion_pass"].details if "assertion_pass" in result.scores else {}
+    if missing := details.get("missing"):
+        page.text("missing", quoted(missing), "red")
+    if present := details.get("forbidden_present"):
+        page.text("forbidden", f"{quoted(present)} in the answer", "red")
+
+
+_DIFFERENCE: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "": ("", "", ()), "-": ("[-", "-]", ("red",)), "+": ("{+", "+}", ("green",)),
+}  # fmt: skip
+
+
+def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[list[Piece]]:
+    """Break a word difference into lines, each piece in its colour."""
+    line: list[Piece] = []
+    used = 0
+    for (sign, _), words in zip(pieces, page.safe_all([words for _, words in pieces]), strict=True):
+        left, right, style = _DIFFERENCE[sign]
+        for part in page.wrap(f"{left}{words}{right}"):
+            size = text_width(part) + bool(line)
+            if line and used + size > page.room:
+                yield line
+                line, used = [], 0
+            line.append((f" {part}" if line else part, style))
+            used += size
+    if line:
+        yield line
+
+
+def _scores(
+    page: Page, result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]
+) -> None:
+    changes = comparison.changes if comparison is not None else {}
+    said: list[str] = []
+    for name, score in result.scores.items():
+        info = metrics.get(name)
+        if info is None or info.target == "LATENCY" or name == "empty_result_rate":
+            continue
+        if score.state == "error":
+            said.append(f"{name} error")
+        elif score.value is not None:
+            change = changes.get(name)
+            was = f" (was {metric_value(change.before, info)})" if change and change.gain else ""
+            said.append(f"{name} {metric_value(score.value, info)}{was}")
+    page.text("scores", ", ".join(said), "light", most=3)

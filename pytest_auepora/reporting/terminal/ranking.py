@@ -1,0 +1,118 @@
+"""The relevant documents of a failed case and the returned ones, as lines of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...core.run import CaseResult, MetricInfo
+from ..diagnosis import component, cutoff
+from ..numbers import plural
+from ..relevant_docs import Wanted
+from .layout import widest
+from .page import Page, Piece
+
+__all__ = ["deepest", "ranking_lines", "wanted_lines"]
+
+MOST_HITS = 10
+MOST_WANTED = 6
+
+
+def deepest(blamed: Sequence[str], metrics: Mapping[str, MetricInfo]) -> int | None:
+    """Return the furthest rank that a blamed retrieval metric looks at."""
+    ks = [k for n in blamed if component(metrics[n]) == "retrieval" and (k := cutoff(metrics[n]))]
+    return max(ks, default=None)
+
+
+def wanted_lines(page: Page, result: CaseResult, docs: Sequence[Wanted], k: int | None) -> None:
+    """Add the relevant documents, each with its rank; marked good within the top *k*."""
+    if not docs:
+        if result.expected.get("expect") == "refuse":
+            page.text("expected", "a refusal: nothing is relevant")
+        return
+    order = docs
+    if len(docs) > MOST_WANTED:
+        order = [*(d for d in docs if not d.within(k)), *(d for d in docs if d.within(k))][:MOST_WANTED]
+    graded = any(d.grade != 1 for d in docs)
+    notes = [_rank_note(d, graded=graded) if result.state != "error" else "" for d in order]
+    room = page.room - max(map(len, notes)) - 4
+    labels = [page.clip(label, room) for label in page.safe_all([d.label for d in order])]
+    column = widest(labels)
+    good, bad = f"{page.marks.good} ", f"{page.marks.bad} "
+    lines: list[list[Piece]] = []
+    for doc, label, note in zip(order, labels, notes, strict=True):
+        if result.state == "error":
+            lines.append([(label, ())])
+        elif doc.within(k):
+            lines.append([(good, ("green",)), (f"{page.padded(label, column)}  {note}", ())])
+        else:
+            lines.append([(bad, ("red",)), (page.padded(label, column), ()), (f"  {note}", ("red",))])
+    if (more := len(docs) - len(lines)) > 0:
+        lines.append([(f"{page.marks.dots} and {plural(more, 'more document')}", ("light",))])
+    page.block("expected", lines)
+
+
+def _rank_note(doc: Wanted, *, graded: bool) -> str:
+    now = f"rank {doc.rank}" if doc.rank is not None else "not returned"
+    if doc.known and doc.before != doc.rank:
+        now += f", was {doc.before if doc.before is not None else 'not returned'}"
+    return f"{now}, grade {doc.grade}" if graded else now
+
+
+def ranking_lines(page: Page, result: CaseResult, metrics: Mapping[str, MetricInfo], blamed: Sequence[str]) -> None:
+    """Add the returned documents: those the metrics look at, and further down those that are relevant."""
+    hits: Sequence[Mapping[str, Any]] = result.outputs.get("retrieved") or ()
+    if not hits:
+        page.text("returned", "nothing", "red")
+        return
+    cuts: dict[int, str] = {}
+    for name in result.scores:
+        if (info := metrics.get(name)) is not None and (at := cutoff(info)) is not None:
+            cuts[at] = name
+    about_ranking = any(component(metrics[n]) == "retrieval" for n in blamed)
+    k = deepest(blamed, metrics) or (max if about_ranking else min)(cuts, default=5)
+    size = min(k, MOST_HITS, len(hits))
+    below = [i for i in range(size, len(hits)) if _is_relevant(hits[i])][:3]
+    lines = _hit_lines(page, [(i + 1, hits[i]) for i in (*range(size), *below)])
+    shown = lines[:size]
+    if below and size == k and k in cuts:
+        shown.append([(page.clip(page.safe(f"    {page.marks.rule} {cuts[k]} looks no further")), ("light",))])
+    last = size - 1
+    for i, line in zip(below, lines[size:], strict=True):
+        if i > last + 1:
+            shown.append([(f"    {page.marks.dots}", ("light",))])
+        shown.append(line)
+        last = i
+    if last < len(hits) - 1:
+        shown.append([(f"    {page.marks.dots} {len(hits)} returned", ("light",))])
+    page.block("returned", shown)
+
+
+def _is_relevant(hit: Mapping[str, Any]) -> bool:
+    grade: Any = hit.get("grade")
+    return bool(grade) and int(grade) > 0
+
+
+def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> list[list[Piece]]:
+    """Return a line for each of *hits*, which come with their ranks: the names, scores and texts stand in columns."""
+    names = page.safe_all([str(hit.get("id")) for _, hit in hits], 200)
+    column = min(widest(names), 30, page.room - 15)
+    left = page.room - column - 4  # a mark, and blanks: a column each
+    good, neutral = page.marks.good, page.marks.neutral
+    lines: list[list[Piece]] = []
+    texts: list[str] = []
+    rooms: list[int] = []
+    for (rank, hit), name in zip(hits, names, strict=True):
+        at, score = str(rank).rjust(3), hit.get("score")
+        number = f" {score:>7.4g}" if isinstance(score, (int, float)) else " " * 8
+        if _is_relevant(hit):
+            lines.append([(f"{at} ", ()), (f"{good} {page.padded(name, column)}", ("green",)), (number, ())])
+        else:
+            lines.append([(f"{at} {neutral} {page.padded(name, column)}{number}", ())])
+        room = left - len(at) - 1 - len(number)
+        texts.append(str(hit.get("text") or "")[:200] if room >= 12 else "")
+        rooms.append(room)
+    for line, text in zip(lines, page.fit_all(texts, rooms), strict=True):
+        if text:
+            line.append((f"  {text}", ("light",)))
+    return lines

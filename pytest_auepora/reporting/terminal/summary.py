@@ -1,0 +1,223 @@
+"""The closing summary of a pytest run, and the word that ``-v`` prints for a case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+
+from ...core.run import CaseResult, MetricInfo, Run
+from ...regression.guards.gates import GateOutcome
+from ...regression.verdict import Verdict
+from ..metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
+from ..numbers import change, plural, score
+from ..symbols import Marks
+from ..tally import FAILING, cases_of, headline, headline_style, long_note
+from .layout import Cell, Column, Line, table, text_width
+from .listing import listed
+from .noise import flaky_line, noise_lines, repeats_line
+from .page import Page
+
+__all__ = ["case_word", "headline", "headline_style", "summary_lines"]
+
+MOST_CASES = 10
+
+_COLUMNS = (
+    Column("metric", least=12),
+    Column("value", right=True),
+    Column("n", right=True),
+    Column("baseline", right=True, expendable=1),
+    Column("change", right=True),
+    Column("gate", least=8),
+)
+_PLAIN: tuple[str, ...] = ()
+_STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",)}
+
+
+def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo], most: int = 3) -> str:
+    """Return the key scores of a case: ``recall@5=0.90 token_f1=0.45``.
+
+    What it failed by comes first, then one metric of retrieval, one of generation and one of neither.  Scores that
+    are n/a and times are left out; empty where nothing is left.
+    """
+    from ..diagnosis import blamed_metrics, component
+
+    names = [
+        n for n, info in metrics.items()
+        if (s := result.scores.get(n)) is not None and s.value is not None
+        and info.target != "LATENCY" and n != "empty_result_rate"
+    ]  # fmt: skip
+    chosen = [n for n in blamed_metrics(result, metrics) if n in names]
+    seen = {component(metrics[n]) for n in chosen}
+    for name in names:
+        if component(metrics[name]) not in seen:
+            chosen.append(name)
+            seen.add(component(metrics[name]))
+    return " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:most])
+
+
+def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
+    """Return the closing summary of one run: what happened, the metrics, the cases, the gates, in that order."""
+    page = Page(width, ascii_only=ascii_only)
+    _title(page, run)
+    page.free(headline([verdict], [run]), *headline_style([verdict]))
+    _metrics(page, run, verdict)
+    for kind, cases in cases_of(run, verdict, (*FAILING, "fixed")).items():
+        if kind == "errored":
+            _errors(page, cases)
+        elif kind in FAILING:
+            _failures(page, kind, cases, run, verdict)
+        elif kind == "fixed":
+            page.free(f"fixed: {listed([c.case_id for c in cases], MOST_CASES)}", "green")
+    _moved(page, verdict)
+    _gates(page, verdict, run)
+    _notes(page, run, verdict)
+    return page.lines
+
+
+def _title(page: Page, run: Run) -> None:
+    title = page.safe(run.title)
+    beside = page.safe(", ".join(filter(None, [run.path, f"owner {run.owner}" if run.owner else ""])))
+    if text_width(title) + text_width(beside) + 2 > page.width:
+        page.lines.append([Cell(page.clip(title, page.width), ("bold",))])
+        page.free(beside, "light")
+    else:
+        page.lines.append([Cell(title, ("bold",)), Cell(f"  {beside}" if beside else "", ("light",))])
+
+
+def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
+    rows = metric_rows(run, verdict)
+    if rows:
+        room = "  " if any(_is_marked(row) for row in rows) else ""
+        cells = [_cells(row, page.marks, room) for row in rows]
+        page.lines += table(_COLUMNS, cells, page.width, ascii_only=page.ascii_only)
+    if told := latency_line(run, verdict):
+        page.free(told, "light")
+    for note in missing_notes(run, verdict, rows):
+        page.free(note, "light", most=5)
+
+
+def _is_marked(row: MetricRow) -> bool:
+    return row.regression is not None and row.regression.state in ("failed", "inconclusive")
+
+
+def _cells(row: MetricRow, marks: Marks, room: str) -> list[Cell]:
+    gate_style = _STATE_STYLE.get(row.gate.state, ("light",)) if row.gate is not None else ()
+    moved, style = row.change_text, _PLAIN
+    if row.regression is not None and _is_marked(row):
+        moved = f"{moved} {state_mark(row.regression.state, marks)}"
+        style = _STATE_STYLE[row.regression.state]
+    elif moved:
+        moved += room  # for the marks of other rows, so that digits stand below each other
+        style = ("green",) if row.change is not None and row.change.gain > 0 else ()
+    failed = row.gate is not None and row.gate.state == "failed"
+    return [
+        Cell(row.name),
+        Cell(row.value_text, ("red",) if failed else ()),
+        Cell(row.n_text, ("yellow",) if row.n_error else ()),
+        Cell(row.baseline_text),
+        Cell(moved, style),
+        Cell(row.gate_text(marks), gate_style),
+    ]
+
+
+def _failures(page: Page, kind: str, cases: Sequence[CaseResult], run: Run, verdict: Verdict) -> None:
+    from ..diagnosis import diagnose
+
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    page.lines.append([Cell(kind, ("red", "bold") if kind != "still failing" else ("red",))])
+    for case in cases[:MOST_CASES]:
+        why = diagnose(case, compared.get(case.case_id), run.metrics)
+        _case(page, case.case_id, str(why or case.state))
+    _more(page, len(cases))
+
+
+def _errors(page: Page, cases: Sequence[CaseResult]) -> None:
+    """Cases that errored the same way share a line: an outage is one thing, not forty."""
+    from ..diagnosis import diagnose
+
+    by: dict[str, list[str]] = {}
+    for case in cases:
+        by.setdefault(str(diagnose(case, None, {})), []).append(case.case_id)
+    page.lines.append([Cell("errored", ("red", "bold"))])
+    for why, ids in list(by.items())[:MOST_CASES]:
+        who = ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})"
+        _case(page, who, why)
+    _more(page, len(by))
+
+
+def _case(page: Page, who: str, why: str) -> None:
+    who, why = page.safe(who), page.safe(why)
+    if text_width(who) + text_width(why) + 4 <= page.width:
+        page.lines.append([Cell("  "), Cell(who, ("bold",)), Cell(f"  {why}")])
+        return
+    page.lines.append([Cell("  "), Cell(page.clip(who, page.width - 2), ("bold",))])
+    page.lines += [[Cell(f"    {part}")] for part in page.wrap(why, page.width - 4, most=2)]
+
+
+def _more(page: Page, n: int) -> None:
+    if n > MOST_CASES:
+        page.free(f"{page.marks.dots} and {n - MOST_CASES} more", "light", indent=2)
+
+
+def _moved(page: Page, verdict: Verdict) -> None:
+    """Scores that moved without changing an outcome: the mean would hide them."""
+    if verdict.comparison is None:
+        return
+    lower = higher = 0
+    worst: list[tuple[float, str]] = []
+    for case in verdict.comparison.cases.values():
+        if case.flip == "unchanged":
+            drop = case.worst
+            lower, higher = lower + (drop < 0), higher + (not drop and case.best > 0)
+            if drop < 0:
+                worst = sorted([*worst, (drop, case.case_id)], key=itemgetter(0))[:3]
+    if lower or higher:
+        who = f" ({', '.join(f'{case_id} {change(drop, 2)}' for drop, case_id in worst)})" if worst else ""
+        page.free(f"of those unchanged, {lower} scored lower{who} and {higher} only higher", "light", most=2)
+
+
+def _gates(page: Page, verdict: Verdict, run: Run) -> None:
+    """Tell the gates that failed, then the inconclusive ones; those with the same story together.  Of gates that were
+    not judged only a baseline that nothing compares with is news; the headline says that few cases ran.
+
+    pytest has shown the whole message of a failed gate already, so two lines of its figures are enough here; what is
+    to be done about a lost case or a broken baseline is told in full.
+    """
+    for state, figures in (("failed", 2), ("inconclusive", 4), ("not judged", 0)):
+        by: dict[tuple[str, str], list[GateOutcome]] = {}
+        for gate in verdict.gates:
+            if gate.state == state and (state != "not judged" or gate.kind == "baseline"):
+                story = gate.message.removeprefix(f"{gate.title}: ")
+                by.setdefault((gate.kind, story), []).append(gate)
+        told_of: tuple[str, ...] = ()
+        for (_, story), gates in by.items():
+            titles = ", ".join(g.title.removeprefix("regression: ") for g in gates)
+            kind = "regression: " if gates[0].kind == "regression" else ""
+            told = story if story.startswith(titles) else f"{titles}: {story}"
+            most = figures if gates[0].kind in ("threshold", "regression", "anchor") else 0
+            page.free(f"{state_mark(state, page.marks)} {kind}{told}", *_STATE_STYLE.get(state, ("yellow",)), most=most)
+            culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" else ()
+            page.free(_beside(gates, run, culprits if culprits != told_of else ()), "light", indent=2)
+            told_of = culprits
+
+
+def _beside(gates: Sequence[GateOutcome], run: Run, culprits: Sequence[str]) -> str:
+    places = ", ".join(f"{run.path}:{g.line}" for g in gates[:1] if g.line and run.path)
+    owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
+    owner = f"owner {', '.join(owners)}" if owners else ""
+    cost = f"costs most: {', '.join(culprits)}" if culprits else ""
+    return ", ".join(filter(None, [places, owner, cost]))
+
+
+def _notes(page: Page, run: Run, verdict: Verdict) -> None:
+    for note in filter(None, [*verdict.notes, flaky_line(verdict), long_note(verdict)]):
+        page.free(note, "yellow")
+    for note in filter(None, [repeats_line(run), *noise_lines(verdict)]):
+        page.free(note, "light")
+    if (comparison := verdict.comparison) is not None and comparison.provenance:
+        moved = (f"{key} {_short(old)} \u2192 {_short(new)}" for key, (old, new) in comparison.provenance.items())
+        page.free(f"changed since the baseline: {', '.join(moved)}", "light", most=4)
+
+
+def _short(value: object) -> str:
+    return "(nothing)" if value is None else listed([value])

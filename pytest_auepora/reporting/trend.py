@@ -1,0 +1,81 @@
+"""What is known of earlier runs of a suite, as plain data: what a report needs to show a trend and a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..core.run import Run
+
+if TYPE_CHECKING:
+    from ..history.store import HistoryStore
+
+__all__ = ["MOST_RUNS", "Past", "PastRun", "past_of"]
+
+MOST_RUNS = 30
+"""Earlier runs that a trend goes back."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """One earlier run.
+
+    ``started`` is ISO 8601 in UTC; ``figures`` has the values of `AggregateMetrics.flat`, in [0, 1], None where nothing
+    was measured; ``metrics`` those of the suite's own metrics, as far as they are defined as in the run that is told.
+    """
+
+    run_id: str
+    started: str
+    outcome: str
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+    metrics: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The earlier full runs of one suite under one configuration, oldest first, and the last of them in full."""
+
+    runs: tuple[PastRun, ...] = ()
+    previous: Run | None = None
+
+
+def past_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_RUNS) -> Past:
+    """Read what *store* has of the suite of *run*.
+
+    Args:
+        store: the history.
+        run: says which suite and configuration.
+        before: a run id; only runs before it count.  All by default.
+        most: how many runs to go back.
+
+    Raises:
+        HistoryError: the history cannot be read.
+    """
+    from ..history.aggregates import AggregateMetrics
+
+    listed = [r for r in store.runs(None, run.suite, run.variant) if r.complete and (not before or r.run_id < before)]
+    measured = store.measured([r.run_id for r in listed[:most]])
+
+    def own(run_id: str) -> dict[str, float | None]:
+        told = measured.get(run_id, {})
+        return {name: value for name, (info, value) in told.items() if _is_the_same(info, run, name)}
+
+    runs = tuple(
+        PastRun(
+            r.run_id,
+            r.started,
+            r.outcome,
+            AggregateMetrics.from_dict(r.aggregate).flat(),
+            own(r.run_id),
+        )
+        for r in reversed(listed[:most])
+    )
+    return Past(runs, store.load(listed[0].run_id) if listed else None)
+
+
+def _is_the_same(then: Mapping[str, Any], run: Run, name: str) -> bool:
+    from ..regression.baseline.model import metric_key
+
+    now = run.metrics.get(name)
+    return now is not None and metric_key(now) == {key: then.get(key) for key in ("version", "params")}
