@@ -41,7 +41,6 @@ def golden_file_page() -> str:
         "Keys of a relevant document": _mapping(case["properties"]["relevant_docs"]["items"]),
         "Keys of a threshold": {"properties": told},
         "Keys of `regression`": regression,
-        "Keys of `repeat`": _mapping(schema["properties"]["repeat"]),
         "Keys of `benchmark`": _mapping(case["properties"]["benchmark"]),
         "Keys of an entity": _mapping(_single(case["properties"]["entities"])),
         "Keys of a nugget": _mapping(_single(case["properties"]["nuggets"])),

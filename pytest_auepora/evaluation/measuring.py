@@ -1,4 +1,4 @@
-"""Every case of a suite put to a system and judged, once or as often as its plan says."""
+"""Every case of a suite put to a system and judged, asked once or `repeat` times."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from ..core.calls import Caller
 from ..core.progress import Progress
 from ..core.run import CaseResult
 from ..io.golden.load import GoldenCase
-from ..regression.two_stage import wants_more
 from .asking import ask_case
 from .case import Called, Convert, Observe, measure_cases, skipped_result
 from .case_judge import CaseJudge
-from .repeats import merge_repeats, widened
 
 if TYPE_CHECKING:
     from .suite import Evaluation
@@ -29,7 +27,7 @@ _TOGETHER = 32  # cases that are measured at once: enough for a model, not many 
 
 @dataclass(slots=True)
 class Measuring:
-    """Fills the run of ``evaluation``; constant in memory unless the plan may come back to a case."""
+    """Fills the run of ``evaluation``."""
 
     evaluation: Evaluation
     system: System
@@ -43,23 +41,15 @@ class Measuring:
 
     def measure(self) -> None:
         """Make all calls, and score and judge every case."""
-        out, run, suite, plan = self.evaluation, self.evaluation.run, self.evaluation.suite, self.evaluation.plan
+        out, run, suite = self.evaluation, self.evaluation.run, self.evaluation.suite
         run.add(skipped_result(c, c.skip, self._where(c)) for c in suite.cases if c.skip is not None)
-        answered: dict[str, list[CaseResult]] = {}
         todo = [c for c in suite.cases if c.skip is None]
         judge = CaseJudge(run, suite.policy, out.baseline, out.advisory)
         with Progress("cases", len(todo), show=self.progress) as bar:
-            for case, singles in self._measured(todo, range(plan.first)):
+            for case, singles in self._measured(todo, range(out.repeat)):
                 result, _ = judge.judge(case, singles)
                 run.add([result])
                 bar.done()
-                if plan.two_stage and result.state != "error":
-                    answered[case.id] = singles
-        if wants_more(run, out.baseline, suite.policy, plan, out.advisory):
-            again = [c for c in todo if c.id in answered]
-            for case, singles in self._measured(again, range(plan.first, plan.total)):
-                whole = merge_repeats([*answered[case.id], *singles], run.metrics)
-                run.add([widened(run.cases[case.id], whole)])
 
     def _measured(self, cases: Sequence[GoldenCase], repeats: range) -> Iterator[tuple[GoldenCase, list[CaseResult]]]:
         """Ask *cases* for the *repeats*; yield each with what was measured on every answer."""

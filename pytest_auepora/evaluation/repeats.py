@@ -9,7 +9,7 @@ from ..core.run import CaseResult, MetricInfo
 from ..core.scores import Score
 from ..core.scoring import FURTHER
 
-__all__ = ["merge_repeats", "widened"]
+__all__ = ["merge_repeats"]
 
 
 def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]) -> CaseResult:
@@ -34,17 +34,6 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
 
     seconds = statistics.median(r.seconds for r in results)
     return replace(first, scores=scores, seconds=seconds, extra={**first.extra, "repeats": singles})
-
-
-def widened(first: CaseResult, whole: CaseResult) -> CaseResult:
-    """Return *whole*, all repeats of a case, with the verdict that the case got by its *first* ones.
-
-    A case is judged once, whatever is asked of it later; only an error of a later repeat counts.
-    """
-    if "error" in (first.state, whole.state):
-        return first if first.state == "error" else whole
-    extra = {**first.extra, "repeats": whole.extra.get("repeats", {})}
-    return replace(whole, state=first.state, problems=first.problems, extra=extra)
 
 
 def _merged(scores: Sequence[Score], info: MetricInfo | None) -> Score:

@@ -21,7 +21,6 @@ from ..regression.baseline.model import Baseline
 from ..regression.guards.calibration import standing_of
 from ..regression.guards.gates import GateOutcome, judge_gate
 from ..regression.guards.thresholds import Bound, Gate
-from ..regression.repeat_plan import ONCE, RepeatPlan
 from ..regression.verdict import Verdict, judge
 from .case import Convert, Observe
 from .suite_setup import blank_run, calibrations_of, find_baseline, suite_metrics
@@ -45,7 +44,7 @@ class Evaluation:
         accepting: the run is about to become the baseline, so it is no regression by definition.
         calibrations: the folder that says which judges may fail the run.
         anchor: the older baseline that small steps down add up against, if there is one.
-        plan: how often cases were asked.
+        repeat: how often each case was asked.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class Evaluation:
         accepting: bool = False,
         calibrations: Path | None = None,
         anchor: Anchor | None = None,
-        plan: RepeatPlan = ONCE,
+        repeat: int = 1,
     ) -> None:
         self.run = run
         self.suite = suite
@@ -69,7 +68,7 @@ class Evaluation:
         self.accepting = accepting
         self.calibrations = calibrations
         self.anchor = anchor
-        self.plan = plan
+        self.repeat = repeat
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -77,7 +76,7 @@ class Evaluation:
         return judge(
             self.run, self.suite.gates, self.suite.policy, self.metrics,
             baseline=self.baseline, baseline_note=self.baseline_note, calibrations=self.calibrations,
-            anchor=self.anchor, plan=self.plan,
+            anchor=self.anchor,
         )  # fmt: skip
 
     @cached_property
@@ -156,7 +155,7 @@ def evaluate(
     variant: str = "",
     provenance: Mapping[str, Any] | None = None,
     caller: Caller | None = None,
-    repeat: int | RepeatPlan | None = None,
+    repeat: int | None = None,
     seed: int | None = None,
     timed: bool = True,
     calibrations: str | os.PathLike[str] | None = None,
@@ -176,7 +175,7 @@ def evaluate(
         variant: name of this configuration, where there are several.
         provenance: what produced the answers; stored and compared with the baseline's.
         caller: makes the calls; the default is closed when they are done.
-        repeat: how often each case is asked, or a plan of two stages; by default what the golden file says.
+        repeat: how often each case is asked; by default what the golden file says.
         seed: of ``random``, numpy and torch, from which each call's own is derived; takes a concurrency of 1.
         timed: whether the time of a call is the system's; not where *rag* looks recorded answers up.
         calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
@@ -195,8 +194,8 @@ def evaluate(
         raise ValueError(f"calls with a seed are made one at a time, not {own.concurrency}: leave out concurrency")
     registry = registry or Registry()
     suite = golden if isinstance(golden, GoldenSuite) else load_golden(Path(golden), registry)
-    plan = suite.repeat if repeat is None else RepeatPlan.times(repeat) if isinstance(repeat, int) else repeat
-    out = opened(suite, registry, variant=variant, baseline=baseline, calibrations=calibrations, plan=plan)
+    times = suite.repeat if repeat is None else repeat
+    out = opened(suite, registry, variant=variant, baseline=baseline, calibrations=calibrations, repeat=times)
     out.run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
     from .measuring import Measuring  # a pytest run calls and measures by itself
 
@@ -217,7 +216,7 @@ def opened(
     variant: str = "",
     baseline: str | os.PathLike[str] | None = None,
     calibrations: str | os.PathLike[str] | None = None,
-    plan: RepeatPlan = ONCE,
+    repeat: int = 1,
     large: bool = False,
 ) -> Evaluation:
     """Return the evaluation of *suite* before anything was measured: its run is empty, what it is held to is there.
@@ -228,7 +227,7 @@ def opened(
         variant: name of the configuration.
         baseline: directory or ``.json`` file to use instead of ``__baselines__/`` beside the golden file.
         calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
-        plan: how often cases are asked.
+        repeat: how often each case is asked.
         large: whether baseline and anchor are kept out of memory.
 
     Raises:
@@ -241,5 +240,5 @@ def opened(
     anchor = load_anchor(beside, suite.name, variant, rows=suite.rows if large else None)
     return Evaluation(
         blank_run(suite, metrics, variant), suite, metrics, found, note,
-        calibrations=calibrations_of(suite, calibrations), anchor=anchor, plan=plan,
+        calibrations=calibrations_of(suite, calibrations), anchor=anchor, repeat=repeat,
     )  # fmt: skip

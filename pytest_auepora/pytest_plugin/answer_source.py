@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ..adapters.systems import System
 from ..evaluation.replay import Answering
 from ..io.golden.load import GoldenCase, GoldenSuite
-from ..regression.repeat_plan import RepeatPlan
 
 if TYPE_CHECKING:
     from ..evaluation.case import Observe
@@ -66,13 +65,9 @@ class Answers:
             return system.times(case)
         return session.repeats(suite)
 
-    def plan(self, suite: GoldenSuite, system: System) -> RepeatPlan:
-        """Return how often the cases of *suite* are asked, by whoever can come back to them."""
-        plan = self._session.plan(suite)
-        if self._session.options.repeat is None and isinstance(system, Answering) and system.base is None:
-            most = max((system.times(case) for case in suite.cases), default=1)
-            return RepeatPlan(most, min(plan.first, most), most) if plan.two_stage else RepeatPlan.times(most)
-        return plan
+    def times_each(self, suite: GoldenSuite, system: System) -> int:
+        """Return how often the cases of *suite* are asked where all are asked as often."""
+        return max((self.times(suite, case, system) for case in suite.cases), default=1)
 
     def take(self, case_id: str) -> list[Recording]:
         """Return, and forget, what was recorded of the answers to a case that was just measured."""

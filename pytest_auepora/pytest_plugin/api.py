@@ -53,8 +53,9 @@ class Auepora:
         done = evaluate(
             settled, system, registry=session.project.registry, convert=session.project.convert,
             baseline=session.options.override, variant=variant, provenance=provenance,
-            caller=session.callers.of(system), seed=session.options.seed, repeat=session.answers.plan(suite, system),
-            calibrations=session.calibrations(suite), observe=session.answers.observe,
+            caller=session.callers.of(system), seed=session.options.seed,
+            repeat=session.answers.times_each(suite, system), calibrations=session.calibrations(suite),
+            observe=session.answers.observe,
         )  # fmt: skip
         done.run.path = session.relative(suite.path)
         for case in suite.cases:

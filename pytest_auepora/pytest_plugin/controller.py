@@ -135,7 +135,6 @@ class Judge(OnlyHooks):
     def _judge(self, run: Run) -> Judged:
         from ..core.run import in_columns
         from ..regression.baseline.model import GIT_COMMIT
-        from ..regression.two_stage import settled
         from ..regression.verdict import judge
 
         session = self.config.stash[SESSION]
@@ -147,13 +146,11 @@ class Judge(OnlyHooks):
             run.provenance = {**run.provenance, GIT_COMMIT: session.commit}
         baseline, note = session.baseline(suite, run.variant)
         accepting = session.options.accepting and self.complete
-        plan = session.plan(suite)
-        run = settled(run, baseline, suite.policy, plan, session.advisory(suite))
         verdict = judge(
             run, suite.gates, suite.policy, session.metrics(suite),
             baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.options.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
-            calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant), plan=plan,
+            calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant),
             known=self.compared.of(run),
         )  # fmt: skip
         verdict.notes += [differing] if differing else []

@@ -49,7 +49,7 @@ def _add_options(add: Callable[..., None]) -> None:
     add("--auepora-require-baseline", action="store_true", help="fail where a suite has no baseline (for CI)")
     add("--auepora-baseline", metavar="PATH", help="directory or .json file to use instead of __baselines__/")
     add("--auepora-concurrency", type=int, metavar="N", help="calls in flight (default: 1, async systems 8)")
-    add("--auepora-repeat", metavar="N", help="ask each case N times; 3-5: three times, five if anything looks bad")
+    add("--auepora-repeat", type=int, metavar="N", help="ask each case N times")
     add(
         _SUGGEST, nargs="?", const="-", metavar="FILE",
         help="ask each case 5 times and suggest repeats, thresholds and tolerances as YAML (implies --auepora)",

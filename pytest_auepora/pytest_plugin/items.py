@@ -22,12 +22,12 @@ from .lookahead import Queue
 from .out_of_sight import OutOfSight
 from .plugin_base import OnlyHooks
 from .session import AueporaSession
-from .stages import Taken, staged_suites
 from .xdist_messages import Parcel, attach
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult
     from ..io.golden.model import GoldenSuite
+    from ..regression.compare.cases import CaseComparison
 
 __all__ = ["Collecting", "run_case", "run_case_async"]
 
@@ -46,10 +46,7 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     else:
         asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)
         calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-    done = take(item, session, rag, calls)
-    if more := session.stages.asks(system, done):
-        add_stage(item, system, [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in more])
-    conclude(item, done, calls)
+    conclude(item, *take(item, session, rag, calls), calls)
 
 
 async def run_case_async(session: AueporaSession, rag: Any) -> None:
@@ -63,10 +60,7 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     caller = session.callers.of(system)
     asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-    done = take(item, session, rag, calls)
-    if more := session.stages.asks(system, done):
-        add_stage(item, system, [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in more])
-    conclude(item, done, calls)
+    conclude(item, *take(item, session, rag, calls), calls)
 
 
 def _asks(
@@ -103,7 +97,9 @@ def _answering(item: pytest.Item, session: AueporaSession, rag: Any) -> System:
     pytest.fail(str(error), pytrace=False)
 
 
-def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]) -> Taken:
+def take(
+    item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]
+) -> tuple[CaseResult, CaseComparison | None]:
     """Score the answers, judge the case, and keep the result for the report."""
     __tracebackhide__ = True
     case, suite, variant = item.stash[CASE], item.stash[SUITE], variant_of(item)
@@ -120,28 +116,17 @@ def take(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[C
             _keep(item, session, skipped, provenance)
             raise call.error
     case = session.settle(suite, case, corpus, variant, provenance)
-    plan = session.plan(suite)
     singles = session.measure_each(suite, case, system, calls)
-    judged_by = singles[: plan.first] if plan.two_stage else singles
-    result, comparison = session.judge(suite, case, judged_by, variant, provenance)
-    if len(judged_by) < len(singles):
-        result = session.widened(suite, result, singles)
-    parcel = _keep(item, session, result, provenance)
-    return Taken(item, case, result, singles, comparison, parcel, parcel.recordings)
+    result, comparison = session.judge(suite, case, singles, variant, provenance)
+    _keep(item, session, result, provenance)
+    return result, comparison
 
 
-def add_stage(item: pytest.Item, system: System, calls: Sequence[CallResult]) -> None:
-    """Keep the cases of the suite with the answers of its second stage, which *item*, their last, has asked for."""
-    for call in calls:
-        if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
-            raise call.error
-    item.config.stash[SESSION].stages.add(item, system, calls)
-
-
-def conclude(item: pytest.Item, done: Taken, calls: Sequence[CallResult]) -> None:
+def conclude(
+    item: pytest.Item, result: CaseResult, comparison: CaseComparison | None, calls: Sequence[CallResult]
+) -> None:
     """Fail the item if its case did not pass."""
     __tracebackhide__ = True
-    result = done.result
     error = next((c.error for c in calls if c.error is not None), None)
     if error is not None and wants_traceback(item.config):
         raise error
@@ -149,15 +134,13 @@ def conclude(item: pytest.Item, done: Taken, calls: Sequence[CallResult]) -> Non
         from .terminal import failure_message
 
         infos = item.config.stash[SESSION].infos(item.stash[SUITE])
-        pytest.fail(failure_message(item.config, result, done.comparison, infos), pytrace=False)
+        pytest.fail(failure_message(item.config, result, comparison, infos), pytrace=False)
 
 
-def _keep(item: pytest.Item, session: AueporaSession, result: CaseResult, provenance: dict[str, Any]) -> Parcel:
+def _keep(item: pytest.Item, session: AueporaSession, result: CaseResult, provenance: dict[str, Any]) -> None:
     """Put *result* on *item*, with what was recorded of the answers."""
     path, recordings = session.relative(item.stash[SUITE].path), session.answers.take(result.case_id)
-    parcel = Parcel(path, variant_of(item), result, provenance, recordings)
-    item.stash[PARCELS] = [parcel]
-    return parcel
+    item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance, recordings)]
 
 
 def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
@@ -193,7 +176,6 @@ class Collecting(OnlyHooks):
         known, self._items = self.config.stash[SESSION], session.items
         if not hasattr(self.config, "workerinput"):
             known.queue = Queue(session.items)
-            known.staged = staged_suites(session.items, known)
         self._out_of_sight.put(sum(CASE in item.stash for item in session.items))
 
     def pytest_unconfigure(self) -> None:

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .keys import SESSION
-
 if TYPE_CHECKING:
     from ..io.golden.load import GoldenSuite
 
@@ -19,13 +17,12 @@ _OURS = f"{__package__}."
 def keeps_columns(config: pytest.Config, suite: GoldenSuite) -> bool:
     """Whether *suite* is large, and nobody comes back to the objects.
 
-    The project's own hook may change them at the end, a second stage widens them, and what was on a report is shown
-    once more under ``-v`` or written as JUnit.
+    The project's own hook may change them at the end, and what was on a report is shown once more under ``-v`` or
+    written as JUnit.
     """
     return (
         suite.is_large
         and only_ours_judge(config)
-        and not config.stash[SESSION].plan(suite).two_stage
         and not config.getini("auepora_junit_properties")
         and config.get_verbosity() < 1
     )

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..errors import did_you_mean
-from ..regression.repeat_plan import RepeatPlan
 
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
 
 __all__ = ["OVERRIDE", "Options"]
+
+TO_LEARN = 5
+"""Answers to each case that a suggestion is made from, where ``--auepora-repeat`` does not say."""
 
 OVERRIDE = "auepora_baseline"
 """What a worker is told of ``--auepora-baseline``: a path from the rootdir, as it may stand in another folder."""
@@ -34,7 +36,7 @@ class Options:
         self.timeout: float | None = self._number("auepora_timeout", float)
         self.concurrency: int | None = self._number("auepora_concurrency", int)
         self.retry = self._retry()
-        self.repeat = self._repeat()
+        self.repeat: int | None = self._number("auepora_repeat", int)
         self.suggest: str | None = config.getoption("auepora_suggest")
         self.seed: int | None = self._number("auepora_seed", int, zero=True)
         self.checking = bool(config.getoption("auepora_check") or config.getoption("auepora_reanchor"))
@@ -50,12 +52,11 @@ class Options:
         """Whether any baseline file may be written."""
         return bool(self.intents) or self.prune
 
-    def plan(self, suite: RepeatPlan) -> RepeatPlan:
-        """Return how often cases are asked where their golden file says *suite*; two stages only to fail a run."""
-        plan = self.repeat or suite
+    def repeats(self, suite: int) -> int:
+        """Return how often cases are asked where their golden file says *suite*."""
         if self.suggest:
-            return RepeatPlan.times(max(plan.total, 2) if self.repeat else RepeatPlan().baseline)
-        return RepeatPlan.times(plan.baseline) if self.accepting else plan
+            return max(self.repeat or TO_LEARN, 2)
+        return self.repeat or suite
 
     def _override(self) -> Path | None:
         if (told := getattr(self.config, "workerinput", {}).get(OVERRIDE)) is not None:
@@ -99,11 +100,3 @@ class Options:
                 f"auepora_retry = {' '.join(names)}: expected names of exception classes, with blanks between them, "
                 "such as RateLimitError openai.RateLimitError"
             ) from None
-
-    def _repeat(self) -> RepeatPlan | None:
-        if not (text := self.config.getoption("auepora_repeat") or self.config.getini("auepora_repeat")):
-            return None
-        try:
-            return RepeatPlan.read(text)
-        except ValueError as exc:
-            raise pytest.UsageError(f"--auepora-repeat: {exc}") from None

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from ..regression.baseline.anchor import Anchor
     from ..regression.baseline.model import Baseline
     from ..regression.compare.cases import CaseComparison
-    from ..regression.repeat_plan import RepeatPlan
     from .labels import Labels
-    from .stages import Stages
 
 __all__ = ["AueporaSession", "session_of"]
 
@@ -54,7 +52,6 @@ class AueporaSession:
         running: the golden item whose function is being called.
         queue: those that will be run, where calls may be made ahead of time.
         last_judged: a result, how it compares with its baseline, and what found that out.
-        staged: golden files whose cases may be asked again by the last of them.
     """
 
     running: pytest.Function
@@ -65,7 +62,6 @@ class AueporaSession:
         self.options = Options(config)
         self.project = ProjectHooks(config)
         self.callers = Callers(config, self.options, self.use_time)
-        self.staged: frozenset[Path] = frozenset()
         self.queue = Queue(())
         self._relative: dict[Path, str] = {}
         self._suites: dict[Path, GoldenSuite] = {}
@@ -78,13 +74,6 @@ class AueporaSession:
         self._systems: dict[int, tuple[Any, System]] = {}
         self._provenance: dict[tuple[Path, int], tuple[System, dict[str, Any]]] = {}
         self.answers = Answers(self)
-
-    @cached_property
-    def stages(self) -> Stages:
-        """What holds cases that may be asked again."""
-        from .stages import Stages
-
-        return Stages(self)
 
     @cached_property
     def commit(self) -> str:
@@ -240,14 +229,9 @@ class AueporaSession:
         for read in (self._suites, self._baselines, self._judges):
             read.clear()
 
-    def plan(self, suite: GoldenSuite) -> RepeatPlan:
-        """Return how often the cases of *suite* are asked."""
-        return self.options.plan(suite.repeat)
-
     def repeats(self, suite: GoldenSuite) -> int:
-        """Return how often each case of *suite* is asked by its own test: all there may be, unless more can follow."""
-        plan = self.plan(suite)
-        return plan.first if suite.path in self.staged else plan.total
+        """Return how often each case of *suite* is asked."""
+        return self.options.repeats(suite.repeat)
 
     def measure_each(
         self, suite: GoldenSuite, case: GoldenCase, system: System, calls: Sequence[CallResult]
@@ -261,14 +245,6 @@ class AueporaSession:
             measure_case(case, system, c, metrics, where=where, convert=self.project.convert, observe=observe)
             for c in calls
         ]
-
-    def widened(self, suite: GoldenSuite, first: CaseResult, singles: Sequence[CaseResult]) -> CaseResult:
-        """Merge all repeats of a case that was judged by the *first* of them."""
-        from ..evaluation.repeats import merge_repeats, widened
-
-        result = widened(first, merge_repeats(singles, self.infos(suite)))
-        self.project.redact(result)
-        return result
 
     def judge(
         self, suite: GoldenSuite, case: GoldenCase, singles: Sequence[CaseResult], variant: str,

@@ -8,10 +8,11 @@ from typing import Any
 
 from ..core.run import MetricInfo, Run
 from .policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
-from .repeat_plan import ONCE, RepeatPlan
 from .statistics.precision import PLANNED_CRITICAL_VALUE, POWER_80
 
 __all__ = ["MetricNoise", "Suggestion", "learn"]
+
+LEAST_REPEATS = 5
 
 MOST_REPEATS = 20
 """More than that nobody waits for; a metric that would need them is only reported."""
@@ -43,11 +44,15 @@ class MetricNoise:
 
 @dataclass(slots=True)
 class Suggestion:
-    """Settings to consider.  ``thresholds`` are bounds by metric; ``metrics`` what ``regression.metrics`` may say."""
+    """Settings to consider.
+
+    ``repeats`` is how often cases were asked, ``repeat`` how often they should be; ``thresholds`` are bounds by metric;
+    ``metrics`` what ``regression.metrics`` may say.
+    """
 
     noise: list[MetricNoise] = field(default_factory=list)
     repeats: int = 1
-    plan: RepeatPlan = ONCE
+    repeat: int = 1
     thresholds: dict[str, tuple[str, float]] = field(default_factory=dict)
     metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -57,12 +62,12 @@ def learn(run: Run, policy: RegressionPolicy) -> Suggestion:
     clusters = len({c.cluster or c.case_id for c in run.cases.values()})
     noise = [found for name, info in run.metrics.items() if (found := _noise(run, name, info, policy)) is not None]
     out = Suggestion(noise, max((c.repeats for c in run.cases.values()), default=1))
-    out.plan = _plan([m for m in noise if not _hopeless(m, policy)], policy)
+    out.repeat = _repeat([m for m in noise if not _hopeless(m, policy)], policy)
     for metric in noise:
         info = run.metrics[metric.name]
-        if (limit := _threshold(metric, info, out.plan)) is not None:
+        if (limit := _threshold(metric, info, out.repeat)) is not None:
             out.thresholds[metric.name] = limit
-        if own := _tolerances(metric, info, out.plan, policy, few=clusters < CLUSTERS_FOR_STATISTICS):
+        if own := _tolerances(metric, info, out.repeat, policy, few=clusters < CLUSTERS_FOR_STATISTICS):
             out.metrics[metric.name] = own
     return out
 
@@ -96,15 +101,14 @@ def _hopeless(metric: MetricNoise, policy: RegressionPolicy) -> bool:
     return _needed(metric, policy) > MOST_REPEATS
 
 
-def _plan(noise: list[MetricNoise], policy: RegressionPolicy) -> RepeatPlan:
+def _repeat(noise: list[MetricNoise], policy: RegressionPolicy) -> int:
     if not any(metric.within for metric in noise):
-        return ONCE
-    total = max(RepeatPlan().total, *(_needed(metric, policy) for metric in noise))
-    return RepeatPlan(total, math.ceil(0.6 * total), total)
+        return 1
+    return max(LEAST_REPEATS, *(_needed(metric, policy) for metric in noise))
 
 
-def _threshold(metric: MetricNoise, info: MetricInfo, plan: RepeatPlan) -> tuple[str, float] | None:
-    room = SPREAD * metric.of_mean(plan.first)
+def _threshold(metric: MetricNoise, info: MetricInfo, repeat: int) -> tuple[str, float] | None:
+    room = SPREAD * metric.of_mean(repeat)
     if info.direction == "higher":
         low = math.floor((metric.mean - room) * 100 + 1e-9) / 100
         return ("min", low) if low > info.range[0] else None
@@ -113,13 +117,13 @@ def _threshold(metric: MetricNoise, info: MetricInfo, plan: RepeatPlan) -> tuple
 
 
 def _tolerances(
-    metric: MetricNoise, info: MetricInfo, plan: RepeatPlan, policy: RegressionPolicy, *, few: bool
+    metric: MetricNoise, info: MetricInfo, repeat: int, policy: RegressionPolicy, *, few: bool
 ) -> dict[str, Any]:
     own, out = policy.for_metric(metric.name), dict[str, Any]()
     if _hopeless(metric, policy):
         out["policy"] = "report"
         return out
-    between_runs = SPREAD * math.hypot(metric.of_mean(plan.baseline), metric.of_mean(plan.first))
+    between_runs = SPREAD * math.sqrt(2) * metric.of_mean(repeat)
     if own.policy == "tolerance" or (own.policy == "auto" and few):
         out["min_effect"] = _up(between_runs)
     apart = math.sqrt(2) * metric.within  # of two answers to one case

@@ -26,13 +26,11 @@ from .guards.calibration import standing_of
 from .guards.coverage import coverage_outcomes, nothing_compares
 from .guards.gates import GateOutcome, judge_gate
 from .guards.interval_guard import judge_apart
-from .guards.suite_guard import too_few_notes
+from .guards.suite_guard import judge_regression, too_few_notes
 from .guards.thresholds import Bound, Gate
 from .judging import in_order
 from .policy import RegressionPolicy
-from .repeat_plan import ONCE, RepeatPlan
 from .statistics.steadiness import steadiness
-from .two_stage import judge_in_stages
 
 if TYPE_CHECKING:
     from .compare.table import ComparedTable
@@ -88,7 +86,6 @@ def judge(
     pruning: bool = False,
     calibrations: Path | None = None,
     anchor: Anchor | None = None,
-    plan: RepeatPlan = ONCE,
     known: ComparedTable | None = None,
 ) -> Verdict:
     """Judge *run*.
@@ -105,7 +102,6 @@ def judge(
         pruning: baseline cases and metrics that are gone are about to be dropped.
         calibrations: the folder of calibration files; what a judge says counts only as they allow.
         anchor: an older baseline, judged as well, also while accepting: that is when slow drift gets in.
-        plan: how often cases were asked; one with two stages makes failing take both.
         known: how cases of a large run compare with the baseline, as far as that was found when they were judged.
     """
     out = Verdict(run.title, baseline_note=baseline_note)
@@ -122,7 +118,7 @@ def judge(
     out.gates += label_outcomes(run)
     if out.comparison is not None and baseline is not None and not accepting:
         apart = judge_apart(run, out.comparison, policy, metrics)
-        family = judge_in_stages(run, out.comparison, baseline, policy, plan=plan, advisory=standing.advisory)
+        family = judge_regression(run, out.comparison, policy, standing.advisory)
         out.gates += in_order(run, apart + family)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
     elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith(BROKEN)):

@@ -12,7 +12,7 @@ import pytest
 from pytest_auepora.core.result_table import ResultTable
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.io.golden.load import model as golden_model
+from pytest_auepora.io.golden import model as golden_model
 
 from .conftest import Project
 
@@ -126,7 +126,6 @@ def test_results_that_no_figures_can_be_made_of_are_a_note(project: Project, siz
         (("-q",), "", True),
         (("-v",), "", False),
         (("--auepora-repeat=3",), "", True),
-        (("--auepora-repeat=3-5",), "", False),
         ((), "auepora_junit_properties = true", False),
     ],
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .containers import Field, ListOf, MapOf, Record, table
-from .judging_keys import REGRESSION, Repeat, Thresholds
+from .judging_keys import REGRESSION, Thresholds
 from .kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Whole
 from .names import CaseId, FixtureName, SuiteName, Tag
 from .passages import Documents
@@ -17,6 +17,7 @@ from .source import Source
 __all__ = ["CASE", "CASE_FIELDS", "DEFAULTS", "HEADER", "MAX_TOP_K", "SUITE", "SUITE_FIELDS"]
 
 MAX_TOP_K = 10_000
+MAX_REPEAT = 1_000
 
 
 class _TextOr(Kind):
@@ -185,7 +186,7 @@ _HEADER = (
     Field("case_thresholds", Thresholds(of_case=True), "Bounds on the scores of every case."),
     Field("regression", REGRESSION, "How strictly the run is held to its baseline."),
     Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers of every case."),
-    Field("repeat", Repeat(), "How often each case is asked (1), or {first: 3, total: 5}: more if it looks bad."),
+    Field("repeat", Whole(1, MAX_REPEAT), "How often each case is asked (1)."),
     Field("defaults", DEFAULTS, "Keys that every case inherits unless it has its own."),
 )  # fmt: skip
 _SUITE_HINTS = {

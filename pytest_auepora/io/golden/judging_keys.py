@@ -6,49 +6,17 @@ from typing import Any
 
 from ...errors import ThresholdError
 from ...regression.guards.thresholds import read_slice
-from ...regression.repeat_plan import RepeatPlan
 from .containers import Field, ListOf, MapOf, Record, table
-from .kinds import BAD, Choice, Kind, Number, Text, Whole
+from .kinds import Choice, Kind, Number, Text
 from .source import Source
 
-__all__ = ["REGRESSION", "Repeat", "Thresholds"]
+__all__ = ["REGRESSION", "Thresholds"]
 
 _SLICE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,
     "additionalProperties": {"type": ["string", "integer"]},
 }
-
-
-class Repeat(Kind):
-    """A number of repeats, or those of two stages."""
-
-    most = 1000
-    expected = f"a whole number from 1 to {most}, or a mapping with first, total, baseline"
-    record = Record(
-        "repeat",
-        table(
-            Field("first", Whole(1, most), "Answers of each case.", required=True),
-            Field("total", Whole(1, most), "Answers of each case where something looks bad.", required=True),
-            Field("baseline", Whole(1, most), "Answers of each case when they are accepted (total)."),
-        ),
-    )
-
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        if type(value) is int and 1 <= value <= self.most:
-            return RepeatPlan.times(value)
-        if not isinstance(value, dict):
-            return self.refuse(value, holder, key, source)
-        said = self.record.read_sound(value, source)
-        if said is BAD:
-            return BAD
-        if said["first"] > said["total"]:
-            source.bad(value, "first", f"first: {said['first']} is more than total, {said['total']}")
-            return BAD
-        return RepeatPlan(said.get("baseline", said["total"]), said["first"], said["total"])
-
-    def schema(self) -> dict[str, Any]:
-        return {"anyOf": [Whole(1, self.most).schema(), self.record.schema()]}
 
 
 class Thresholds(Kind):

@@ -11,7 +11,6 @@ from ...core.by_fields import ByFields
 from ...core.types import EvaluationSample
 from ...regression.guards.thresholds import Bound, Gate
 from ...regression.policy import RegressionPolicy
-from ...regression.repeat_plan import ONCE, RepeatPlan
 
 if TYPE_CHECKING:
     from ..spooled_cases import SpooledCases
@@ -89,7 +88,7 @@ class GoldenSuite(ByFields):
     fixture: str = "rag"
     tags: tuple[str, ...] = ()
     description: str = ""
-    repeat: RepeatPlan = ONCE
+    repeat: int = 1
     owners: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -9,7 +9,6 @@ from typing import Any
 
 from ...metrics.registry import Registry
 from ...regression.policy import ALL, AnchorPolicy, RegressionPolicy
-from ...regression.repeat_plan import ONCE
 from .cases import CaseReader
 from .fields import MAX_TOP_K
 from .gates import Yardstick
@@ -63,7 +62,7 @@ def build_suite(
     suite = GoldenSuite(
         _name(said, path, source), path, owner, top_k, metrics, tuple(gates),
         policy, read, said.get("fixture", "rag"),
-        tuple(said.get("tags", ())), said.get("description", ""), said.get("repeat", ONCE), owners,
+        tuple(said.get("tags", ())), said.get("description", ""), said.get("repeat", 1), owners,
     )  # fmt: skip
     if source.problems:
         raise source.error()

@@ -45,11 +45,10 @@ def patch_text(run: Run, verdict: Verdict, found: Suggestion) -> str:
         lines.append(f"# {plural(errors, 'case')} errored and could teach nothing")
     if told := flaky_line(verdict):
         lines.append(f"# {' '.join(told.split())}; fix them, or quarantine them for a while")
-    plan = found.plan
     if found.repeats < 2:
         lines.append("# one answer to each shows no noise: ask more often with --auepora-repeat")
-    elif plan.two_stage:
-        lines.append(f"repeat: {{first: {plan.first}, total: {plan.total}}}  # more only where something looks bad")
+    elif found.repeat > 1:
+        lines.append(f"repeat: {found.repeat}")
     elif any(m.within for m in found.noise):
         lines.append("repeat: 1  # what varied would take more repeats than anybody waits for")
     else:
@@ -59,7 +58,7 @@ def patch_text(run: Run, verdict: Verdict, found: Suggestion) -> str:
     by_name = {m.name: m for m in found.noise}
     for name, (op, limit) in found.thresholds.items():
         metric = by_name[name]
-        spread = f", sd {number(metric.of_mean(plan.first), 4)} from run to run" if metric.within else ""
+        spread = f", sd {number(metric.of_mean(found.repeat), 4)} from run to run" if metric.within else ""
         lines.append(f"  {_key(name)}: {{{op}: {limit:g}}}  # mean {number(metric.mean, 4)}{spread}")
     if found.metrics:
         lines += ["regression:", "  metrics:"]

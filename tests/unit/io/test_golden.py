@@ -11,7 +11,6 @@ from pytest_auepora.core.types import Document
 from pytest_auepora.io.golden.load import GoldenCase
 from pytest_auepora.io.golden.suite import DEFAULT_METRICS
 from pytest_auepora.regression.guards.thresholds import Bound
-from pytest_auepora.regression.repeat_plan import ONCE, RepeatPlan
 
 from .files import CASE, DESIGN, load
 
@@ -29,7 +28,7 @@ def test_the_example_of_the_design(tmp_path: Path) -> None:
         "search-team",
         5,
         "rag",
-        ONCE,
+        1,
     )
     assert suite.metrics == ("recall@5", "ndcg@10", "mrr@10", "token_f1", "rougeL")
     assert [(f"{g.title} {g.bound}", g.line, g.col, g.owner) for g in suite.gates] == [
@@ -235,23 +234,11 @@ def test_the_file_decides_how_it_is_judged(tmp_path: Path) -> None:
         """,
     )
     assert (suite.description, suite.fixture, suite.tags, suite.repeat) == (
-        "What people ask most", "shop_rag", ("nightly",), RepeatPlan.times(3),
+        "What people ask most", "shop_rag", ("nightly",), 3,
     )  # fmt: skip
     assert (suite.policy.alpha, suite.policy.on_inconclusive) == (0.1, "fail")
     assert suite.policy.for_metric("token_f1").policy == "report"
     assert suite.policy.for_metric("recall@5").policy == "statistical"
-
-
-@pytest.mark.parametrize(
-    ("written", "plan"),
-    [
-        ("{first: 3, total: 7}", RepeatPlan(7, 3, 7)),
-        ("{first: 3, total: 7, baseline: 9}", RepeatPlan(9, 3, 7)),
-        ("{first: 2, total: 2}", RepeatPlan.times(2)),
-    ],
-)
-def test_repeats_in_two_stages(tmp_path: Path, written: str, plan: RepeatPlan) -> None:
-    assert load(tmp_path, f"repeat: {written}\ncases: [{{id: a, query: Q}}]").repeat == plan
 
 
 def test_gates_of_every_kind(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.regression.repeat_plan import ONCE
 from pytest_auepora.regression.suggest import Suggestion, learn
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.terminal.suggestion import noise_table, patch_text
@@ -51,7 +50,7 @@ def test_the_noise_is_what_was_put_in() -> None:
 def test_a_bound_leaves_room_for_three_deviations() -> None:
     found = learn(noisy(100, 0.2), POLICY)
     (noise,) = found.noise
-    room = 3 * noise.of_mean(found.plan.first)
+    room = 3 * noise.of_mean(found.repeat)
     assert room > 0.02
     assert found.thresholds == {"mrr": ("min", math.floor((noise.mean - room) * 100) / 100)}
 
@@ -63,15 +62,15 @@ def test_flips_are_cases_whose_repeats_lie_far_apart() -> None:
 
 def test_a_system_that_repeats_itself_is_asked_once_and_held_to_its_scores() -> None:
     found = learn(run(*(asked(f"c{i}", mrr=[2 / 3] * 5) for i in range(12))), POLICY)
-    assert found.plan == ONCE
+    assert found.repeat == 1
     assert found.thresholds == {"mrr": ("min", 0.66)}
     assert found.metrics == {}
 
 
 def test_repeats_grow_with_the_noise_and_end_where_nobody_would_wait() -> None:
     calm, louder, loudest = (learn(noisy(30, sd), POLICY) for sd in (0.02, 0.17, 0.6))
-    assert (calm.plan.first, calm.plan.total) == (3, 5)
-    assert 5 < louder.plan.total <= 20
+    assert calm.repeat == 5
+    assert 5 < louder.repeat <= 20
     assert loudest.metrics["mrr"] == {"policy": "report"}
 
 
@@ -107,7 +106,7 @@ def test_the_patch_is_a_part_of_a_golden_file(tmp_path: Path) -> None:
     path = tmp_path / "x.golden.yaml"
     path.write_text("metrics: [mrr]\ncases: [{id: a, query: Q, relevant_docs: [d]}]\n" + text, encoding="utf-8")
     suite = load_golden(path, Registry())
-    assert suite.repeat.two_stage
+    assert suite.repeat == 5
     assert suite.gates[0].metric == "mrr"
     assert suite.policy.for_metric("mrr").min_effect > 0.01
     assert set(yaml.safe_load(text)) == {"repeat", "thresholds", "regression"}
