@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import MetricError
 from ..regression.guards.calibration import Calibration
-from ..regression.guards.thresholds import Bound
+from ..regression.thresholds import Bound
 from .agreement import Table, cohen_kappa, krippendorff_alpha, table_of
 from .bias import Bias, Seen, biases_of
 from .intervals import Figure, bootstrap, percentiles, resampled_counts, wilson

@@ -10,8 +10,8 @@ from ..regression.baseline.model import Baseline
 from ..regression.compare.cases import CaseComparison, compare_case, flip_of
 from ..regression.compare.comparability import incomparable_metrics
 from ..regression.guards.case_guard import judge_case
+from ..regression.guards.worst_repeat import note_worst
 from ..regression.policy import RegressionPolicy
-from ..regression.worst_repeat import note_worst
 from .repeats import merge_repeats
 
 __all__ = ["CaseJudge"]

@@ -20,7 +20,7 @@ from ..regression.baseline.file import baseline_path
 from ..regression.baseline.model import Baseline
 from ..regression.guards.calibration import standing_of
 from ..regression.guards.gates import GateOutcome, judge_gate
-from ..regression.guards.thresholds import Bound, Gate
+from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
 from .case import Convert, Observe
 from .suite_setup import blank_run, calibrations_of, find_baseline, suite_metrics

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.spool import Spool
 from ..core.types import Document, EvaluationSample, Response
-from ..regression.guards.thresholds import Bound
+from ..regression.thresholds import Bound
 from .golden.model import GoldenCase
 
 __all__ = ["SpooledCases"]

@@ -67,7 +67,7 @@ class ProjectHooks:
         if not self.redacts:
             return
         self._hook.pytest_auepora_redact(result=result, config=self._config)
-        from ..regression.worst_repeat import as_shown, show_instead
+        from ..regression.guards.worst_repeat import as_shown, show_instead
 
         if (worst := as_shown(result)) is not result:  # another repeat, with texts of its own
             self._hook.pytest_auepora_redact(result=worst, config=self._config)

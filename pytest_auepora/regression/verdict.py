@@ -26,11 +26,11 @@ from .guards.calibration import standing_of
 from .guards.coverage import coverage_outcomes, nothing_compares
 from .guards.gates import GateOutcome, judge_gate
 from .guards.interval_guard import judge_apart
+from .guards.steadiness import steadiness
 from .guards.suite_guard import judge_regression, too_few_notes
-from .guards.thresholds import Bound, Gate
 from .judging import in_order
 from .policy import RegressionPolicy
-from .statistics.steadiness import steadiness
+from .thresholds import Bound, Gate
 
 if TYPE_CHECKING:
     from .compare.table import ComparedTable

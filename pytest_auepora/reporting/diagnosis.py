@@ -19,7 +19,7 @@ from ..core.types import TargetCategory
 from ..errors import without_case
 from ..metrics.refusal import REFUSAL_PATTERNS, fold
 from ..regression.compare.cases import CaseComparison
-from ..regression.worst_repeat import as_shown
+from ..regression.guards.worst_repeat import as_shown
 from .numbers import metric_value, plural
 from .relevant_docs import Wanted, wanted
 from .terminal.listing import listed, quoted

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 
 from ..core.run import MetricInfo
-from ..regression.guards.thresholds import Bound, read_bound
+from ..regression.thresholds import Bound, read_bound
 
 __all__ = [
     "NOT_MEASURED",

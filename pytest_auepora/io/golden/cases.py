@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...core.types import EvaluationSample, Response
 from ...errors import Problem, did_you_mean
-from ...regression.guards.thresholds import Bound
+from ...regression.thresholds import Bound
 from .fields import CASE, CASE_FIELDS
 from .gates import Yardstick
 from .hash import content_hash

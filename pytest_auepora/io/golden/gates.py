@@ -10,8 +10,8 @@ from ...core.metrics_base import Direction, Metric
 from ...errors import MetricError, ThresholdError, UnknownNameError, did_you_mean
 from ...metrics.catalogue import ALWAYS
 from ...metrics.registry import Registry
-from ...regression.guards.thresholds import PSEUDO_METRICS, Bound, Gate, check_range, read_gates, split_stat
 from ...regression.policy import Slice
+from ...regression.thresholds import PSEUDO_METRICS, Bound, Gate, check_range, read_gates, split_stat
 from .model import GoldenCase
 from .source import Source
 

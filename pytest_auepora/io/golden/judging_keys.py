@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import ThresholdError
-from ...regression.guards.thresholds import read_slice
+from ...regression.thresholds import read_slice
 from .containers import Field, ListOf, MapOf, Record, table
 from .kinds import Choice, Kind, Number, Text
 from .source import Source

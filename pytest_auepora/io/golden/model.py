@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ...core.by_fields import ByFields
 from ...core.types import EvaluationSample
-from ...regression.guards.thresholds import Bound, Gate
 from ...regression.policy import RegressionPolicy
+from ...regression.thresholds import Bound, Gate
 
 if TYPE_CHECKING:
     from ..spooled_cases import SpooledCases

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...core.run import CaseResult, Run
-from ..guards.thresholds import sliced
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
 from ..statistics.precision import count_clusters
+from ..thresholds import sliced
 from .cases import Comparison, MetricChange, ScoreChange, change_over, is_column
 from .measurements import is_apart
 

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from ...core.run import CaseResult, MetricInfo
 from ..compare.cases import CaseComparison
 from ..policy import RegressionPolicy
-from ..statistics.steadiness import guard_repeats
-from .thresholds import Bound
+from ..thresholds import Bound
+from .steadiness import guard_repeats
 
 __all__ = ["guard_case", "judge_case", "threshold_problems"]
 

@@ -18,7 +18,7 @@ from ...core.scoring import aggregate
 from ...errors import without_case
 from ..compare.slices import in_slice
 from ..policy import RegressionPolicy
-from .thresholds import Bound, Gate
+from ..thresholds import Bound, Gate
 
 __all__ = [
     "GateKind",

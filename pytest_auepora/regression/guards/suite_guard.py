@@ -15,9 +15,9 @@ from ...core.run import Run
 from ..compare.cases import Comparison
 from ..compare.slices import Part, is_too_small, parts_of
 from ..policy import RegressionPolicy
-from ..statistics.steadiness import instead_of_cases
+from ..thresholds import Bound
 from .gates import GateOutcome, cases_words, leave_undecided, regression_title
-from .thresholds import Bound
+from .steadiness import instead_of_cases
 
 __all__ = ["judge_regression", "too_few_notes"]
 

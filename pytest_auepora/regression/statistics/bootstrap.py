@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from ..compare.evidence import Outcome
+from .evidence import Outcome
 from .precision import t_quantile
 
 __all__ = ["Aggregation", "Effect", "EffectInterval", "bootstrap_interval", "jackknife_interval", "judge_interval"]

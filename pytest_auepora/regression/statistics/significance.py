@@ -13,10 +13,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..compare.evidence import Evidence, Outcome, PairedMetric
-from ..wording import reason, warning
+from .evidence import Evidence, Outcome, PairedMetric
 from .precision import MeanEstimate, count_clusters
 from .signflip import ClusterTable, sign_flip_test
+from .wording import reason, warning
 
 __all__ = ["FamilyVerdict", "MetricVerdict", "Outcome", "PairedMetric", "gravest", "judge_family"]
 

@@ -12,9 +12,9 @@ from typing import Any
 from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scores import Score
 from ...regression.compare.cases import CaseComparison, ScoreChange
-from ...regression.guards.thresholds import Bound
+from ...regression.guards.worst_repeat import as_shown, shown_repeat
+from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
-from ...regression.worst_repeat import as_shown, shown_repeat
 from ..diagnosis import cutoff, details_text, diagnose
 from ..numbers import metric_change, metric_value, seconds
 from ..relevant_docs import wanted

@@ -8,7 +8,7 @@ from ...core.comparable_score import ComparableScore
 from ...core.run import CaseResult, Run
 from ...core.scores import Score
 from ...regression.guards.gates import errored_words
-from ...regression.guards.thresholds import Bound
+from ...regression.thresholds import Bound
 from ..diagnosis import cutoff, details_text
 from ..numbers import metric_value, plural
 from ..relevant_docs import wanted

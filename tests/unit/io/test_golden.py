@@ -10,7 +10,7 @@ import pytest
 from pytest_auepora.core.types import Document
 from pytest_auepora.io.golden.load import GoldenCase
 from pytest_auepora.io.golden.suite import DEFAULT_METRICS
-from pytest_auepora.regression.guards.thresholds import Bound
+from pytest_auepora.regression.thresholds import Bound
 
 from .files import CASE, DESIGN, load
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.metrics_base import Direction
 from pytest_auepora.errors import ThresholdError
-from pytest_auepora.regression.guards.thresholds import Bound, Gate, check_range, read_bound, read_gates, split_stat
+from pytest_auepora.regression.thresholds import Bound, Gate, check_range, read_bound, read_gates, split_stat
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

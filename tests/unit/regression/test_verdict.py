@@ -13,9 +13,9 @@ from pytest_auepora.regression.baseline.model import Baseline
 from pytest_auepora.regression.compare.cases import compare
 from pytest_auepora.regression.guards.case_guard import guard_case, judge_case
 from pytest_auepora.regression.guards.gates import judge_gate, nearest_rank
-from pytest_auepora.regression.guards.thresholds import Bound, Gate
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.statistics.precision import planned_mde
+from pytest_auepora.regression.thresholds import Bound, Gate
 from pytest_auepora.regression.verdict import Verdict, judge
 
 from .runs import case, metrics, run

@@ -17,8 +17,8 @@ from pytest_auepora.regression.baseline.model import Baseline, BaselineCase, met
 from pytest_auepora.regression.compare.cases import CaseComparison, compare_case
 from pytest_auepora.regression.compare.comparability import incomparable_metrics
 from pytest_auepora.regression.guards.case_guard import judge_case
-from pytest_auepora.regression.guards.thresholds import Gate, read_bound, read_gates
 from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.thresholds import Gate, read_bound, read_gates
 from pytest_auepora.regression.verdict import Verdict, judge
 
 METRICS = ("recall@5", "mrr@10", "token_f1", "assertion_pass", "refusal_correctness", "mean_latency", "p95_latency")

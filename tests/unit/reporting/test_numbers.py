@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.regression.guards.thresholds import Bound
+from pytest_auepora.regression.thresholds import Bound
 from pytest_auepora.reporting import numbers
 
 from .builders import infos_of

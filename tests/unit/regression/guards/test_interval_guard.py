@@ -21,7 +21,7 @@ from pytest_auepora.regression.guards.gates import GateOutcome
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
-from .runs import REGISTRY
+from ..runs import REGISTRY
 
 LATENCY = {"p95_latency": {"policy": "auto"}, "mean_latency[end_to_end]": {"policy": "auto"}}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .compare.evidence import Evidence, Outcome
-from .guards.thresholds import Bound
-from .statistics.precision import cases_for_effect, planned_mde
-from .statistics.signflip import TIE
+from ..thresholds import Bound
+from .evidence import Evidence, Outcome
+from .precision import cases_for_effect, planned_mde
+from .signflip import TIE
 
 __all__ = ["reason", "warning"]
 

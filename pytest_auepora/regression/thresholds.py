@@ -19,9 +19,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from ...core.by_fields import Fixed
-from ...core.metrics_base import Direction
-from ...errors import ThresholdError, did_you_mean
+from ..core.by_fields import Fixed
+from ..core.metrics_base import Direction
+from ..errors import ThresholdError, did_you_mean
 
 __all__ = [
     "BOUND_KEYS",

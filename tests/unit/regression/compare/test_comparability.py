@@ -18,7 +18,7 @@ from pytest_auepora.regression.compare.comparability import incomparable_metrics
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
-from .runs import case, metrics, run
+from ..runs import case, metrics, run
 
 NAMES = (
     "recall@5", "mrr@10", "recall@5_doc", "span_recall@5", "empty_result_rate", "noise_robustness[recall@5]",

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ..statistics.precision import MeanEstimate, cases_for_effect, minimum_detectable_effect, planned_mde
-from ..statistics.signflip import TIE
+from .precision import MeanEstimate, cases_for_effect, minimum_detectable_effect, planned_mde
+from .signflip import TIE
 
 __all__ = ["Evidence", "Outcome", "PairedMetric"]
 

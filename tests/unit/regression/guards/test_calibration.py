@@ -25,8 +25,8 @@ from pytest_auepora.regression.guards.calibration import (
     standing_of,
 )
 from pytest_auepora.regression.guards.case_guard import judge_case
-from pytest_auepora.regression.guards.thresholds import Bound, Gate
 from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.thresholds import Bound, Gate
 from pytest_auepora.regression.verdict import Verdict, judge
 from pytest_auepora.reporting.findings import findings
 from pytest_auepora.reporting.json.report import json_report, read_json_report

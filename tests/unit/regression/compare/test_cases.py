@@ -13,7 +13,7 @@ from pytest_auepora.regression.baseline.accept import merge
 from pytest_auepora.regression.baseline.model import Baseline
 from pytest_auepora.regression.compare.cases import compare
 
-from .runs import case, run
+from ..runs import case, run
 
 
 def accepted(*cases: CaseResult, **more: Any) -> Baseline:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from ...core.run import CaseResult, MetricInfo, Run
 from ..baseline.model import BaselineCase
 from ..compare.cases import CaseComparison, Comparison, ScoreChange
-from ..guards.thresholds import Bound
 from ..policy import RegressionPolicy
+from ..thresholds import Bound
 
 if TYPE_CHECKING:
-    from .repeats import VarianceSplit
-    from .significance import MetricVerdict
+    from ..statistics.repeats import VarianceSplit
+    from ..statistics.significance import MetricVerdict
 
 __all__ = [
     "Steadiness",
@@ -103,7 +103,7 @@ def passes(
 
 def flaky_cases(run: Run, compared: Mapping[str, CaseComparison], policy: RegressionPolicy) -> dict[str, str]:
     """Return the flaky cases with the reason: by the repeats of the baseline, or else by those of the run."""
-    from .repeats import classify_flaky
+    from ..statistics.repeats import classify_flaky
 
     names = [n for n, i in run.metrics.items() if i.baselined and i.range == (0.0, 1.0)]
     out: dict[str, str] = {}
@@ -123,7 +123,7 @@ def flaky_cases(run: Run, compared: Mapping[str, CaseComparison], policy: Regres
 
 def split_metric(run: Run, comparison: Comparison, name: str) -> VarianceSplit | None:
     """Split the variance of a metric's differences; None where it did not vary between repeats."""
-    from .repeats import split_variance
+    from ..statistics.repeats import split_variance
 
     before: dict[str, list[float]] = {}
     after: dict[str, list[float]] = {}

@@ -19,7 +19,7 @@ from pytest_auepora.regression.guards.suite_guard import judge_regression
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 
-from .runs import case, metrics, run
+from ..runs import case, metrics, run
 
 
 def labelled(name: str, score: float, *tags: str, **labels: str) -> CaseResult:

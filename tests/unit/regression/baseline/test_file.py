@@ -13,7 +13,7 @@ from pytest_auepora.errors import BaselineError, NotWrittenError
 from pytest_auepora.regression.baseline.accept import accept, merge
 from pytest_auepora.regression.baseline.file import baseline_path, changing, load_baseline, parse_baseline
 
-from .runs import case, run
+from ..runs import case, run
 
 
 @given(st.dictionaries(st.text(max_size=6), st.one_of(st.none(), st.floats(0, 1)), max_size=6))

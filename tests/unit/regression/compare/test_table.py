@@ -15,7 +15,7 @@ from pytest_auepora.regression.compare.cases import Comparison, ScoreChange, com
 from pytest_auepora.regression.compare.comparability import incomparable_metrics
 from pytest_auepora.regression.compare.table import ComparedTable
 
-from .runs import case, run
+from ..runs import case, run
 
 THEN = run(
     case("same", mrr=0.5), case("fell", mrr=1.0, recall_at_1=1.0), case("fixed", state="failed", mrr=0.25),

@@ -16,7 +16,7 @@ from pytest_auepora.regression.guards.interval_guard import limits
 from pytest_auepora.regression.policy import AnchorPolicy, RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
-from .runs import case, metrics, run
+from ..runs import case, metrics, run
 
 
 def suite(score: float, n: int = 5, **more: Any) -> Run:

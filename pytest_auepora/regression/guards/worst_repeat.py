@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..core.run import CaseResult, MetricInfo
-from .compare.cases import CaseComparison
-from .policy import RegressionPolicy
-from .statistics.steadiness import best_of, passes
+from ...core.run import CaseResult, MetricInfo
+from ..compare.cases import CaseComparison
+from ..policy import RegressionPolicy
+from .steadiness import best_of, passes
 
 __all__ = ["as_shown", "note_worst", "show_instead", "shown_repeat"]
 
