@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ..core.calls import Caller
+from ..calls.caller import Caller
 from ..core.metrics_base import Metric, NotApplicable
 from ..core.progress import Progress
 from ..core.run import Run

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..adapters.systems import System
+from ..calls.call import CallResult
 from ..core.metrics_base import Metric
-from ..core.one_call import CallResult
 from ..core.run import CaseResult
 from ..core.scores import Score
 from ..core.scoring import failed_scores, score_case, score_cases

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..adapters.systems import System
+from ..calls.caller import Caller
 from ..core.batches.series import in_batches
-from ..core.calls import Caller
 from ..core.progress import Progress
 from ..core.run import CaseResult
 from ..io.golden.load import GoldenCase

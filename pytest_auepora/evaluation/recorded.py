@@ -14,9 +14,9 @@ from typing import Any
 
 from ..adapters.outputs import to_outputs
 from ..adapters.systems import System
+from ..calls.call import CallResult
 from ..core.batches.series import BATCH_SIZE, Lost, in_batches, run_batches
 from ..core.metrics_base import Metric
-from ..core.one_call import CallResult
 from ..core.progress import Progress
 from ..core.run import CaseResult, Run
 from ..core.scores import Score

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import as_system
-from ..core.calls import Caller
+from ..calls.caller import Caller
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..errors import BaselineError, UnknownNameError

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.calls import Caller
+from ..calls.caller import Caller
 from ..errors import MetricError, MissingExtraError
 
 if TYPE_CHECKING:

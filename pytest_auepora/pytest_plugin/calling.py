@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System
-from ..core.calls import Caller
+from ..calls.caller import Caller
 from .options import Options
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System
-from ..core.booking import Fn, Upcoming
-from ..core.call_output import OutputSplitter
-from ..core.one_call import CallResult
+from ..calls.call import CallResult
+from ..calls.capture import OutputSplitter
+from ..calls.schedule import Fn, Upcoming
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
 from .compat import variant_of

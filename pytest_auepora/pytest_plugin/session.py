@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System, as_system
-from ..core.booking import Fn
-from ..core.one_call import CallResult
+from ..calls.call import CallResult
+from ..calls.schedule import Fn
 from ..errors import BaselineError
 from ..evaluation.asking import ask_case
 from ..evaluation.replay import Answering

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ..core.calls import Caller
-from ..core.one_call import CallResult
+from ..calls.call import CallResult
+from ..calls.caller import Caller
 from .compat import has_pytest_benchmark
 
 __all__ = ["timed_call"]

@@ -80,7 +80,7 @@ import os
 import pathlib
 import pytest
 import signal
-from pytest_auepora.core.calls import Caller
+from pytest_auepora.calls.caller import Caller
 
 Caller.__init__.__kwdefaults__["grace"] = 60  # a loaded machine may take its time to cancel calls
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...core.calls import Caller
+from ...calls.caller import Caller
 from ...core.retry import RetryPolicy
 from ...errors import MetricError
 from ...http import JudgeCallError, TransientJudgeError, post_json

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_auepora.core.calls import Caller
+from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.seeding import derive_seed, generators_seeded, seeded
 
 

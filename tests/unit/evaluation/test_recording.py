@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.metrics_base import Measurement, Metric
-from pytest_auepora.core.one_call import CallResult
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.types import (
     Document,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .one_call import Call
+from .call import Call
 
 if TYPE_CHECKING:
-    from .retry import RetryPolicy
+    from ..core.retry import RetryPolicy
 
 __all__ = ["Booking", "Fn", "Lane", "Upcoming"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.booking import Fn
-from pytest_auepora.core.calls import Caller
-from pytest_auepora.core.one_call import CallResult
+from pytest_auepora.calls.call import CallResult
+from pytest_auepora.calls.caller import Caller
+from pytest_auepora.calls.schedule import Fn
 
 from .asking import LONG, arun_all, run_all
 

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from .call import Call
 from .loops import finish_in_loop
-from .one_call import Call
 
 if TYPE_CHECKING:
     import asyncio

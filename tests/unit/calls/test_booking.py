@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from pytest_auepora.core.booking import Booking, Fn
-from pytest_auepora.core.one_call import Call
+from pytest_auepora.calls.call import Call
+from pytest_auepora.calls.schedule import Booking, Fn
 
 
 class Still:

@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
+from .call import Call, attempt_here, close_unawaited, without_this_frame
 from .latch import Latch
-from .one_call import Call, attempt_here, close_unawaited, without_this_frame
 
 if TYPE_CHECKING:
     import asyncio

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pytest_auepora.core.calls import Caller
+from pytest_auepora.calls.caller import Caller
 
 from .asking import LONG, Gauge
 

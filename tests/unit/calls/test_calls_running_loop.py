@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.booking import Fn
-from pytest_auepora.core.calls import Caller
-from pytest_auepora.core.one_call import Call, CallResult
+from pytest_auepora.calls.call import Call, CallResult
+from pytest_auepora.calls.caller import Caller
+from pytest_auepora.calls.schedule import Fn
 from pytest_auepora.core.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_auepora.core.calls import Caller
+from pytest_auepora.calls.caller import Caller
 from pytest_auepora.errors import CallTimeoutError
 
 from .asking import LONG, Gauge, ahead, run_all
@@ -250,7 +250,7 @@ def test_an_early_call_without_a_limit_of_its_own_has_the_callers(release: threa
 
 def test_a_limit_counts_from_the_calls_own_start(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("pytest_auepora.core.one_call.perf_counter", lambda: now[0])
+    monkeypatch.setattr("pytest_auepora.calls.call.perf_counter", lambda: now[0])
 
     def tick() -> None:
         now[0] += 4.0

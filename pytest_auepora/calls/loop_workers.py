@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from .call import Call
 from .loops import LoopThread, OwnLoop, finish_in_loop
-from .one_call import Call
 
 __all__ = ["LoopWorkers"]
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .call_output import handed_over
-from .one_call import Call, CallResult, attempt_here, without_this_frame
+from .call import Call, CallResult, attempt_here, without_this_frame
+from .capture import handed_over
 
 __all__ = ["acall_here", "call_here", "running_trio"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.calls import Caller
+from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.retry import RetryPolicy
 
 from .asking import LONG
@@ -89,7 +89,7 @@ def test_a_policy_that_fails_ends_the_call_with_its_own_error() -> None:
 
 def test_a_limit_is_for_each_attempt_and_final(release: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
     now, calls = [0.0], list[int]()
-    monkeypatch.setattr("pytest_auepora.core.one_call.perf_counter", lambda: now[0])
+    monkeypatch.setattr("pytest_auepora.calls.call.perf_counter", lambda: now[0])
 
     def fn() -> None:
         calls.append(1)

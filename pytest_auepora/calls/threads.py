@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from .one_call import Call, attempt_here, close_unawaited
+from .call import Call, attempt_here, close_unawaited
 
 __all__ = ["Workers"]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.call_output import OutputSplitter, keep_with_call
-from pytest_auepora.core.calls import Caller
-from pytest_auepora.core.one_call import CallResult
+from pytest_auepora.calls.call import CallResult
+from pytest_auepora.calls.caller import Caller
+from pytest_auepora.calls.capture import OutputSplitter, keep_with_call
 
 LONG = 20.0
 

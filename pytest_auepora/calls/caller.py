@@ -12,14 +12,14 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from .beside import Beside
-from .booking import Booking, Fn, Upcoming
-from .call_output import handed_over
+from .call import Call, CallResult
+from .capture import handed_over
 from .here import acall_here, call_here, running_trio
 from .loop_lane import LoopLane
-from .one_call import Call, CallResult
+from .schedule import Booking, Fn, Upcoming
 
 if TYPE_CHECKING:
-    from .retry import RetryPolicy
+    from ..core.retry import RetryPolicy
 
 __all__ = ["Caller"]
 

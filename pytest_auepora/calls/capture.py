@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .one_call import Call, CallResult, capturing_call
+from .call import Call, CallResult, capturing_call
 
 __all__ = ["OutputSplitter", "handed_over", "keep_with_call"]
 

@@ -19,7 +19,7 @@ from ..errors import AueporaError, CallTimeoutError
 from .latch import Latch
 
 if TYPE_CHECKING:
-    from .retry import RetryPolicy
+    from ..core.retry import RetryPolicy
 
 __all__ = [
     "Call",
@@ -189,7 +189,7 @@ class Call:
     def _pause(self, error: BaseException) -> float | None:
         pause = self.retry.pause(error, self.result.attempts) if self.retry else None
         if pause is not None:
-            from .retry import reason_of
+            from ..core.retry import reason_of
 
             self.result.retry_reasons.append(reason_of(error))
         return pause

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_auepora.core.booking import Fn
-from pytest_auepora.core.calls import Caller
+from pytest_auepora.calls.caller import Caller
+from pytest_auepora.calls.schedule import Fn
 
 from .asking import LONG, Alarm, Gauge, run_all
 
@@ -124,7 +124,7 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 def test_a_hung_call_does_not_keep_the_interpreter_alive() -> None:
     done = run_python("""
         import threading
-        from pytest_auepora.core.calls import Caller
+        from pytest_auepora.calls.caller import Caller
         with Caller(2, timeout=0.05, grace=0.05) as caller:
             caller.call(0, threading.Event().wait, [(1, threading.Event().wait)])
         print("over")
@@ -135,7 +135,7 @@ def test_a_hung_call_does_not_keep_the_interpreter_alive() -> None:
 def test_asyncio_is_imported_when_it_is_needed() -> None:
     done = run_python("""
         import sys
-        from pytest_auepora.core.calls import Caller
+        from pytest_auepora.calls.caller import Caller
         with Caller(2, timeout=9) as caller:
             caller.call(0, int, [(1, int)])
             print("asyncio" in sys.modules, "concurrent.futures" in sys.modules)

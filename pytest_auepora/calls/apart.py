@@ -7,7 +7,7 @@ import threading
 from time import perf_counter
 from typing import Any
 
-from .one_call import Call, attempt_here, close_unawaited
+from .call import Call, attempt_here, close_unawaited
 
 __all__ = ["attempt_apart"]
 

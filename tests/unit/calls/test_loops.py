@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 
-from pytest_auepora.core.calls import Caller
+from pytest_auepora.calls.caller import Caller
 
 from .asking import LONG
 

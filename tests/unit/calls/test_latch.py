@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from pytest_auepora.core.latch import Latch
+from pytest_auepora.calls.latch import Latch
 
 LONG = 20.0
 

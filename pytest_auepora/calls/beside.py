@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..errors import AueporaError
+from .call import Call
 from .loops import LoopThread
-from .one_call import Call
 
 if TYPE_CHECKING:
     from .loop_workers import LoopWorkers

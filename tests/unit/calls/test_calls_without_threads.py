@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.calls import Caller
+from pytest_auepora.calls.caller import Caller
 
 from .asking import LONG, run_all
 

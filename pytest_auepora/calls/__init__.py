@@ -1,0 +1,1 @@
+"""Calls of RAG systems: bounded, timed, cancellable, and many at once."""
