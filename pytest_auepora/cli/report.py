@@ -11,9 +11,9 @@ from ..core.json import dumps
 from ..core.run import Run
 from ..errors import Problem
 from ..regression.verdict import Verdict
-from ..reporting.formats import FORMATS, report_text, wants_past
+from ..reporting.formats import FORMATS, report_text, wants_trend
 from ..reporting.json.report import FORMAT, from_outside, read_whole_report
-from ..reporting.trend import Past, past_of
+from ..reporting.trend import Trend, trend_of
 from .exit_codes import PASSED
 from .output import put
 from .sources import add_history, open_history, read_report
@@ -38,7 +38,7 @@ def run(given: argparse.Namespace) -> int:
         if given.format == "text":
             text = summary_text(runs, verdicts, mistakes)
         else:
-            text = report_text(given.format, runs, verdicts, pasts=_pasts(given, runs), mistakes=mistakes)
+            text = report_text(given.format, runs, verdicts, trends=_trends(given, runs), mistakes=mistakes)
     put(text, given.out)
     return PASSED
 
@@ -50,12 +50,12 @@ def _kept(given: argparse.Namespace) -> tuple[list[Run], list[Verdict], list[Pro
     return read_whole_report(dumps({"format": FORMAT, "suites": [stored]}))
 
 
-def _pasts(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Past]:
+def _trends(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Trend]:
     """What the history has of the time before a run that it kept; a report from elsewhere has no past here."""
-    if given.name.endswith(".json") or not wants_past(given.format):
+    if given.name.endswith(".json") or not wants_trend(given.format):
         return {}
     store = open_history(given.history)
-    return {run.title: past_of(store, run, store.resolve(given.name)) for run in runs}
+    return {run.title: trend_of(store, run, store.resolve(given.name)) for run in runs}
 
 
 def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> str:
@@ -63,8 +63,9 @@ def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Seq
     from ..reporting.side_by_side.table import side_by_sides
     from ..reporting.side_by_side.text import side_by_side_lines
     from ..reporting.tally import mistakes_note
-    from ..reporting.terminal.layout import Cell, printable, render
+    from ..reporting.terminal.layout import Cell, render
     from ..reporting.terminal.summary import summary_lines
+    from ..reporting.text import printable
 
     width = shutil.get_terminal_size((100, 24)).columns
     parts = [summary_lines(run, verdict, width=width) for run, verdict in zip(runs, verdicts, strict=True)]

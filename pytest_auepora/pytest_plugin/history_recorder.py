@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..history.blocks import Lines, Packing
     from ..history.journal import Journal
     from ..regression.verdict import Verdict
-    from ..reporting.trend import Past
+    from ..reporting.trend import Trend
 
 __all__ = ["Recorder", "history_place", "make_recorder"]
 
@@ -177,15 +177,15 @@ class Recorder(OnlyHooks):
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
 
-    def pasts(self, runs: Sequence[Run]) -> dict[str, Past]:
+    def trends(self, runs: Sequence[Run]) -> dict[str, Trend]:
         """Return what the history knows of the time before *runs*, by their titles; what it cannot say is left out."""
         from ..history.store import HistoryStore
-        from ..reporting.trend import past_of
+        from ..reporting.trend import trend_of
 
-        out: dict[str, Past] = {}
+        out: dict[str, Trend] = {}
         for run in runs:
             with suppress(Exception):  # said by the verdict already: this very run could not be kept either
-                out[run.title] = past_of(HistoryStore(self.place), run, self._ids[run.title])
+                out[run.title] = trend_of(HistoryStore(self.place), run, self._ids[run.title])
         return out
 
     def pytest_sessionfinish(self) -> None:

@@ -23,7 +23,7 @@ from .variants import compared_of
 
 if TYPE_CHECKING:
     from ..reporting.formats import Target
-    from ..reporting.trend import Past
+    from ..reporting.trend import Trend
     from .controller import Judge
     from .history_recorder import Recorder
 
@@ -133,14 +133,14 @@ class Reports(OnlyHooks):
 
     def _write(self, target: Target, session: pytest.Session) -> None:
         """Write one report; a failure to do so is one of the run, as whoever asked for the report waits for it."""
-        from ..reporting.formats import report_text, wants_past, write_report
+        from ..reporting.formats import report_text, wants_trend, write_report
 
         shown = _shown(target.path, self.config.invocation_params.dir)
         try:
             prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)
-            pasts = self._pasts() if wants_past(target.kind) else None
+            trends = self._trends() if wants_trend(target.kind) else None
             judged = self._judged()
-            text = report_text(target.kind, *judged, prefix=prefix, pasts=pasts, **self._beside())
+            text = report_text(target.kind, *judged, prefix=prefix, trends=trends, **self._beside())
             write_report(target.path, text)
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
             self.problems.append(f"{target.kind}:{shown} was not written: {_told(exc)}")
@@ -161,9 +161,9 @@ class Reports(OnlyHooks):
     def _beside(self) -> dict[str, Any]:
         return {"compared": compared_of(self.config, self._judged()[0]), "mistakes": self.mistakes}
 
-    def _pasts(self) -> Mapping[str, Past]:
+    def _trends(self) -> Mapping[str, Trend]:
         recorder: Recorder | None = self.config.pluginmanager.get_plugin("auepora-recorder")
-        return recorder.pasts(self._judged()[0]) if recorder is not None else {}
+        return recorder.trends(self._judged()[0]) if recorder is not None else {}
 
     def _append_summary(self) -> None:
         """Append to the summary of the step; nobody asked for it by name, so a failure is only told."""

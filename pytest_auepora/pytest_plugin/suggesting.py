@@ -35,8 +35,8 @@ class Suggesting(OnlyHooks):
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the noise and the patch of every run, and write the patches where they are wanted."""
         from ..regression.suggest import learn
-        from ..reporting.terminal.layout import printable
         from ..reporting.terminal.suggestion import noise_table, patch_text
+        from ..reporting.text import printable
 
         texts, session = [], self.config.stash[SESSION]
         width = self.config.get_terminal_writer().fullwidth

@@ -55,7 +55,7 @@ class Terminal(OnlyHooks):
 
     def pytest_report_header(self) -> list[str]:
         """Say that golden files are collected, and with what settings."""
-        from ..reporting.terminal.header import header_lines
+        from ..reporting.terminal.session import header_lines
 
         session = self.config.stash[SESSION]
         return header_lines(
@@ -86,7 +86,7 @@ class Terminal(OnlyHooks):
         parcels = unpack(report)
         if len(parcels) != 1:
             return None
-        from ..reporting.terminal.summary import case_word
+        from ..reporting.terminal.session import case_word
 
         session = self.config.stash[SESSION]
         word = case_word(parcels[0].result, session.infos(session.suite(session.root / parcels[0].path)))
@@ -105,8 +105,8 @@ class Terminal(OnlyHooks):
         judged = self.judge.judged
         if not judged:
             return
-        from ..reporting.terminal.layout import printable
         from ..reporting.terminal.summary import headline, headline_style, summary_lines
+        from ..reporting.text import printable
 
         runs, verdicts = [j.run for j in judged], [j.verdict for j in judged]
         terminalreporter.section("auepora", sep="=", bold=True)
@@ -117,7 +117,7 @@ class Terminal(OnlyHooks):
         for one in judged:
             _write(terminalreporter, summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii()))
             for done in filter(None, (one.accepted, one.anchored)):
-                from ..reporting.accepted import accepted_lines
+                from ..reporting.terminal.session import accepted_lines
 
                 for text in accepted_lines(done, self.config.rootpath):
                     terminalreporter.line(printable(text, ascii_only=is_ascii()))

@@ -21,8 +21,8 @@ from ..metrics.refusal import REFUSAL_PATTERNS, fold
 from ..regression.compare.cases import CaseComparison
 from ..regression.guards.worst_repeat import as_shown
 from .numbers import metric_value, plural
-from .relevant_docs import Wanted, wanted
-from .terminal.listing import listed, quoted
+from .relevant_docs import RelevantDoc, relevant_docs
+from .text import listed, quoted
 
 __all__ = ["Diagnosis", "blamed_metrics", "component", "cutoff", "details_text", "diagnose", "diagnosis_of"]
 
@@ -46,13 +46,13 @@ def diagnose(
 ) -> Diagnosis | None:
     """Say why *result* failed or errored; None for a case that did neither."""
     result = as_shown(result)
-    return diagnosis_of(result, wanted(result, comparison), metrics, blamed_metrics(result, metrics))
+    return diagnosis_of(result, relevant_docs(result, comparison), metrics, blamed_metrics(result, metrics))
 
 
 def diagnosis_of(
-    result: CaseResult, docs: Sequence[Wanted], metrics: Mapping[str, MetricInfo], blamed: Sequence[str]
+    result: CaseResult, docs: Sequence[RelevantDoc], metrics: Mapping[str, MetricInfo], blamed: Sequence[str]
 ) -> Diagnosis | None:
-    """The same as `diagnose` for a result as it is shown, of which the `wanted` and `blamed_metrics` are known."""
+    """Do the same as `diagnose` for a result as shown, with its `relevant_docs` and `blamed_metrics`."""
     if result.state == "error":
         return _of_error(result)
     if result.state != "failed":
@@ -148,7 +148,7 @@ def _of_error(result: CaseResult) -> Diagnosis:
 
 
 def _retrieval_fault(
-    result: CaseResult, docs: Sequence[Wanted], metrics: Mapping[str, MetricInfo], blamed: Sequence[str]
+    result: CaseResult, docs: Sequence[RelevantDoc], metrics: Mapping[str, MetricInfo], blamed: Sequence[str]
 ) -> str:
     returned = result.outputs.get("retrieved") or ()
     if not returned:
@@ -184,7 +184,7 @@ def _without_ids(returned: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def _loss(doc: Wanted, k: int | None, limit: str, n_returned: int) -> str:
+def _loss(doc: RelevantDoc, k: int | None, limit: str, n_returned: int) -> str:
     if doc.rank is None:
         gone = f"not among the {n_returned} returned" if n_returned > 1 else "not the one returned"
         if doc.was_within(k):
@@ -203,7 +203,7 @@ def _unrefused(result: CaseResult, wished: str, name: str) -> str:
     return f"a refusal was expected, the system answered ({_told(result, name)})"
 
 
-def _generation_fault(docs: Sequence[Wanted], fault: str) -> Diagnosis:
+def _generation_fault(docs: Sequence[RelevantDoc], fault: str) -> Diagnosis:
     gone = [d for d in docs if d.rank is None]
     if gone and (len(gone) == len(docs) or any(d.before for d in gone)):
         worst = min(gone, key=lambda d: (d.before is None, -d.grade))

@@ -12,7 +12,7 @@ from ..regression.guards.gates import GateKind, GateOutcome
 from ..regression.verdict import Verdict
 from .diagnosis import blamed_metrics, diagnose
 from .tally import FAILING, Kind, cases_of
-from .terminal.listing import listed
+from .text import listed
 
 __all__ = ["Finding", "Severity", "findings", "titled"]
 

@@ -15,9 +15,9 @@ from ..errors import AueporaError, MissingExtraError, Problem, did_you_mean
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
     from .side_by_side.table import SideBySide
-    from .trend import Past
+    from .trend import Trend
 
-__all__ = ["FORMATS", "Target", "check_installed", "read_target", "report_text", "wants_past", "write_report"]
+__all__ = ["FORMATS", "Target", "check_installed", "read_target", "report_text", "wants_trend", "write_report"]
 
 FORMATS: Mapping[str, str] = {
     "md": "markdown.report:markdown_report",
@@ -36,7 +36,7 @@ _PACKAGES = {"html": ("jinja2", "matplotlib")}
 
 _SIDE_BY_SIDE = ("md", "json", "matrix", "html")
 _WITH_MISTAKES = ("md", "json", "gitlab", "html")
-_WITH_PAST = ("html",)
+_WITH_TREND = ("html",)
 """Formats whose function also takes what is known of earlier runs."""
 
 _BY_SUFFIX = {
@@ -80,9 +80,9 @@ def check_installed(kind: str) -> None:
             raise MissingExtraError(f"the {kind} report", kind)
 
 
-def wants_past(kind: str) -> bool:
+def wants_trend(kind: str) -> bool:
     """Whether the report of *kind* shows earlier runs, so that it is worth looking them up."""
-    return kind in _WITH_PAST
+    return kind in _WITH_TREND
 
 
 def report_text(
@@ -91,15 +91,15 @@ def report_text(
     verdicts: Sequence[Verdict],
     *,
     prefix: str = "",
-    pasts: Mapping[str, Past] | None = None,
+    trends: Mapping[str, Trend] | None = None,
     compared: Sequence[SideBySide] | None = None,
     mistakes: Sequence[Problem] = (),
 ) -> str:
     """Return the report of *kind*, one of `FORMATS`.
 
     *prefix* leads from the root of the repository to the directory that paths are relative to, for formats that
-    point to places in files.  *pasts* has, by the title of a run, what is known of the runs before it, for formats
-    that show it (`wants_past`).  *compared* has the suites that several systems ran, for formats that show them side
+    point to places in files.  *trends* has, by the title of a run, what is known of the runs before it, for formats
+    that show it (`wants_trend`).  *compared* has the suites that several systems ran, for formats that show them side
     by side; without it they work that out, knowing the metrics of this package alone.  *mistakes* are those in golden
     files that could not be read, for formats that are not of numbers alone.
 
@@ -108,7 +108,7 @@ def report_text(
     """
     module, name = FORMATS[kind].split(":")
     more: dict[str, Any] = {"prefix": prefix} if kind in _LOCATED else {}
-    more |= {"pasts": pasts} if wants_past(kind) else {}
+    more |= {"trends": trends} if wants_trend(kind) else {}
     more |= {"compared": compared} if kind in _SIDE_BY_SIDE else {}
     more |= {"mistakes": mistakes} if kind in _WITH_MISTAKES else {}
     made: str = getattr(import_module(f"{__package__}.{module}"), name)(runs, verdicts, **more)

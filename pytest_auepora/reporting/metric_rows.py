@@ -1,19 +1,18 @@
-"""The rows of the metrics table, as every report shows them: value, denominator, baseline, change, gate."""
+"""Metrics as every report shows them: the rows of the table, and which come first where there is no room for all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
-from ..regression.compare.cases import Comparison, MetricChange
+from ..regression.compare.cases import MetricChange
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
-from .numbers import bound_of, denominator, metric_change, metric_value, number, plural
-from .symbols import Marks
+from .numbers import bound_of, denominator, metric_change, metric_value
+from .symbols import Symbols
 
-__all__ = ["MetricRow", "latency_line", "metric_rows", "missing_notes", "state_mark"]
+__all__ = ["MetricRow", "chosen_metrics", "metric_rows", "rank_of", "state_mark"]
 
 _RATES = ("error_rate", "pass_rate")
 
@@ -62,7 +61,7 @@ class MetricRow(NamedTuple):
         better = -1 if self.info is not None and self.info.direction == "lower" else 1
         return metric_change(better * self.change.gain, self.info)
 
-    def gate_text(self, marks: Marks) -> str:
+    def gate_text(self, marks: Symbols) -> str:
         """``✓ >= 0.8``; with the gate's own value where errors make it differ from the one shown."""
         gate = self.gate
         if gate is None:
@@ -73,7 +72,7 @@ class MetricRow(NamedTuple):
         return f"{state_mark(gate.state, marks)} {bound}{' (advisory)' if gate.state == 'advisory' else ''}"
 
 
-def state_mark(state: str, marks: Marks) -> str:
+def state_mark(state: str, marks: Symbols) -> str:
     """Return the mark of a gate's state."""
     return {"passed": marks.good, "failed": marks.bad, "inconclusive": marks.unsure}.get(state, marks.unjudged)
 
@@ -81,8 +80,8 @@ def state_mark(state: str, marks: Marks) -> str:
 def metric_rows(run: Run, verdict: Verdict) -> list[MetricRow]:
     """Return the rows of a run: its metrics in order, the further gates of each below it, the rates last.
 
-    Left out are metrics nobody can say anything about (`missing_notes` names them), times without a gate
-    (`latency_line`) and an empty_result_rate or error_rate of none.
+    Left out are metrics nobody can say anything about (`notes` names them), times without a gate
+    (`notes` tells them) and an empty_result_rate or error_rate of none.
     """
     gates = [g for g in verdict.gates if g.kind == "threshold"]
     rows: list[MetricRow] = []
@@ -149,95 +148,33 @@ def _part_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
     return MetricRow(name, gate.value, gate.n, gate.n, info, change=change, regression=gate)
 
 
-def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
-    """Say what the denominators of *rows* lack: errors, n/a and why, changes over fewer cases than the value."""
-    n_error = max((row.n_error for row in rows), default=0)
-    if n_error and any(row.n for row in rows):
-        yield f"{plural(n_error, 'case')} errored: left out of the values, the worst value in gates and changes"
-    gaps: dict[tuple[str, str], list[str]] = {}
-    for name, found in verdict.aggregates.items():
-        if found.n_na:
-            many = str(found.n_na) if found.n or found.n_error else "all"
-            gaps.setdefault((many, "; ".join(_reasons(run, name))), []).append(name)
-    said = [f"{n} in {', '.join(names)}{f' ({why})' if why else ''}" for (n, why), names in gaps.items()]
-    if said:
-        yield f"n/a: {'; '.join(said)}"
-    for row in rows:
-        aggregate = verdict.aggregates.get(row.name)
-        if aggregate is not None and aggregate.details.get("reliable") is False:
-            yield f"{row.name}: unreliable below {aggregate.details.get('needs')} values, got {aggregate.n}"
-    yield from _labelled(verdict)
-    if verdict.comparison is not None:
-        yield from _comparison_notes(verdict.comparison, rows)
-        yield from _found_from(verdict)
-    by: dict[str, list[str]] = {}
-    for name, info in run.metrics.items():
-        if info.owner and info.owner != run.owner:
-            by.setdefault(info.owner, []).append(name)
-    if by:
-        yield f"owners: {'; '.join(f'{owner} of {_and(names)}' for owner, names in by.items())}"
+def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False) -> list[str]:
+    """Return at most *most* metrics with values of single cases, in the order of the run.
+
+    Those with a failed gate go before those with another gate, and these before the rest; times come last, and only
+    where *times* are wanted or a gate is on them.
+    """
+    names = [n for n, info in run.metrics.items() if _has_values(run, n) and _wanted(info, verdict, times)]
+    kept = set(sorted(names, key=lambda n: rank_of(n, run, verdict))[:most])
+    return [n for n in names if n in kept]
 
 
-def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:
-    fewer: dict[int, list[str]] = {}
-    for row in rows:
-        if row.change is not None and row.change.n != row.n + row.n_error:
-            fewer.setdefault(row.change.n, []).append(row.name)
-    if fewer:
-        said = "; ".join(f"{n} in {', '.join(names)}" for n, names in fewer.items())
-        yield f"changes are over the cases that compare: {said}"
-    reasons: dict[str, list[str]] = {}
-    for name, reason in comparison.incomparable.items():
-        reasons.setdefault(reason, []).append(name)
-    for reason, names in reasons.items():
-        yield f"not comparable: {', '.join(names)} ({reason})"
+def _has_values(run: Run, name: str) -> bool:
+    return any((s := c.scores.get(name)) is not None and s.value is not None for c in run.cases.values())
 
 
-def _labelled(verdict: Verdict) -> Iterator[str]:
-    """Say how much of what was returned somebody labelled, where a score over labels takes the rest for irrelevant."""
-    said: dict[str, list[str]] = {}
-    for name, found in verdict.aggregates.items():
-        for key, share in found.details.items():
-            if key.startswith("judged@") and share < 1:
-                said.setdefault(f"{key} {number(share)}", []).append(name)
-    if said:
-        told = (f"{share} beside {', '.join(names)}" for share, names in said.items())
-        yield f"labelled: {'; '.join(told)}"
+def _wanted(info: MetricInfo, verdict: Verdict, times: bool) -> bool:
+    if info.name == "empty_result_rate":
+        return False
+    if times or info.target != "LATENCY":
+        return True
+    return any(g.metric == info.name and g.state == "failed" for g in verdict.gates)
 
 
-def _found_from(verdict: Verdict) -> Iterator[str]:
-    """Say how small a loss these cases would show, of the metrics that were tested as a whole."""
-    found: dict[str, list[str]] = {}
-    for gate in verdict.gates:
-        if gate.mde is not None and gate.state != "not judged" and gate.is_of_whole:
-            found.setdefault(number(gate.mde), []).append(gate.metric)
-    if found:
-        every = len(found) == 1
-        said = "; ".join(size if every else f"{size} in {', '.join(names)}" for size, names in found.items())
-        yield f"smallest loss that 4 of 5 such runs would show: {said}"
-
-
-def _reasons(run: Run, name: str) -> list[str]:
-    seen = {s.reason for s in run.scores_of(name) if s.state == "n/a" and s.reason}
-    return sorted(seen)[:2]
-
-
-def latency_line(run: Run, verdict: Verdict) -> str:
-    """Return the times that have no row of their own: ``latency: mean 12 ms, p50 10 ms, p95 35 ms over 44``."""
-    gated = {g.metric for g in verdict.gates if g.kind == "threshold"}
-    said: list[str] = []
-    n = 0
-    for name, found in verdict.aggregates.items():
-        info = run.metrics.get(name)
-        if info is None or info.target != "LATENCY" or name in gated or found.value is None:
-            continue
-        text = f"{name.replace('_latency', '')} {metric_value(found.value, info)}"
-        if found.details.get("reliable") is False:
-            text += f" (unreliable below {found.details.get('needs')})"
-        said.append(text)
-        n = found.n
-    return f"latency: {', '.join(said)} over {plural(n, 'case')}" if said else ""
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def rank_of(name: str, run: Run, verdict: Verdict) -> tuple[int, float]:
+    """Return what metrics are ordered by, the most important first."""
+    asked = [g for g in verdict.gates if g.metric == name and (g.kind == "threshold" or g.state != "passed")]
+    change = verdict.comparison.metric(name) if verdict.comparison is not None else None
+    failed = sum(g.state == "failed" for g in asked)
+    time = run.metrics[name].target == "LATENCY"
+    return -failed if failed else 3 if time else 1 if asked else 2, change.gain if change else 0.0

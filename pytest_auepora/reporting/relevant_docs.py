@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from ..core.run import CaseResult
 from ..regression.compare.cases import CaseComparison
-from .terminal.listing import shortened
+from .text import shortened
 
-__all__ = ["Wanted", "wanted"]
+__all__ = ["RelevantDoc", "relevant_docs"]
 
 
-class Wanted(NamedTuple):
+class RelevantDoc(NamedTuple):
     """A relevant document: the rank it was found at now and in the baseline; None is not returned.
 
     ``known`` says whether the baseline knows anything about it.
@@ -38,7 +38,7 @@ class Wanted(NamedTuple):
         return self.before is not None and (k is None or self.before <= k)
 
 
-def wanted(result: CaseResult, comparison: CaseComparison | None = None) -> list[Wanted]:
+def relevant_docs(result: CaseResult, comparison: CaseComparison | None = None) -> list[RelevantDoc]:
     """Return the relevant documents of a case with their ranks, in the order of the golden file."""
     before = comparison.before.ranks if comparison is not None and comparison.before is not None else {}
     labels: Sequence[Mapping[str, Any]] = result.expected.get("relevant") or ()
@@ -48,7 +48,7 @@ def wanted(result: CaseResult, comparison: CaseComparison | None = None) -> list
             name, grade = _name(d), int(d.get("grade", 1))
             grades[name] = max(grade, grades.get(name, grade))
         return [
-            Wanted(
+            RelevantDoc(
                 name,
                 grades[name] if name in grades else _span_grade(name, labels),
                 rank,
@@ -57,7 +57,7 @@ def wanted(result: CaseResult, comparison: CaseComparison | None = None) -> list
             )
             for name, rank in result.ranks.items()
         ]
-    return [Wanted(_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1]
+    return [RelevantDoc(_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1]
 
 
 def _span_grade(name: str, labels: Sequence[Mapping[str, Any]]) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ASCII", "TO_ASCII", "UNICODE", "Marks", "marks"]
+__all__ = ["ASCII", "TO_ASCII", "UNICODE", "Symbols", "symbols"]
 
 
-class Marks(NamedTuple):
+class Symbols(NamedTuple):
     """One character each, but for ``dots`` and ``arrow``."""
 
     good: str
@@ -20,13 +20,13 @@ class Marks(NamedTuple):
     rule: str
 
 
-UNICODE = Marks(good="✓", bad="✗", unjudged="\u2013", unsure="?", neutral="·", dots="…", arrow="→", rule="─")
-ASCII = Marks(good="+", bad="x", unjudged="-", unsure="?", neutral=".", dots="...", arrow="->", rule="-")
+UNICODE = Symbols(good="✓", bad="✗", unjudged="\u2013", unsure="?", neutral="·", dots="…", arrow="→", rule="─")
+ASCII = Symbols(good="+", bad="x", unjudged="-", unsure="?", neutral=".", dots="...", arrow="->", rule="-")
 
 TO_ASCII = str.maketrans({**dict(zip(UNICODE, ASCII, strict=True)), "≥": ">=", "≤": "<=", "\u2212": "-"})
 """For `str.translate`: the marks, and others that messages of this package hold."""
 
 
-def marks(ascii_only: bool) -> Marks:
-    """Return the marks to use."""
+def symbols(ascii_only: bool) -> Symbols:
+    """Return the symbols to use."""
     return ASCII if ascii_only else UNICODE

@@ -11,14 +11,14 @@ from ..core.run import Run
 if TYPE_CHECKING:
     from ..history.store import HistoryStore
 
-__all__ = ["MOST_RUNS", "Past", "PastRun", "past_of"]
+__all__ = ["MOST_RUNS", "EarlierRun", "Trend", "trend_of"]
 
 MOST_RUNS = 30
 """Earlier runs that a trend goes back."""
 
 
 @dataclass(frozen=True, slots=True)
-class PastRun:
+class EarlierRun:
     """One earlier run.
 
     ``started`` is ISO 8601 in UTC; ``figures`` has the values of `AggregateMetrics.flat`, in [0, 1], None where nothing
@@ -33,14 +33,14 @@ class PastRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class Trend:
     """The earlier full runs of one suite under one configuration, oldest first, and the last of them in full."""
 
-    runs: tuple[PastRun, ...] = ()
+    runs: tuple[EarlierRun, ...] = ()
     previous: Run | None = None
 
 
-def past_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_RUNS) -> Past:
+def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_RUNS) -> Trend:
     """Read what *store* has of the suite of *run*.
 
     Args:
@@ -62,7 +62,7 @@ def past_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_RU
         return {name: value for name, (info, value) in told.items() if _is_the_same(info, run, name)}
 
     runs = tuple(
-        PastRun(
+        EarlierRun(
             r.run_id,
             r.started,
             r.outcome,
@@ -71,7 +71,7 @@ def past_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_RU
         )
         for r in reversed(listed[:most])
     )
-    return Past(runs, store.load(listed[0].run_id) if listed else None)
+    return Trend(runs, store.load(listed[0].run_id) if listed else None)
 
 
 def _is_the_same(then: Mapping[str, Any], run: Run, name: str) -> bool:

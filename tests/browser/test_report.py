@@ -12,7 +12,7 @@ import pytest
 from pytest_auepora.core.run import Run
 from pytest_auepora.core.scores import Score
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.trend import Past, PastRun
+from pytest_auepora.reporting.trend import EarlierRun, Trend
 
 from ..unit.reporting.builders import Case, baseline_of, run_of, verdict_of
 from ..unit.reporting.html.pages import BAD_ID, CASES, red
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Show = Callable[..., Page]
 Write = Callable[[str, Callable[[], tuple[Any, ...]]], str]
-Made = tuple[list[Run], list[Verdict], dict[str, Past]]
+Made = tuple[list[Run], list[Verdict], dict[str, Trend]]
 
 EVIL = '<img src=x onerror=alert(1)></script><script>alert(2)</script><!-- \u2028 "'
 
@@ -34,7 +34,7 @@ def small() -> Made:
     run.cases["wrong-answer"].scores["helpful"] = Score(
         "number", 0.2, details={"rationale": {"tone": "Much too vague."}}
     )
-    past = Past((PastRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25}),), run_of(CASES))
+    past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25}),), run_of(CASES))
     return [run], [verdict], {run.title: past}
 
 
@@ -65,8 +65,8 @@ def several() -> Made:
 def long() -> Made:
     runs, verdicts, past = small()
     (title, one), *_ = past.items()
-    many = tuple(PastRun(f"r{i}", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25}) for i in range(18))
-    return runs, verdicts, {title: Past(many, one.previous)}
+    many = tuple(EarlierRun(f"r{i}", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25}) for i in range(18))
+    return runs, verdicts, {title: Trend(many, one.previous)}
 
 
 def ids(page: Page, suite: int = 0) -> list[str]:

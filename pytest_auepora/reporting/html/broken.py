@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from ...core.run import CaseResult, Run
 from ...regression.verdict import Verdict
 from ..diagnosis import diagnose
+from ..notes import provenance_changes
 from ..numbers import plural
 from ..tally import FAILING, Kind, cases_of
-from ..terminal.listing import listed
 
 __all__ = ["MOST_CASES", "BadCase", "Broken", "Part", "what_broke"]
 
@@ -71,8 +71,7 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
     out.parts = [Part(name, n, n / out.n_cases) for name, n in parts.most_common()]
     failed = [g for g in verdict.gates if g.state == "failed"]
     out.n_gates, out.gates = len(failed), [g.message for g in failed if g.kind not in _OF_METRICS]
-    if verdict.comparison is not None:
-        out.changed = [f"{k}: {_value(a)} → {_value(b)}" for k, (a, b) in verdict.comparison.provenance.items()]
+    out.changed = provenance_changes(verdict)
     out.summary = _summary(out)
     return out
 
@@ -101,7 +100,3 @@ def _named(part: str) -> str:
     return {"error": "the call: it raised", "timeout": "the call: it timed out", "output": "the answer's shape"}.get(
         part, f"the {part} metric" if part == "metric" else part
     )
-
-
-def _value(value: object) -> str:
-    return "(nothing)" if value is None else listed([value])

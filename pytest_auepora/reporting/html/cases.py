@@ -16,19 +16,24 @@ from ...regression.guards.worst_repeat import as_shown, shown_repeat
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
 from ..diagnosis import cutoff, details_text, diagnose
+from ..metric_rows import chosen_metrics
 from ..numbers import metric_change, metric_value, seconds
-from ..relevant_docs import wanted
+from ..relevant_docs import relevant_docs
 from ..tally import FAILING, kind_of
-from .choice import chosen_metrics
-from .embed import shown
+from ..text import printable
 
-__all__ = ["MOST_HITS", "case_rows", "suite_data"]
+__all__ = ["MOST_HITS", "case_rows", "shown", "suite_data"]
 
 MOST_COLUMNS = 5
 MOST_HITS = 20
 """Hits of a ranking that are shown; relevant ones further down are shown as well."""
 
 _RATIONALE = ("rationale", "reason", "reasoning", "explanation")
+
+
+def shown(value: object, *, keep_lines: bool = False) -> str:
+    """Return user text without controls: they become visible escapes, as in every other report."""
+    return printable(str(value), keep_lines=keep_lines)
 
 
 def suite_data(run: Run, verdict: Verdict, previous: Run | None = None) -> dict[str, Any]:
@@ -89,7 +94,7 @@ def _row(
         "error": shown(case.error, keep_lines=True),
         "answer": shown(case.outputs.get("answer") or "", keep_lines=True) if "answer" in case.outputs else None,
         "expected": _expected(case),
-        "docs": [_doc(d.label, d.grade, d.rank, d.before, d.known) for d in wanted(case, compared)],
+        "docs": [_doc(d.label, d.grade, d.rank, d.before, d.known) for d in relevant_docs(case, compared)],
         "hits": _hits(case),
         "returned": len(case.outputs.get("retrieved") or ()),
         "cuts": _cuts(case, run),

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...core.run import Run
 from ...regression.verdict import Outcome, Verdict
 from ..findings import titled
-from ..metric_rows import MetricRow, latency_line, metric_rows, missing_notes
+from ..metric_rows import MetricRow, metric_rows
+from ..notes import latency_line, missing_notes, noise_lines, repeats_line, warnings
 from ..numbers import number, plural
 from ..symbols import UNICODE
-from ..tally import headline, long_note
-from ..terminal.listing import listed
-from ..terminal.noise import flaky_line, noise_lines, repeats_line
-from ..trend import Past, PastRun
+from ..tally import headline
+from ..text import listed
+from ..trend import EarlierRun, Trend
 from .broken import Broken, what_broke
-from .cases import suite_data
-from .embed import embedded_json, shown
+from .cases import shown, suite_data
 from .plots import MOST_PLOTS, MetricPlots, metric_plots, trend_plot
 
-__all__ = ["OUTCOMES", "MetricLine", "SuiteView", "TrendView", "suite_views"]
+__all__ = ["OUTCOMES", "MetricLine", "SuiteView", "TrendView", "embedded_json", "suite_views"]
 
 OUTCOMES: dict[Outcome, tuple[str, str]] = {
     "passed": ("Passed", UNICODE.good),
@@ -35,6 +36,7 @@ _FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "groundedness", "refusal
 """Those shown first where the suite has no metric of its own with a past; the others where there is room."""
 
 _MOST_FIGURES = 6
+_SPECIAL = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 _BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
 
 
@@ -90,7 +92,7 @@ class SuiteView:
     data: str
 
 
-def suite_views(runs: Sequence[Run], verdicts: Sequence[Verdict], pasts: Mapping[str, Past]) -> list[SuiteView]:
+def suite_views(runs: Sequence[Run], verdicts: Sequence[Verdict], trends: Mapping[str, Trend]) -> list[SuiteView]:
     """Return what there is to show of every run.
 
     Raises:
@@ -98,10 +100,10 @@ def suite_views(runs: Sequence[Run], verdicts: Sequence[Verdict], pasts: Mapping
     """
     pairs = enumerate(zip(runs, verdicts, strict=True))
     most = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(runs))))  # pictures take time to draw
-    return [_view(i, run, verdict, pasts.get(run.title, Past()), most) for i, (run, verdict) in pairs]
+    return [_view(i, run, verdict, trends.get(run.title, Trend()), most) for i, (run, verdict) in pairs]
 
 
-def _view(index: int, run: Run, verdict: Verdict, past: Past, most_plots: int) -> SuiteView:
+def _view(index: int, run: Run, verdict: Verdict, past: Trend, most_plots: int) -> SuiteView:
     rows = metric_rows(run, verdict)
     word, mark = OUTCOMES[verdict.outcome]
     beside = [run.path, f"owner {run.owner}" if run.owner else "", plural(len(run.cases), "case")]
@@ -145,8 +147,8 @@ def _line(row: MetricRow) -> MetricLine:
 
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
-    told = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *verdict.notes, long_note(verdict)]
-    told += [flaky_line(verdict), repeats_line(run), *noise_lines(verdict)]
+    told = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *warnings(verdict)]
+    told += [repeats_line(run), *noise_lines(verdict)]
     if (comparison := verdict.comparison) is not None and comparison.vanished:
         gone = [f"{old} (now {new}?)" if new else old for old, new in comparison.vanished.items()]
         told.append(f"in the baseline, no longer in the golden file: {listed(gone, 10)}")
@@ -174,7 +176,7 @@ def _told_before(figures: Sequence[Mapping[str, float | None]]) -> list[str]:
     return [n for n, now in figures[-1].items() if now is not None and any(f.get(n) is not None for f in figures[:-1])]
 
 
-def _trend(run: Run, verdict: Verdict, earlier: Sequence[PastRun], prefix: str) -> Iterator[TrendView]:
+def _trend(run: Run, verdict: Verdict, earlier: Sequence[EarlierRun], prefix: str) -> Iterator[TrendView]:
     """Yield the suite's own metrics, or without any the figures that every run has; partial runs are no part of it."""
     if not earlier or not run.is_full:
         return
@@ -189,3 +191,16 @@ def _trend(run: Run, verdict: Verdict, earlier: Sequence[PastRun], prefix: str) 
         told = [number(v, 3) if v is not None else "n/a" for v in values]
         words = f"{name} over {len(values)} runs, oldest first: {', '.join(told)}"
         yield TrendView(shown(name), trend_plot(values, f"{prefix}{i}", words), told[-1], words)
+
+
+def embedded_json(value: Any) -> str:
+    """Return *value* as JSON that may stand inside a ``<script>`` element.
+
+    No character that HTML or JavaScript gives a meaning to is in it: no ``<``, ``>``, ``&``, line separator or lone
+    surrogate; they are written as escapes, which JSON reads back as the same text.
+
+    Raises:
+        ValueError: a number is infinite or NaN.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _SPECIAL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,15 +12,15 @@ from ...errors import MissingExtraError, Problem
 from ...regression.verdict import Verdict
 from ..side_by_side.table import SideBySide
 from ..tally import headline, mistakes_note, overall_outcome
-from ..trend import Past
-from .embed import hash_source, shown
+from ..trend import Trend
+from .cases import shown
 from .page import OUTCOMES, suite_views
 from .side_view import side_views
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["html_report"]
+__all__ = ["hash_source", "html_report"]
 
 _STYLES = ("base.css", "parts.css", "cases.css", "print.css")
 _SCRIPTS = ("elements.js", "details.js", "table.js", "page.js")
@@ -27,7 +29,7 @@ _SCRIPTS = ("elements.js", "details.js", "table.js", "page.js")
 def html_report(
     runs: Sequence[Run],
     verdicts: Sequence[Verdict],
-    pasts: Mapping[str, Past] | None = None,
+    trends: Mapping[str, Trend] | None = None,
     compared: Sequence[SideBySide] | None = None,
     mistakes: Sequence[Problem] = (),
 ) -> str:
@@ -36,7 +38,7 @@ def html_report(
     Args:
         runs: what was measured.
         verdicts: what each run amounts to.
-        pasts: title of a run → what is known of the runs before it; without it there is no trend, and answers are held
+        trends: title of a run → what is known of the runs before it; without it there is no trend, and answers are held
             against the reference alone.
         compared: `side_by_sides` of the runs, where that has been worked out.
         mistakes: those in golden files that could not be read.
@@ -51,7 +53,7 @@ def html_report(
     word, mark = OUTCOMES[outcome]
     return env.get_template("report.html.j2").render(
         beside=side_views(runs, compared),
-        suites=suite_views(runs, verdicts, pasts or {}),
+        suites=suite_views(runs, verdicts, trends or {}),
         outcome=outcome,
         word=word,
         mark=mark,
@@ -100,3 +102,8 @@ def _policy(style: str, script: str) -> str:
         "base-uri 'none'",
         "form-action 'none'",
     ])  # fmt: skip
+
+
+def hash_source(text: str) -> str:
+    """Return the source expression by which a content security policy admits an inline script or style of *text*."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

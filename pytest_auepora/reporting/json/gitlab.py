@@ -10,7 +10,7 @@ from ...core.run import Run
 from ...errors import Problem
 from ...regression.verdict import Verdict
 from ..findings import Finding, findings
-from ..terminal.layout import printable
+from ..text import printable
 
 __all__ = ["code_quality"]
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...history.compare import CompareReport, ComparisonKind, QueryComparison
 from ..numbers import change, number, plural
-from ..terminal.layout import text_width
-from ..terminal.listing import listed
+from ..text import listed, text_width
 from .text import escape
 
 __all__ = ["render_report_md"]

@@ -11,7 +11,7 @@ from ...errors import Problem
 from ...regression.verdict import Verdict
 from ..findings import Finding, findings, titled
 from ..side_by_side.table import SideBySide
-from ..terminal.layout import printable
+from ..text import printable
 from .report import markdown_report
 
 __all__ = [

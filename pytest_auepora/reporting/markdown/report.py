@@ -14,16 +14,15 @@ from ...errors import Problem
 from ...regression.verdict import Verdict
 from ..diagnosis import diagnose
 from ..findings import titled
-from ..metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
+from ..metric_rows import MetricRow, metric_rows, state_mark
+from ..notes import latency_line, missing_notes, noise_lines, provenance_changes, repeats_line, warnings
 from ..numbers import metric_value, plural
 from ..side_by_side.markdown import side_by_side_parts
 from ..side_by_side.table import SideBySide, side_by_sides
 from ..symbols import UNICODE
-from ..tally import FAILING, Kind, cases_of, headline, long_note, overall_outcome
+from ..tally import FAILING, Kind, cases_of, headline, overall_outcome
 from ..terminal.failure import failure_text
-from ..terminal.layout import printable
-from ..terminal.listing import listed
-from ..terminal.noise import flaky_line, noise_lines, repeats_line
+from ..text import listed, printable
 from .text import escape, escape_html, table_lines
 
 __all__ = ["COMMENT_LIMIT", "MARKER", "markdown_report"]
@@ -146,10 +145,9 @@ def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
 
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
-    notes = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *verdict.notes, flaky_line(verdict, 1000)]
-    notes += [long_note(verdict), repeats_line(run), *noise_lines(verdict)]
-    if verdict.comparison is not None and verdict.comparison.provenance:
-        moved = [f"{k} {listed([a])} \u2192 {listed([b])}" for k, (a, b) in verdict.comparison.provenance.items()]
+    notes = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *warnings(verdict, 1000)]
+    notes += [repeats_line(run), *noise_lines(verdict)]
+    if moved := provenance_changes(verdict):
         notes.append(f"changed since the baseline: {', '.join(moved)}")
     told = [note for note in notes if note]
     if told:

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Container, Iterator, Sequence
 
-from ..terminal.layout import printable
+from ..text import printable
 
 __all__ = ["escape", "escape_html", "table_lines"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..numbers import plural
-from ..terminal.layout import Cell, Column, Line, table, text_width
-from ..terminal.page import Page
+from ..terminal.layout import Cell, Column, Line, Page, table
+from ..text import text_width
 from .table import CaseRow, Figure, Row, SideBySide
 from .words import case_cell, difference_text, key_metric, legend, value_text
 

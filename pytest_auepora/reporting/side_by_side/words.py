@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..metric_rows import state_mark
 from ..numbers import metric_change, metric_value, percent
-from ..symbols import Marks
+from ..symbols import Symbols
 from .table import CaseRow, Figure, Row, SideBySide
 
 __all__ = ["case_cell", "difference_text", "key_metric", "legend", "value_text"]
@@ -21,7 +21,7 @@ def value_text(row: Row, figure: Figure) -> str:
     return f"{text} {BEST if figure.mark == 'best' else NEAR}"
 
 
-def difference_text(row: Row, figure: Figure, marks: Marks) -> str:
+def difference_text(row: Row, figure: Figure, marks: Symbols) -> str:
     """Return ``+0.120 [+0.040, +0.200] ✓``: the difference from the first system, its interval, what it amounts to."""
     found = figure.difference
     if found is None or found.value is None:
@@ -35,7 +35,7 @@ def difference_text(row: Row, figure: Figure, marks: Marks) -> str:
     return f"{text} {mark}"
 
 
-def legend(compared: SideBySide, marks: Marks) -> list[str]:
+def legend(compared: SideBySide, marks: Symbols) -> list[str]:
     """Return what the marks mean, and what the intervals are."""
     first = compared.columns[0].name
     sure = percent(compared.confidence, 0)
@@ -53,7 +53,7 @@ def key_metric(compared: SideBySide) -> Row | None:
     return next((row for row in rows if row.name in scored), None)
 
 
-def case_cell(case: CaseRow, i: int, key: Row | None, marks: Marks) -> str:
+def case_cell(case: CaseRow, i: int, key: Row | None, marks: Symbols) -> str:
     """Return ``✓ 0.50``: what became of a case in the system of column *i*, and its score in the metric *key*."""
     state = case.states[i]
     if state is None:

@@ -11,10 +11,9 @@ from ...regression.guards.gates import errored_words
 from ...regression.thresholds import Bound
 from ..diagnosis import cutoff, details_text
 from ..numbers import metric_value, plural
-from ..relevant_docs import wanted
+from ..relevant_docs import relevant_docs
 from .failure import answer_lines, place_lines
-from .layout import plain
-from .page import Page
+from .layout import Page, plain
 from .ranking import ranking_lines, wanted_lines
 
 __all__ = ["explain_score"]
@@ -129,6 +128,6 @@ def _explain_case(page: Page, left: ComparableScore, case: CaseResult) -> None:
     if (score := case.scores.get(left.name)) is not None and (said := details_text(score)):
         page.text("details", said)
     infos = {left.name: left.info} if left.info is not None else {}
-    wanted_lines(page, case, wanted(case), cutoff(left.info) if left.info is not None else None)
+    wanted_lines(page, case, relevant_docs(case), cutoff(left.info) if left.info is not None else None)
     ranking_lines(page, case, infos, list(infos))
     answer_lines(page, case, compare=True)

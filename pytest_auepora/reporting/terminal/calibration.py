@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...calibration.bias import Bias
 from ...calibration.intervals import Figure
 from ...calibration.study import Study
-from .layout import printable, wrap
+from ..text import printable, wrap
 
 __all__ = ["study_text"]
 

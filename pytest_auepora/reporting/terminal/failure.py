@@ -1,11 +1,12 @@
 """The text of one failed case: what broke, what was expected, what came back.
 
-At most a screen, and cheap: a thousand failing cases must not be felt.
+At most a screen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import islice
 
 from ...core.run import CaseResult, MetricInfo
@@ -13,17 +14,16 @@ from ...regression.compare.cases import CaseComparison
 from ...regression.guards.worst_repeat import as_shown, shown_repeat
 from ..diagnosis import blamed_metrics, component, diagnosis_of
 from ..numbers import metric_value, plural, seconds
-from ..relevant_docs import wanted
-from ..worddiff import word_diff
-from .layout import printable, render, text_width, uncommanded
-from .listing import listed, quoted
-from .page import Page, Piece, PlainPage
+from ..relevant_docs import relevant_docs
+from ..text import listed, printable, quoted, text_width, uncommanded
+from .layout import Page, Piece, render
 from .ranking import deepest, ranking_lines, wanted_lines
 
-__all__ = ["answer_lines", "failure_text", "place_lines"]
+__all__ = ["answer_lines", "failure_text", "place_lines", "word_diff"]
 
 MOST_PROBLEMS = 5
 MOST_FRAMES = 14
+MOST_WORDS = 40  # longer answers read better side by side
 
 
 def failure_text(
@@ -40,18 +40,14 @@ def failure_text(
     No line is wider than *width* but the place ``file:line`` and the frames of an exception, which stay whole so
     that terminals and editors can follow them.
     """
-    if color:
-        page = Page(width, ascii_only=ascii_only)
-        _fill(page, result, comparison, metrics)
-        return render(page.lines, color=True)
-    plain = PlainPage(width, ascii_only=ascii_only)
-    _fill(plain, result, comparison, metrics)
-    return "\n".join(plain.texts)
+    page = Page(width, ascii_only=ascii_only)
+    _fill(page, result, comparison, metrics)
+    return render(page.lines, color=color)
 
 
 def _fill(page: Page, result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]) -> None:
     repeats, result = shown_repeat(result), as_shown(result)
-    blamed, docs = blamed_metrics(result, metrics), wanted(result, comparison)
+    blamed, docs = blamed_metrics(result, metrics), relevant_docs(result, comparison)
     told = diagnosis_of(result, docs, metrics, blamed)
     if told is not None:
         page.free(str(told), "red", "bold")
@@ -137,9 +133,9 @@ def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[list[
     """Break a word difference into lines, each piece in its colour."""
     line: list[Piece] = []
     used = 0
-    for (sign, _), words in zip(pieces, page.safe_all([words for _, words in pieces]), strict=True):
+    for sign, words in pieces:
         left, right, style = _DIFFERENCE[sign]
-        for part in page.wrap(f"{left}{words}{right}"):
+        for part in page.wrap(f"{left}{page.safe(words)}{right}"):
             size = text_width(part) + bool(line)
             if line and used + size > page.room:
                 yield line
@@ -148,6 +144,24 @@ def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[list[
             used += size
     if line:
         yield line
+
+
+def word_diff(before: str, after: str, *, least_alike: float = 0.4) -> list[tuple[str, str]] | None:
+    """Return pieces ``(sign, words)``: ``""`` in both texts, ``"-"`` only in *before*, ``"+"`` only in *after*.
+
+    None where a difference would not help: a text is empty or long, they are equal, or hardly alike.
+    """
+    old, new = before.split(), after.split()
+    if not old or not new or old == new or max(len(old), len(new)) > MOST_WORDS:
+        return None
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    if matcher.ratio() < least_alike:
+        return None
+    out: list[tuple[str, str]] = []
+    for kind, i, to_i, j, to_j in matcher.get_opcodes():
+        pieces = [("", old[i:to_i])] if kind == "equal" else [("-", old[i:to_i]), ("+", new[j:to_j])]
+        out += [(sign, " ".join(words)) for sign, words in pieces if words]
+    return out
 
 
 def _scores(

@@ -9,8 +9,7 @@ from ...labels.check import CheckedLabel, tally
 from ...labels.classify import KINDS, Candidate, Finding
 from ...labels.repair import Repaired
 from ..numbers import plural
-from .layout import Cell, Line
-from .page import Page
+from .layout import Cell, Line, Page
 
 __all__ = ["label_page", "left_of", "moved_text", "repaired_texts"]
 

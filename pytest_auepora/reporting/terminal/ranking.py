@@ -8,9 +8,9 @@ from typing import Any
 from ...core.run import CaseResult, MetricInfo
 from ..diagnosis import component, cutoff
 from ..numbers import plural
-from ..relevant_docs import Wanted
-from .layout import widest
-from .page import Page, Piece
+from ..relevant_docs import RelevantDoc
+from ..text import text_width
+from .layout import Page, Piece
 
 __all__ = ["deepest", "ranking_lines", "wanted_lines"]
 
@@ -24,7 +24,7 @@ def deepest(blamed: Sequence[str], metrics: Mapping[str, MetricInfo]) -> int | N
     return max(ks, default=None)
 
 
-def wanted_lines(page: Page, result: CaseResult, docs: Sequence[Wanted], k: int | None) -> None:
+def wanted_lines(page: Page, result: CaseResult, docs: Sequence[RelevantDoc], k: int | None) -> None:
     """Add the relevant documents, each with its rank; marked good within the top *k*."""
     if not docs:
         if result.expected.get("expect") == "refuse":
@@ -36,8 +36,8 @@ def wanted_lines(page: Page, result: CaseResult, docs: Sequence[Wanted], k: int 
     graded = any(d.grade != 1 for d in docs)
     notes = [_rank_note(d, graded=graded) if result.state != "error" else "" for d in order]
     room = page.room - max(map(len, notes)) - 4
-    labels = [page.clip(label, room) for label in page.safe_all([d.label for d in order])]
-    column = widest(labels)
+    labels = [page.clip(label, room) for label in (page.safe(d.label) for d in order)]
+    column = max(map(text_width, labels))
     good, bad = f"{page.marks.good} ", f"{page.marks.bad} "
     lines: list[list[Piece]] = []
     for doc, label, note in zip(order, labels, notes, strict=True):
@@ -52,7 +52,7 @@ def wanted_lines(page: Page, result: CaseResult, docs: Sequence[Wanted], k: int 
     page.block("expected", lines)
 
 
-def _rank_note(doc: Wanted, *, graded: bool) -> str:
+def _rank_note(doc: RelevantDoc, *, graded: bool) -> str:
     now = f"rank {doc.rank}" if doc.rank is not None else "not returned"
     if doc.known and doc.before != doc.rank:
         now += f", was {doc.before if doc.before is not None else 'not returned'}"
@@ -95,24 +95,17 @@ def _is_relevant(hit: Mapping[str, Any]) -> bool:
 
 def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> list[list[Piece]]:
     """Return a line for each of *hits*, which come with their ranks: the names, scores and texts stand in columns."""
-    names = page.safe_all([str(hit.get("id")) for _, hit in hits], 200)
-    column = min(widest(names), 30, page.room - 15)
-    left = page.room - column - 4  # a mark, and blanks: a column each
-    good, neutral = page.marks.good, page.marks.neutral
+    names = [page.safe(str(hit.get("id")), 200) for _, hit in hits]
+    column = min(max(map(text_width, names)), 30, page.room - 15)
     lines: list[list[Piece]] = []
-    texts: list[str] = []
-    rooms: list[int] = []
     for (rank, hit), name in zip(hits, names, strict=True):
         at, score = str(rank).rjust(3), hit.get("score")
         number = f" {score:>7.4g}" if isinstance(score, (int, float)) else " " * 8
-        if _is_relevant(hit):
-            lines.append([(f"{at} ", ()), (f"{good} {page.padded(name, column)}", ("green",)), (number, ())])
-        else:
-            lines.append([(f"{at} {neutral} {page.padded(name, column)}{number}", ())])
-        room = left - len(at) - 1 - len(number)
-        texts.append(str(hit.get("text") or "")[:200] if room >= 12 else "")
-        rooms.append(room)
-    for line, text in zip(lines, page.fit_all(texts, rooms), strict=True):
-        if text:
+        relevant = _is_relevant(hit)
+        mark, style = (page.marks.good, ("green",)) if relevant else (page.marks.neutral, ())
+        line: list[Piece] = [(f"{at} ", ()), (f"{mark} {page.padded(name, column)}", style), (number, ())]
+        room = page.room - column - len(at) - len(number) - 5  # a mark, and blanks: a column each
+        if room >= 12 and (text := page.clip(page.safe(str(hit.get("text") or ""), 200), room)):
             line.append((f"  {text}", ("light",)))
+        lines.append(line)
     return lines

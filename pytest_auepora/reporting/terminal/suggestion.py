@@ -8,9 +8,9 @@ import re
 from ...core.run import Run
 from ...regression.suggest import Suggestion
 from ...regression.verdict import Verdict
+from ..notes import flaky_line
 from ..numbers import number, percent, plural
 from .layout import Cell, Column, Line, table
-from .noise import flaky_line
 
 __all__ = ["noise_table", "patch_text"]
 

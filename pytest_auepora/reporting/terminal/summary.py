@@ -1,23 +1,22 @@
-"""The closing summary of a pytest run, and the word that ``-v`` prints for a case."""
+"""The closing summary of a pytest run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 
-from ...core.run import CaseResult, MetricInfo, Run
+from ...core.run import CaseResult, Run
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
-from ..metric_rows import MetricRow, latency_line, metric_rows, missing_notes, state_mark
-from ..numbers import change, plural, score
-from ..symbols import Marks
-from ..tally import FAILING, cases_of, headline, headline_style, long_note
-from .layout import Cell, Column, Line, table, text_width
-from .listing import listed
-from .noise import flaky_line, noise_lines, repeats_line
-from .page import Page
+from ..metric_rows import MetricRow, metric_rows, state_mark
+from ..notes import latency_line, missing_notes, noise_lines, provenance_changes, repeats_line, warnings
+from ..numbers import change, plural
+from ..symbols import Symbols
+from ..tally import FAILING, cases_of, headline, headline_style
+from ..text import listed, text_width
+from .layout import Cell, Column, Line, Page, table
 
-__all__ = ["case_word", "headline", "headline_style", "summary_lines"]
+__all__ = ["headline", "headline_style", "summary_lines"]
 
 MOST_CASES = 10
 
@@ -31,28 +30,6 @@ _COLUMNS = (
 )
 _PLAIN: tuple[str, ...] = ()
 _STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",)}
-
-
-def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo], most: int = 3) -> str:
-    """Return the key scores of a case: ``recall@5=0.90 token_f1=0.45``.
-
-    What it failed by comes first, then one metric of retrieval, one of generation and one of neither.  Scores that
-    are n/a and times are left out; empty where nothing is left.
-    """
-    from ..diagnosis import blamed_metrics, component
-
-    names = [
-        n for n, info in metrics.items()
-        if (s := result.scores.get(n)) is not None and s.value is not None
-        and info.target != "LATENCY" and n != "empty_result_rate"
-    ]  # fmt: skip
-    chosen = [n for n in blamed_metrics(result, metrics) if n in names]
-    seen = {component(metrics[n]) for n in chosen}
-    for name in names:
-        if component(metrics[name]) not in seen:
-            chosen.append(name)
-            seen.add(component(metrics[name]))
-    return " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:most])
 
 
 def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
@@ -100,7 +77,7 @@ def _is_marked(row: MetricRow) -> bool:
     return row.regression is not None and row.regression.state in ("failed", "inconclusive")
 
 
-def _cells(row: MetricRow, marks: Marks, room: str) -> list[Cell]:
+def _cells(row: MetricRow, marks: Symbols, room: str) -> list[Cell]:
     gate_style = _STATE_STYLE.get(row.gate.state, ("light",)) if row.gate is not None else ()
     moved, style = row.change_text, _PLAIN
     if row.regression is not None and _is_marked(row):
@@ -210,14 +187,9 @@ def _beside(gates: Sequence[GateOutcome], run: Run, culprits: Sequence[str]) -> 
 
 
 def _notes(page: Page, run: Run, verdict: Verdict) -> None:
-    for note in filter(None, [*verdict.notes, flaky_line(verdict), long_note(verdict)]):
+    for note in warnings(verdict):
         page.free(note, "yellow")
     for note in filter(None, [repeats_line(run), *noise_lines(verdict)]):
         page.free(note, "light")
-    if (comparison := verdict.comparison) is not None and comparison.provenance:
-        moved = (f"{key} {_short(old)} \u2192 {_short(new)}" for key, (old, new) in comparison.provenance.items())
+    if moved := provenance_changes(verdict):
         page.free(f"changed since the baseline: {', '.join(moved)}", "light", most=4)
-
-
-def _short(value: object) -> str:
-    return "(nothing)" if value is None else listed([value])

@@ -7,7 +7,7 @@ import pytest
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scores import Score
 from pytest_auepora.reporting.diagnosis import blamed_metrics, cutoff, details_text, diagnose
-from pytest_auepora.reporting.relevant_docs import wanted
+from pytest_auepora.reporting.relevant_docs import relevant_docs
 
 from .builders import METRICS, Case, infos_of, judged, result_of
 
@@ -199,7 +199,7 @@ def test_grades_are_found_for_quotes_and_spans_too() -> None:
         {"id": "terms.md", "grade": 2},
     ]
     result.ranks = {'refunds.md: "30 days"': 1, "terms.md[10:20]": None}
-    assert [(w.label, w.grade, w.rank) for w in wanted(result)] == [
+    assert [(w.label, w.grade, w.rank) for w in relevant_docs(result)] == [
         ('refunds.md: "30 days"', 3, 1),
         ("terms.md[10:20]", 2, None),
     ]

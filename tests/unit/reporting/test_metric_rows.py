@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.metric_rows import MetricRow, latency_line, metric_rows, missing_notes
+from pytest_auepora.reporting.metric_rows import MetricRow, metric_rows
+from pytest_auepora.reporting.notes import missing_notes
 from pytest_auepora.reporting.symbols import UNICODE
 
 from .builders import METRICS, Case, baseline_of, run_of, verdict_of
@@ -68,28 +69,6 @@ def test_changes_are_paired_and_signed() -> None:
     assert any(n.startswith("changes are over the cases that compare: 10 in recall@5, mrr@10") for n in notes)
 
 
-def test_what_nobody_labelled_is_told_beside_scores_over_labels() -> None:
-    labels = [{"id": "refunds.md", "topically_relevant": True, "evidence_sufficient": True}]
-    names = ["topical_precision@3", "sufficiency_hit@3", "recall@5"]
-    run = run_of([Case("a", labels={"chunk_labels": labels}), Case("b", labels={"chunk_labels": labels})], names)
-    verdict = verdict_of(run)
-    notes = list(missing_notes(run, verdict, metric_rows(run, verdict)))
-    assert notes == ["labelled: judged@3 0.333 beside topical_precision@3, sufficiency_hit@3"]
-
-
-def test_how_small_a_loss_would_show_is_said_of_what_was_tested() -> None:
-    baseline = baseline_of(run_of(CASES))
-    run = run_of([CASES[0].with_(answer="Hm."), *CASES[1:]], baseline=baseline)
-    verdict = verdict_of(run, baseline=baseline)
-    sizes = {g.metric: f"{g.mde:.3f}" for g in verdict.gates if g.mde is not None}
-    assert sizes["recall@5"] == sizes["mrr@10"] == "0.279", "nothing differs: by the usual spread of ten cases"
-    told = f"smallest loss that 4 of 5 such runs would show: 0.279 in recall@5, mrr@10; {sizes['token_f1']} in token_f1"
-    assert told in missing_notes(run, verdict, metric_rows(run, verdict))
-    part = run_of(CASES[:2], expected=[c.id for c in CASES], baseline=baseline)
-    half = verdict_of(part, baseline=baseline)
-    assert not any("smallest loss" in note for note in missing_notes(part, half, metric_rows(part, half)))
-
-
 def test_the_change_of_a_metric_where_lower_is_better_has_its_natural_sign() -> None:
     names = ["recall@5", "empty_result_rate"]
     baseline = baseline_of(run_of(CASES, names))
@@ -130,16 +109,6 @@ def test_the_error_rate_shows_only_when_it_matters() -> None:
 def test_a_partial_run_is_not_judged() -> None:
     run = run_of(CASES[:2], expected=[c.id for c in CASES])
     assert by_name(run, verdict_of(run, {"recall@5": 0.8}))["recall@5"].gate_text(UNICODE) == "\u2013 >= 0.8"
-
-
-def test_times_without_a_gate_share_a_line() -> None:
-    run = run_of(CASES)
-    assert latency_line(run, verdict_of(run)) == ("latency: mean 20 ms, p95 20 ms (unreliable below 59) over 10 cases")
-    assert latency_line(run, verdict_of(run, {"p95_latency": 2})) == "latency: mean 20 ms over 10 cases"
-    notes = list(missing_notes(run, v := verdict_of(run, {"p95_latency": 2}), metric_rows(run, v)))
-    assert "p95_latency: unreliable below 59 values, got 10" in notes
-    only = run_of(CASES, ["recall@5"])
-    assert latency_line(only, verdict_of(only)) == ""
 
 
 def test_rows_follow_the_order_of_the_golden_file() -> None:

@@ -22,8 +22,8 @@ from pytest_auepora.regression.guards.worst_repeat import as_shown, note_worst, 
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 from pytest_auepora.reporting.json.report import json_report, read_json_report
+from pytest_auepora.reporting.notes import flaky_line, noise_lines, repeats_line
 from pytest_auepora.reporting.terminal.failure import failure_text
-from pytest_auepora.reporting.terminal.noise import flaky_line, noise_lines, repeats_line
 
 from ..runs import case, metrics, run
 

@@ -11,9 +11,8 @@ import pytest
 
 from pytest_auepora.errors import MissingExtraError
 from pytest_auepora.reporting.formats import report_text
-from pytest_auepora.reporting.html.embed import hash_source
-from pytest_auepora.reporting.html.report import html_report
-from pytest_auepora.reporting.trend import Past, PastRun
+from pytest_auepora.reporting.html.report import hash_source, html_report
+from pytest_auepora.reporting.trend import EarlierRun, Trend
 
 from ..builders import Case, run_of, verdict_of
 from ..systems import system
@@ -25,7 +24,9 @@ EVIL = "<img src=x onerror=alert(1)></script><script>alert(2)</script><!-- {{ 7 
 @pytest.fixture(scope="module")
 def text() -> str:
     run, verdict = red()
-    past = Past((PastRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25, "hit@1": None}),), run_of(CASES))
+    past = Trend(
+        (EarlierRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25, "hit@1": None}),), run_of(CASES)
+    )
     return html_report([run], [verdict], {run.title: past})
 
 
@@ -48,7 +49,7 @@ def test_what_broke_is_told_before_the_numbers(page: Element) -> None:
         broken.one("p", class_="summary").words
         == "No single part: retrieval 1, generation 1, error 1 of 3 failing cases."
     )
-    assert "model: m-1 → m-2" in broken.one("p", class_="changed").words
+    assert "model m-1 → m-2" in broken.one("p", class_="changed").words
     assert broken.one("a", href="#case-0-1").text == BAD_ID
     assert "fell out, was at rank 2" in broken.words
     assert [m.given["value"] for m in broken.all("meter")] == ["1", "1", "1"]
@@ -105,7 +106,9 @@ def test_landmarks_and_headings(page: Element) -> None:
 
 def test_the_same_run_gives_the_same_bytes(text: str) -> None:
     run, verdict = red()
-    past = Past((PastRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25, "hit@1": None}),), run_of(CASES))
+    past = Trend(
+        (EarlierRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25, "hit@1": None}),), run_of(CASES)
+    )
     assert html_report([run], [verdict], {run.title: past}) == text
 
 
@@ -126,8 +129,8 @@ def test_trends_need_earlier_runs(page: Element) -> None:
 
 def test_trends_are_of_the_metrics_that_the_golden_file_asks_for() -> None:
     run, own = run_of([Case("a")], ["token_f1", "mean_latency"]), {"token_f1": 0.25, "mean_latency": 3.0}
-    earlier = PastRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"hit@1": 0.5}, own)
-    page = read(html_report([run], [verdict_of(run)], {run.title: Past((earlier,), run)}))
+    earlier = EarlierRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"hit@1": 0.5}, own)
+    page = read(html_report([run], [verdict_of(run)], {run.title: Trend((earlier,), run)}))
     (figure,) = page.one("section", class_="trend").all("figcaption")
     assert figure.words == "token_f1 1.000"
 

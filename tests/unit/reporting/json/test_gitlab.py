@@ -7,7 +7,7 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.json.gitlab import code_quality
 
-from .builders import Case, baseline_of, run_of, verdict_of
+from ..builders import Case, baseline_of, run_of, verdict_of
 
 CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], line=10 + i) for i in range(6)]
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.reporting.terminal.failure import failure_text
-from pytest_auepora.reporting.terminal.layout import text_width
+from pytest_auepora.reporting.terminal.failure import MOST_WORDS, failure_text, word_diff
+from pytest_auepora.reporting.text import text_width
 
-from .builders import METRICS, Case, infos_of, judged
+from ..builders import METRICS, Case, infos_of, judged
 
 MANY = [f"doc-{i}.md" for i in range(12)]
 CASE = Case("refund-window", got=["index.md", "refunds.md", "terms.md"], thresholds={"recall@5": 0.8})
@@ -209,3 +209,32 @@ def test_a_thousand_failures_take_less_than_two_seconds() -> None:
     for _ in range(1000):
         failure_text(*told)
     assert time.process_time() - start < 2.0
+
+
+WORDS = st.lists(st.sampled_from(["within", "30", "60", "days", "of", "purchase"]), max_size=12)
+
+
+def test_only_what_differs_is_marked() -> None:
+    assert word_diff("Within 30 days of purchase", "Within 60 days of purchase") == [
+        ("", "Within"),
+        ("-", "30"),
+        ("+", "60"),
+        ("", "days of purchase"),
+    ]
+
+
+@given(WORDS, WORDS)
+def test_both_texts_can_be_read_off_it(before: list[str], after: list[str]) -> None:
+    pieces = word_diff(" ".join(before), " ".join(after), least_alike=0.0)
+    if pieces is None:
+        assert before == after or not before or not after
+        return
+    assert " ".join(words for sign, words in pieces if sign != "+").split() == before
+    assert " ".join(words for sign, words in pieces if sign != "-").split() == after
+
+
+def test_what_would_not_help_is_left_out() -> None:
+    assert word_diff("", "something") is None
+    assert word_diff("the same", "the same") is None
+    assert word_diff("not one word", "is shared here") is None
+    assert word_diff("word " * (MOST_WORDS + 1), "word " * MOST_WORDS + "other") is None

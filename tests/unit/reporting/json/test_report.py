@@ -15,7 +15,7 @@ from pytest_auepora.reporting.json.report import json_report, read_json_report
 from pytest_auepora.reporting.json.schema import report_schema
 from pytest_auepora.reporting.markdown.report import markdown_report
 
-from .builders import METRICS, Case, baseline_of, run_of, verdict_of
+from ..builders import METRICS, Case, baseline_of, run_of, verdict_of
 
 CASES = [Case(f"case-{i}", got=["refunds.md", "x"], tags=["smoke"]) for i in range(12)]
 

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.reporting.html.embed import embedded_json, hash_source, shown
+from pytest_auepora.reporting.html.cases import shown
+from pytest_auepora.reporting.html.page import embedded_json
+from pytest_auepora.reporting.html.report import hash_source
 
 from .pages import read
 

@@ -4,7 +4,7 @@ import json
 
 from pytest_auepora.reporting.json.summary import summary_json
 
-from .builders import Case, run_of, verdict_of
+from ..builders import Case, run_of, verdict_of
 
 NAMES = ["precision@5", "ndcg@10", "mrr@10", "p50_latency", "p95_latency", "redaction_efficacy", "rougeL"]
 CASES = [Case(f"case-{i}", got=["refunds.md"], seconds=0.1 * (i + 1)) for i in range(10)]

@@ -5,9 +5,9 @@ import math
 from pytest_auepora.core.comparable_score import ComparableScore
 from pytest_auepora.core.run import Run
 from pytest_auepora.reporting.terminal.assertions import explain_score
-from pytest_auepora.reporting.terminal.layout import text_width
+from pytest_auepora.reporting.text import text_width
 
-from .builders import METRICS, Case, judged, run_of, verdict_of
+from ..builders import METRICS, Case, judged, run_of, verdict_of
 
 CASES = [Case(f"case-{i}", got=["refunds.md", "x"]) for i in range(8)]
 LOST = [c.with_(got=["x", "y"], line=40 + i) for i, c in enumerate(CASES[:6])]

@@ -7,20 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.reporting.symbols import ASCII, UNICODE, marks
-from pytest_auepora.reporting.terminal.layout import (
-    Cell,
-    Column,
-    clip,
-    fit_all,
-    plain,
-    printable,
-    printable_all,
-    render,
-    table,
-    text_width,
-    wrap,
-)
+from pytest_auepora.reporting.symbols import ASCII, UNICODE, symbols
+from pytest_auepora.reporting.text import clip, printable, text_width, wrap
 
 TEXT = st.text(alphabet=st.sampled_from("abc de fg…✓返金規定한글é\u0301\u200b\u20dd🙂ש-"), max_size=60)
 
@@ -53,31 +41,6 @@ def test_clipping_keeps_to_its_room(text: str, room: int, ascii_only: bool) -> N
     assert cut == text or text_width(text) > room
     if cut != text and room >= 3:
         assert cut.endswith("..." if ascii_only else "…")
-
-
-@given(
-    st.text(st.one_of(st.sampled_from(" #[-a\u0301\u8fd4\n\x07…✓"), st.characters())), st.integers(0, 12), st.booleans()
-)
-def test_fitting_shows_what_the_whole_text_made_printable_and_cut_would_show(
-    text: str, room: int, ascii_only: bool
-) -> None:
-    for one in (text, f"word of {text} and more of it", f"{text}#[x"):
-        cut = clip(printable(one, ascii_only=ascii_only), room, ascii_only=ascii_only)
-        assert fit_all([one], [room], ascii_only=ascii_only) == [cut]
-        plain = "plain text, longer than any room"
-        beside = clip(plain, room + 2, ascii_only=ascii_only)
-        assert fit_all([one, plain], [room, room + 2], ascii_only=ascii_only) == [cut, beside]
-
-
-@given(st.lists(st.text(st.one_of(st.sampled_from(" #[-a\u8fd4\n\x07…"), st.characters()), max_size=9), max_size=4))
-def test_texts_are_made_printable_together_as_each_by_itself(texts: list[str]) -> None:
-    for ascii_only in (False, True):
-        alone = [printable(text, ascii_only=ascii_only) for text in texts]
-        assert printable_all(texts, ascii_only=ascii_only) == alone
-
-
-def test_of_no_texts_none_is_shown() -> None:
-    assert fit_all([], []) == printable_all([]) == []
 
 
 def test_every_character_takes_the_columns_that_unicode_gives_it() -> None:
@@ -134,63 +97,9 @@ def test_escapes_are_shown_and_lines_folded() -> None:
     assert printable("返金 → é", ascii_only=True) == "返金 -> é"
 
 
-COLUMNS = (
-    Column("metric", least=8),
-    Column("value", right=True),
-    Column("baseline", right=True, expendable=1),
-    Column("gate", least=6),
-)
-
-
-@given(st.lists(st.tuples(TEXT, TEXT, TEXT, TEXT), max_size=4), st.integers(30, 90), st.booleans())
-def test_no_line_of_a_table_is_too_wide(rows: list[tuple[str, ...]], width: int, ascii_only: bool) -> None:
-    lines = table(COLUMNS, [[Cell(t) for t in row] for row in rows], width, ascii_only=ascii_only)
-    assert all(text_width(plain(line)) <= width for line in lines)
-
-
-def test_a_table_lines_up() -> None:
-    rows = [
-        [Cell("recall@5"), Cell("0.8"), Cell("0.75"), Cell("✓ >= 0.8")],
-        [Cell("返金"), Cell("12.5"), Cell(""), Cell("")],
-    ]
-    assert render(table(COLUMNS, rows, 80)).splitlines() == [
-        "metric    value  baseline  gate",
-        "─" * 35,
-        "recall@5    0.8      0.75  ✓ >= 0.8",
-        "返金       12.5",
-    ]
-
-
-def test_a_narrow_table_shrinks_then_drops_what_is_expendable() -> None:
-    row = [Cell("a-metric-with-a-long-name"), Cell("0.800"), Cell("0.750"), Cell("✓ >= 0.8")]
-    assert "baseline" in plain(table(COLUMNS, [row], 40)[0])
-    narrow = [plain(line) for line in table(COLUMNS, [row], 28)]
-    assert "baseline" not in narrow[0]
-    assert "0.800" in narrow[2]
-
-
-def test_empty_columns_are_left_out() -> None:
-    head = plain(table(COLUMNS, [[Cell("recall@5"), Cell("0.8"), Cell(""), Cell("")]], 80)[0])
-    assert head.split() == ["metric", "value"]
-    assert table(COLUMNS, [], 80) == []
-
-
-def test_ascii_tables_are_ascii() -> None:
-    row = [Cell("recall@5"), Cell("0.800"), Cell("n/a"), Cell("✓ >= 0.8")]
-    text = render(table(COLUMNS, [row], 80, ascii_only=True))
-    assert text.isascii()
-    assert "+ >= 0.8" in text
-
-
-def test_styles_become_escapes_only_when_asked() -> None:
-    line = [Cell("bad", ("red", "bold")), Cell(" plain "), Cell("", ("green",))]
-    assert render([line]) == "bad plain"
-    assert render([line], color=True) == "\x1b[31;1mbad\x1b[0m plain"
-
-
 def test_every_mark_has_an_ascii_counterpart() -> None:
-    assert marks(True) is ASCII
-    assert marks(False) is UNICODE
+    assert symbols(True) is ASCII
+    assert symbols(False) is UNICODE
     assert all(mark.isascii() for mark in ASCII)
     assert len(set(ASCII[:5])) == 5
 

@@ -25,10 +25,11 @@ from pytest_auepora.reporting.side_by_side.markdown import side_by_side_markdown
 from pytest_auepora.reporting.side_by_side.schema import side_by_side_schema
 from pytest_auepora.reporting.side_by_side.table import SideBySide, side_by_side, side_by_sides
 from pytest_auepora.reporting.side_by_side.text import side_by_side_lines
-from pytest_auepora.reporting.terminal.layout import render, text_width
+from pytest_auepora.reporting.terminal.layout import render
+from pytest_auepora.reporting.text import text_width
 
-from .builders import METRICS, Case, run_of, verdict_of
-from .systems import system
+from ..builders import METRICS, Case, run_of, verdict_of
+from ..systems import system
 
 THREE = [system("bm25", 0.5), system("dense", 0.75), system("hybrid", 0.8)]
 

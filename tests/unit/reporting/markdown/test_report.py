@@ -11,9 +11,9 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, MARKER, markdown_report
 from pytest_auepora.reporting.markdown.text import escape, escape_html
-from pytest_auepora.reporting.terminal.layout import printable
+from pytest_auepora.reporting.text import printable
 
-from .builders import Case, baseline_of, run_of, verdict_of
+from ..builders import Case, baseline_of, run_of, verdict_of
 
 CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], thresholds={"token_f1": 0.5}) for i in range(12)]
 EVIL = "</pre></details><script>alert(1)</script> | a `b` **c** [d](http://e.f) ![g](h) @someone #12 $x$ _y_ <!-- z"

@@ -7,11 +7,12 @@ import pytest
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.terminal.header import header_lines
-from pytest_auepora.reporting.terminal.layout import Line, plain, text_width
-from pytest_auepora.reporting.terminal.summary import case_word, summary_lines
+from pytest_auepora.reporting.terminal.layout import Line, plain
+from pytest_auepora.reporting.terminal.session import case_word, header_lines
+from pytest_auepora.reporting.terminal.summary import summary_lines
+from pytest_auepora.reporting.text import text_width
 
-from .builders import METRICS, Case, baseline_of, infos_of, judged, run_of, verdict_of
+from ..builders import METRICS, Case, baseline_of, infos_of, judged, run_of, verdict_of
 
 MANY = [f"doc-{i}.md" for i in range(12)]
 CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], thresholds={"token_f1": 0.5}) for i in range(20)]

@@ -10,7 +10,7 @@ from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.markdown.github import annotation_lines, escape_data, escape_property, step_summary
 from pytest_auepora.reporting.markdown.report import MARKER
 
-from .builders import Case, baseline_of, run_of, verdict_of
+from ..builders import Case, baseline_of, run_of, verdict_of
 
 CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], line=10 + i) for i in range(30)]
 COMMAND = re.compile(r"::(error|warning) ([^:]*)::(.*)")

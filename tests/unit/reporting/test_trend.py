@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.reporting.trend import Past, past_of
+from pytest_auepora.reporting.trend import Trend, trend_of
 
 from .builders import Case, run_of, verdict_of
 
@@ -20,16 +20,16 @@ def test_the_past_of_a_suite_is_its_full_runs_oldest_first(tmp_path: Path) -> No
         run_of([BAD]),
     ]
     ids = [store.add(run, verdict_of(run)) for run in runs]
-    past = past_of(store, runs[0])
+    past = trend_of(store, runs[0])
     assert [one.run_id for one in past.runs] == [ids[0], ids[1], ids[4]]
     assert [one.figures["mrr@10"] for one in past.runs] == [1.0, 0.0, 0.0]
     assert past.previous is not None
     assert past.previous.cases["a"].outputs["retrieved"][0]["id"] == "index.md"
-    before = past_of(store, runs[0], before=ids[1])
+    before = trend_of(store, runs[0], before=ids[1])
     assert [one.run_id for one in before.runs] == [ids[0]]
-    assert [one.run_id for one in past_of(store, runs[0], most=2).runs] == [ids[1], ids[4]]
+    assert [one.run_id for one in trend_of(store, runs[0], most=2).runs] == [ids[1], ids[4]]
 
 
 def test_no_history_is_an_empty_past(tmp_path: Path) -> None:
-    assert past_of(HistoryStore(tmp_path / "none.sqlite"), run_of([GOOD])) == Past()
+    assert trend_of(HistoryStore(tmp_path / "none.sqlite"), run_of([GOOD])) == Trend()
     assert not list(tmp_path.iterdir())

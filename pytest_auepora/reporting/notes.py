@@ -1,0 +1,168 @@
+"""The notes below a metrics table: what is missing, latency, noise between repeats, flaky cases, changed provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..core.run import Run
+from ..regression.compare.cases import Comparison
+from ..regression.verdict import Verdict
+from .metric_rows import MetricRow
+from .numbers import metric_value, number, plural
+from .tally import long_note
+from .text import listed
+
+__all__ = [
+    "flaky_line",
+    "latency_line",
+    "missing_notes",
+    "noise_lines",
+    "provenance_changes",
+    "repeats_line",
+    "warnings",
+]
+
+_MOST_FLAKY = 10
+_MOST_METRICS = 4
+
+
+def warnings(verdict: Verdict, most_flaky: int = _MOST_FLAKY) -> list[str]:
+    """Return what a reader has to know to trust the numbers: notes of the verdict, flaky cases, a missing baseline."""
+    return [note for note in (*verdict.notes, flaky_line(verdict, most_flaky), long_note(verdict)) if note]
+
+
+def provenance_changes(verdict: Verdict) -> list[str]:
+    """Return ``index: v1 → v2`` for everything that changed since the baseline."""
+    if verdict.comparison is None:
+        return []
+    changed = verdict.comparison.provenance.items()
+    return [f"{key} {_shown(old)} → {_shown(new)}" for key, (old, new) in changed]
+
+
+def _shown(value: object) -> str:
+    return "(nothing)" if value is None else listed([value])
+
+
+def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
+    """Say what the denominators of *rows* lack: errors, n/a and why, changes over fewer cases than the value."""
+    n_error = max((row.n_error for row in rows), default=0)
+    if n_error and any(row.n for row in rows):
+        yield f"{plural(n_error, 'case')} errored: left out of the values, the worst value in gates and changes"
+    gaps: dict[tuple[str, str], list[str]] = {}
+    for name, found in verdict.aggregates.items():
+        if found.n_na:
+            many = str(found.n_na) if found.n or found.n_error else "all"
+            gaps.setdefault((many, "; ".join(_reasons(run, name))), []).append(name)
+    said = [f"{n} in {', '.join(names)}{f' ({why})' if why else ''}" for (n, why), names in gaps.items()]
+    if said:
+        yield f"n/a: {'; '.join(said)}"
+    for row in rows:
+        aggregate = verdict.aggregates.get(row.name)
+        if aggregate is not None and aggregate.details.get("reliable") is False:
+            yield f"{row.name}: unreliable below {aggregate.details.get('needs')} values, got {aggregate.n}"
+    yield from _labelled(verdict)
+    if verdict.comparison is not None:
+        yield from _comparison_notes(verdict.comparison, rows)
+        yield from _found_from(verdict)
+    by: dict[str, list[str]] = {}
+    for name, info in run.metrics.items():
+        if info.owner and info.owner != run.owner:
+            by.setdefault(info.owner, []).append(name)
+    if by:
+        yield f"owners: {'; '.join(f'{owner} of {_and(names)}' for owner, names in by.items())}"
+
+
+def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:
+    fewer: dict[int, list[str]] = {}
+    for row in rows:
+        if row.change is not None and row.change.n != row.n + row.n_error:
+            fewer.setdefault(row.change.n, []).append(row.name)
+    if fewer:
+        said = "; ".join(f"{n} in {', '.join(names)}" for n, names in fewer.items())
+        yield f"changes are over the cases that compare: {said}"
+    reasons: dict[str, list[str]] = {}
+    for name, reason in comparison.incomparable.items():
+        reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        yield f"not comparable: {', '.join(names)} ({reason})"
+
+
+def _labelled(verdict: Verdict) -> Iterator[str]:
+    """Say how much of what was returned somebody labelled, where a score over labels takes the rest for irrelevant."""
+    said: dict[str, list[str]] = {}
+    for name, found in verdict.aggregates.items():
+        for key, share in found.details.items():
+            if key.startswith("judged@") and share < 1:
+                said.setdefault(f"{key} {number(share)}", []).append(name)
+    if said:
+        told = (f"{share} beside {', '.join(names)}" for share, names in said.items())
+        yield f"labelled: {'; '.join(told)}"
+
+
+def _found_from(verdict: Verdict) -> Iterator[str]:
+    """Say how small a loss these cases would show, of the metrics that were tested as a whole."""
+    found: dict[str, list[str]] = {}
+    for gate in verdict.gates:
+        if gate.mde is not None and gate.state != "not judged" and gate.is_of_whole:
+            found.setdefault(number(gate.mde), []).append(gate.metric)
+    if found:
+        every = len(found) == 1
+        said = "; ".join(size if every else f"{size} in {', '.join(names)}" for size, names in found.items())
+        yield f"smallest loss that 4 of 5 such runs would show: {said}"
+
+
+def _reasons(run: Run, name: str) -> list[str]:
+    seen = {s.reason for s in run.scores_of(name) if s.state == "n/a" and s.reason}
+    return sorted(seen)[:2]
+
+
+def latency_line(run: Run, verdict: Verdict) -> str:
+    """Return the times that have no row of their own: ``latency: mean 12 ms, p50 10 ms, p95 35 ms over 44``."""
+    gated = {g.metric for g in verdict.gates if g.kind == "threshold"}
+    said: list[str] = []
+    n = 0
+    for name, found in verdict.aggregates.items():
+        info = run.metrics.get(name)
+        if info is None or info.target != "LATENCY" or name in gated or found.value is None:
+            continue
+        text = f"{name.replace('_latency', '')} {metric_value(found.value, info)}"
+        if found.details.get("reliable") is False:
+            text += f" (unreliable below {found.details.get('needs')})"
+        said.append(text)
+        n = found.n
+    return f"latency: {', '.join(said)} over {plural(n, 'case')}" if said else ""
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def repeats_line(run: Run) -> str:
+    """Return ``each case asked 5 times, seed 7``; empty where nothing was repeated or seeded."""
+    repeated = any(run.having("repeats"))
+    times = sorted({c.repeats for c in run.cases.values() if c.state in ("passed", "failed")}) if repeated else []
+    said = []
+    if times and times[-1] > 1:
+        said.append(
+            f"each case asked {times[-1]} times" if len(times) == 1 else f"asked {times[0]} to {times[-1]} times"
+        )
+    if (seed := run.provenance.get("seed")) is not None:
+        said.append(f"seed {seed}")
+    return ", ".join(said)
+
+
+def flaky_line(verdict: Verdict, most: int = _MOST_FLAKY) -> str:
+    """Return ``2 flaky cases: late-return (passes in 2 of 5 repeats), …``; empty without any."""
+    told = [f"{case_id} ({why.split(' and ')[0]})" for case_id, why in verdict.flaky.items()]
+    more = [f"and {len(told) - most} more"] if len(told) > most else []
+    return f"{plural(len(told), 'flaky case')}: {', '.join([*told[:most], *more])}" if told else ""
+
+
+def noise_lines(verdict: Verdict, most: int = _MOST_METRICS) -> list[str]:
+    """Return one line for each metric that varied between repeats, those with most to gain from more of them first."""
+    alike: dict[str, list[str]] = {}
+    for name, split in sorted(verdict.noise.items(), key=lambda item: -(item[1].most_shrink or 0.0)):
+        alike.setdefault(str(split), []).append(name)
+    told = [f"{', '.join(names)}: {split}" for split, names in alike.items()]
+    left = sum(len(names) for names in list(alike.values())[most:])
+    return told[:most] + ([f"{plural(left, 'other metric')} varied as well"] if left else [])

@@ -1,0 +1,103 @@
+"""What stands around a pytest run: its settings, the word of a passed case, what an update wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...core.run import CaseResult, MetricInfo
+from ..numbers import score
+
+if TYPE_CHECKING:
+    from ...regression.baseline.accept import Accepted
+
+__all__ = ["accepted_lines", "case_word", "header_lines"]
+
+
+def header_lines(
+    *,
+    files: Sequence[str] = (),
+    concurrency: int | None = None,
+    timeout: float | None = None,
+    seed: int | None = None,
+    spread: bool = False,
+    accepting: str = "",
+    baseline: str = "",
+) -> list[str]:
+    """Return what stands below pytest's own header, before anything is collected.
+
+    Args:
+        files: the globs of golden files.
+        concurrency: calls in flight, if given.
+        timeout: seconds a call may take, if given.
+        seed: of the random generators, if given.
+        spread: whether the cases are shared out among workers, each of which makes one call at a time.
+        accepting: the words of ``--auepora-update``.
+        baseline: where baselines are looked for, if not beside the golden files.
+    """
+    said = [f"golden files {' '.join(files)}"] if files else []
+    singly = "one call at a time" + (" in each worker" if spread else "")
+    if concurrency is not None and seed is None:
+        said.append(singly if spread else f"concurrency {concurrency}")
+    if timeout is not None:
+        said.append(f"timeout {timeout:g} s")
+    if seed is not None:
+        said.append(f"seed {seed}, {singly}")
+    if baseline:
+        said.append(f"baselines in {baseline}")
+    lines = [f"auepora: {', '.join(said)}"] if said else []
+    if accepting:
+        lines.append(f"auepora: accepting results into the baseline ({accepting})")
+    return lines
+
+
+def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo], most: int = 3) -> str:
+    """Return the key scores of a case: ``recall@5=0.90 token_f1=0.45``.
+
+    What it failed by comes first, then one metric of retrieval, one of generation and one of neither.  Scores that
+    are n/a and times are left out; empty where nothing is left.
+    """
+    from ..diagnosis import blamed_metrics, component
+
+    names = [
+        n for n, info in metrics.items()
+        if (s := result.scores.get(n)) is not None and s.value is not None
+        and info.target != "LATENCY" and n != "empty_result_rate"
+    ]  # fmt: skip
+    chosen = [n for n in blamed_metrics(result, metrics) if n in names]
+    seen = {component(metrics[n]) for n in chosen}
+    for name in names:
+        if component(metrics[name]) not in seen:
+            chosen.append(name)
+            seen.add(component(metrics[name]))
+    return " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:most])
+
+
+def accepted_lines(done: Accepted, root: Path, *, most: int = 10) -> list[str]:
+    """Return the lines that tell what was written to the baseline at ``done.path``, and what was left as it was."""
+    try:
+        shown = done.path.relative_to(root).as_posix()
+    except ValueError:
+        shown = done.path.as_posix()
+    parts = [
+        f"{len(ids)} {word} ({_names(ids, most)})"
+        for word, ids in (("added", done.added), ("changed", done.changed), ("removed", done.removed))
+        if ids
+    ]
+    if done.unchanged:
+        parts.append(f"{done.unchanged} unchanged")
+    if done.passed_over:
+        parts.append(f"{done.passed_over} not asked for")
+    state = "written" if done.written else "left as it was"
+    lines = [f"baseline {shown} {state}: {', '.join(parts) or 'nothing to accept'}"]
+    told = list(done.refused.items())
+    lines += [f"  not accepted: {case_id} ({why})" for case_id, why in told[:most]]
+    if len(told) > most:
+        lines.append(f"  … and {len(told) - most} more")
+    return lines
+
+
+def _names(ids: list[str], most: int) -> str:
+    more = f", … {len(ids) - most} more" if len(ids) > most else ""
+    return ", ".join(ids[:most]) + more

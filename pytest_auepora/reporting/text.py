@@ -1,0 +1,115 @@
+"""Text that is safe to show, how wide it is, cut and wrapped; names one after another."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+from .symbols import TO_ASCII
+
+__all__ = ["clip", "listed", "printable", "quoted", "shortened", "text_width", "uncommanded", "wrap"]
+
+_UNSAFE = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+_COMMAND = r"^(\s*):+(?=:)"
+_OLD_COMMAND = r"##+(?=\[|vso\[)"  # read by CI runners wherever it stands in a line
+
+
+def printable(text: str, *, ascii_only: bool = False, keep_lines: bool = False) -> str:
+    r"""Return *text* with nothing in it that could move the cursor, colour the rest or reverse the reading order.
+
+    White space becomes single blanks, unless *keep_lines*: then line feeds stay and tabs become four blanks.
+    Other control characters are shown as escapes (``\x1b``), and commands to a CI runner are broken.  With
+    *ascii_only* the marks of `symbols` get their plain counterparts; letters of other scripts stay as they are.
+    """
+    if ascii_only:
+        text = text.translate(TO_ASCII)
+    if "##" in text:
+        text = re.sub(_OLD_COMMAND, "#", text)
+    if not keep_lines:
+        if "  " not in text and text.isprintable():  # then all white space is single blanks: nothing to put together
+            return text.strip()
+        text = " ".join(text.split())
+        return text if text.isprintable() else re.sub(_UNSAFE, _escaped, text)
+    lines = text.replace("\r\n", "\n").expandtabs(4).split("\n")
+    return "\n".join(line if line.isprintable() else re.sub(_UNSAFE, _escaped, line) for line in lines)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def text_width(text: str) -> int:
+    """Return how many columns *text* takes: two for wide characters, none for marks that combine."""
+    return len(text) if text.isascii() else sum(map(_char_width, text))
+
+
+def _char_width(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf") and char != "\u00ad":
+        return 0
+    if "\u1160" <= char <= "\u11ff":  # vowels and finals that join the Hangul syllable before them
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def clip(text: str, room: int, *, ascii_only: bool = False) -> str:
+    """Return *text*, cut to *room* columns with an ellipsis where it is longer; between words where one ends near."""
+    if text_width(text) <= room:
+        return text
+    dots = "..." if ascii_only else "…"
+    head = _head(text, room - len(dots))
+    if not text[len(head) :].startswith(" ") and (at := head.rfind(" ")) >= len(head) * 2 // 3:
+        head = head[:at]
+    return head.rstrip() + dots[: max(room, 0)]
+
+
+def _head(text: str, room: int) -> str:
+    """Return as much of the beginning of *text* as fits, never parting a mark from its letter."""
+    used = 0
+    for i, char in enumerate(text):
+        used += _char_width(char)
+        if used > room:
+            return text[:i]
+    return text
+
+
+def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> list[str]:
+    """Break *text* at blanks into lines of at most *room* columns; words that are longer are cut into pieces.
+
+    *most* limits the number of lines, the last one then ends in an ellipsis; 0 is no limit.
+    """
+    lines: list[str] = []
+    room, rest = max(room, 1), " ".join(text.split())
+    while text_width(rest) > room:
+        if most and len(lines) == most - 1:
+            rest = clip(rest, room, ascii_only=ascii_only)
+            break
+        stop = len(_head(rest, room)) or 1
+        at = rest.rfind(" ", 1, stop + 1)
+        lines.append(rest[: at if at > 0 else stop])
+        rest = rest[at + 1 if at > 0 else stop :]
+    return [uncommanded(line) for line in [*lines, rest] if line]
+
+
+def uncommanded(line: str) -> str:
+    """Return *line* without the beginning by which a CI runner would take it for a command (``::error``)."""
+    return re.sub(_COMMAND, r"\1", line) if "::" in line else line
+
+
+def listed(names: Sequence[Any], most: int = 3) -> str:
+    """Return ``a, b, c and 2 more``."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(shortened(str(n)) for n in names[:most]) + more
+
+
+def quoted(texts: Sequence[Any], most: int = 3) -> str:
+    """Return the texts in quotes, cut to a few words each."""
+    return listed([f"'{shortened(str(t))}'" for t in texts], most)
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Return *text* in one line of at most *most* characters."""
+    text = " ".join(text[: 4 * most].split())
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
