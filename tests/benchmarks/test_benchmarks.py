@@ -11,7 +11,6 @@ import pytest
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.metrics.text.porter import porter_stem
 
 from . import parallel_rows, table
 from .library_rows import text_pairs
@@ -35,12 +34,6 @@ def test_loading_golden_cases(benchmark: Any) -> None:
         path = golden(Path(folder), 200) / "bench.golden.yaml"
         suite = benchmark.pedantic(load_golden, (path,), rounds=5, warmup_rounds=1)
     assert len(suite.cases) == 200
-
-
-def test_stemming(benchmark: Any) -> None:
-    words = sorted({word for pair in text_pairs(20) for text in pair for word in text.split()})
-    stems = benchmark.pedantic(lambda: list(map(porter_stem, words)), rounds=5, warmup_rounds=1)
-    assert len(stems) == len(words)
 
 
 def test_what_pytest_xdist_does_alone_is_measured_with_tests_that_compute_as_the_cases_do(tmp_path: Path) -> None:

@@ -30,17 +30,6 @@ def test_rouge_is_at_least_five_times_faster_than_rouge_score() -> None:
     assert faster(ours, lambda: timed(lambda: [scorer.score(*pair) for pair in pairs])) >= 5
 
 
-def test_stemming_anew_is_faster_than_nltk() -> None:
-    from pytest_auepora.metrics.text.porter import porter_stem
-
-    theirs = pytest.importorskip("nltk.stem.porter", reason="the peer of the stemmer is nltk").PorterStemmer()
-    words = sorted({word for pair in text_pairs(100) for text in pair for word in text.split()})
-    ratio = faster(
-        lambda: timed(lambda: [porter_stem(w) for w in words]), lambda: timed(lambda: [theirs.stem(w) for w in words])
-    )
-    assert ratio >= 1.5
-
-
 def test_six_retrieval_metrics_cost_little_more_than_one() -> None:
     """One pass over a ranking serves them all: six may cost four times as much as one, not six times."""
     from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs

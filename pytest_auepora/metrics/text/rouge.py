@@ -1,4 +1,4 @@
-"""ROUGE counts and F-measures, the same to the last bit as rouge-score's, much faster.
+"""ROUGE counts and F-measures over words that rouge-score tokenizes: its scores to the last bit, faster.
 
 The longest common subsequence is found with bit-parallel arithmetic on Python's big integers
 (Hyyrö 2004): one addition a word instead of one table row.

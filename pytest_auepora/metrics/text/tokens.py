@@ -1,4 +1,4 @@
-"""How text is cut into words: ROUGE's way, SQuAD's way, and one for every script; results are remembered.
+"""How text is cut into words: by rouge-score, as SQuAD does, and one way for every script; results are remembered.
 
 Everything here is a pure function of the text.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from functools import lru_cache
-from typing import Literal
-
-from .porter import porter_stem
+from collections.abc import Callable
+from functools import lru_cache, partial
+from itertools import chain
+from typing import Literal, cast
 
 __all__ = [
     "REMEMBERED",
@@ -42,6 +42,9 @@ REMEMBERED = 1024
 REMEMBER_UP_TO = 50_000
 """Characters; a longer text is cut again each time rather than kept in memory."""
 
+_REMEMBERED_PARTS = 200_000
+_LONGEST_REMEMBERED_PART = 100  # characters; a longer one is no word, but a text without spaces
+
 # Scripts written without spaces between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, bopomofo, Han.
 # Characters beyond U+FFFF stand in classes of their own, because they would make the others slow.
 _UNSPACED = (
@@ -56,17 +59,37 @@ _FOREIGN = f"[{_FOREIGN_PUNCTUATION}\uff61-\uff65]"
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
-class _Stems(dict[str, str]):
-    """Porter stems by word, computed once; like rouge-score, words of three letters or fewer stay whole."""
+class _RougeWords(dict[str, tuple[str, ...]]):
+    """rouge-score's words, with or without stems, by what stands between white space; each cut once.
 
-    def __missing__(self, word: str) -> str:
-        if len(self) > 500_000:  # an endless run over ever new words must not grow without bound
-            self.clear()
-        self[word] = stem = porter_stem(word) if len(word) > 3 and word.isascii() else word
-        return stem
+    Its tokenizer never looks past white space, so the words of a text are those of its parts.
+    """
+
+    def __init__(self, *, stem: bool) -> None:
+        super().__init__()
+        self._stem = stem
+
+    def __missing__(self, part: str) -> tuple[str, ...]:
+        found = tuple(_rouge_tokenize(self._stem)(part))
+        if len(part) <= _LONGEST_REMEMBERED_PART:
+            if len(self) >= _REMEMBERED_PARTS:
+                self.clear()
+            self[part] = found
+        return found
 
 
-_STEMS = _Stems()
+@lru_cache(maxsize=2)
+def _rouge_tokenize(stem: bool) -> Callable[[str], list[str]]:
+    if stem:
+        from rouge_score.tokenizers import DefaultTokenizer  # takes long, as it imports all of nltk
+
+        return cast("Callable[[str], list[str]]", DefaultTokenizer(use_stemmer=True).tokenize)
+    from rouge_score.tokenize import tokenize
+
+    return partial(tokenize, stemmer=None)
+
+
+_ROUGE_WORDS = {stem: _RougeWords(stem=stem) for stem in (False, True)}
 
 
 def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, ...]:
@@ -77,20 +100,20 @@ def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, 
         cut: ``"default"`` is rouge-score's tokenizer: lower-cased runs of a-z and 0-9.  ``"unicode"`` takes
             words of every script after NFKC and case folding, one character a word where a script is written
             without spaces; on ASCII text both give the same.
-        stem: apply Porter's stemmer to ASCII words of more than three letters.
+        stem: apply rouge-score's stemmer (nltk's Porter stemmer) to ASCII words of more than three letters.
     """
     return (_words if len(text) > REMEMBER_UP_TO else _remembered_words)(text, cut, stem)
 
 
 def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
+    if cut == "default":
+        return tuple(chain.from_iterable(map(_ROUGE_WORDS[stem].__getitem__, text.split())))
     if text.isascii():
         found = text.encode().translate(_LOWER_WORDS).decode().split()  # as the expression below, in half the time
-    elif cut == "default":
-        found = re.findall(_ASCII_WORD, text.lower())
     else:
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
         found = _unicode_word(_is_far(text)).findall(text)
-    return tuple(map(_STEMS.__getitem__, found)) if stem else tuple(found)
+    return tuple([_ROUGE_WORDS[True][w][0] if w.isascii() else w for w in found]) if stem else tuple(found)
 
 
 _remembered_words = lru_cache(maxsize=REMEMBERED)(_words)

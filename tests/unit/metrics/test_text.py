@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import string
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rouge_score.tokenizers import DefaultTokenizer
 
 from pytest_auepora.metrics.text.tokens import (
     answer_words,
@@ -23,6 +26,22 @@ from pytest_auepora.metrics.text.tokens import (
 @given(st.text(alphabet=st.characters(max_codepoint=127)), st.booleans())
 def test_both_cuts_agree_on_ascii(text: str, stem: bool) -> None:
     assert words(text, "unicode", stem=stem) == words(text, "default", stem=stem)
+
+
+@pytest.mark.parametrize("stem", [False, True])
+@given(text=st.text(alphabet=st.characters() | st.sampled_from(" \t\n\u00a0\x1c-aeginstyİΣẞ"), max_size=200))
+def test_the_default_words_are_those_of_rouge_score(stem: bool, text: str) -> None:
+    assert list(words(text, stem=stem)) == DefaultTokenizer(use_stemmer=stem).tokenize(text)
+
+
+def test_words_without_stems_do_not_import_nltk() -> None:
+    code = (
+        "import sys\nfrom pytest_auepora.metrics.text.tokens import words\n"
+        "assert not {'nltk', 'rouge_score'} & set(sys.modules)\n"
+        "assert words('running stems') == ('running', 'stems') and 'nltk' not in sys.modules\n"
+        "assert words('running stems', stem=True) == ('run', 'stem') and 'nltk' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize(
