@@ -36,14 +36,14 @@ def registry_of(given: Iterable[str]) -> Registry:
     return registry
 
 
-def load_suite(path: Path, registry: Registry, max_bytes: int = MAX_BYTES, large: int | None = None) -> GoldenSuite:
+def load_suite(path: Path, registry: Registry, max_bytes: int = MAX_BYTES) -> GoldenSuite:
     """Read a golden file as `load_golden`; where a metric is unknown, say that a conftest.py nearby may know it.
 
     Raises:
         GoldenFileError: the file is wrong.
     """
     try:
-        return load_golden(path, registry, max_bytes=max_bytes, large=large)
+        return load_golden(path, registry, max_bytes=max_bytes)
     except GoldenFileError as exc:
         raise GoldenFileError([_hinted(p, path) for p in exc.problems]) from None
 

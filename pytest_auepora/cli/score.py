@@ -13,7 +13,6 @@ from ..errors import UnsendableError
 from ..evaluation.recorded import score_recorded
 from ..evaluation.suite import Evaluation
 from ..io.golden.load import MAX_BYTES, GoldenSuite
-from ..io.golden.model import LARGE
 from ..metrics.registry import Registry
 from .calibrations import add_calibrations
 from .exit_codes import FAILED, UNJUDGED, of_outcome, to_read
@@ -56,7 +55,7 @@ def _count(text: str) -> int:
 def run(given: argparse.Namespace) -> int:
     """Score, write the two files, print the summary; the exit code is the verdict's."""
     registry = registry_of(given.metrics)
-    suite = load_suite(given.golden, registry, _MOST if given.golden.suffix.lower() == ".jsonl" else MAX_BYTES, LARGE)
+    suite = load_suite(given.golden, registry, _MOST if given.golden.suffix.lower() == ".jsonl" else MAX_BYTES)
     done = _score(suite, registry, given)
     verdict = done.verdict
     if missing := done.run.missing_ids:

@@ -6,19 +6,16 @@ and reports read only a `Run`.  It is plain data and survives JSON unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import Any, Literal
 
 from .by_fields import ByFields, names_of
 from .metrics_base import Metric, interval_of, ruler_of
-from .scores import Score, ScoreList, Scores
+from .scores import Score, ScoreList
 
-if TYPE_CHECKING:
-    from .result_table import ResultTable
-
-__all__ = ["CaseResult", "CaseState", "MetricInfo", "Run", "in_columns"]
+__all__ = ["CaseResult", "CaseState", "MetricInfo", "Run"]
 
 CaseState = Literal["passed", "failed", "error", "skipped"]
 
@@ -59,11 +56,6 @@ class CaseResult(ByFields):
     def repeats(self) -> int:
         """How often the case was asked."""
         return max(map(len, self.extra.get("repeats", {}).values()), default=1)
-
-    @property
-    def score_of(self) -> Callable[[str], Score | None]:
-        """What gives the score of a metric, None where there is none, to who wants its state, value and reason."""
-        return self.scores.get
 
     def values(self, metric: str) -> list[float | None]:
         """Return the single values of *metric*, one per repeat, None where it was n/a; none where it has no score."""
@@ -150,9 +142,8 @@ def _judge_of(metric: Metric) -> dict[str, Any]:
 class Run(ByFields):
     """One suite measured by one configuration of the system.
 
-    ``cases`` are the results by case id: a dictionary, or for a large suite a `ResultTable`, which makes a result
-    anew whenever it is read.  ``expected_ids`` are all case ids of the golden suite, whether they ran or not, so a
-    partial run knows that it is one.  ``provenance`` holds what the user said about corpus, chunker, model, ….
+    ``cases`` are the results by case id.  ``expected_ids`` are all case ids of the golden suite, whether they ran or
+    not, so a partial run knows that it is one.  ``provenance`` holds what the user said about corpus, chunker, model.
     ``owner`` answers for the suite; a metric may have one of its own.  ``origin`` is empty where every answer is new;
     else it names the earlier run (``run``), whether all were ``replayed`` or the rest was asked for when it was
     ``resumed`` (``kind``), and how many cases were ``taken`` from there.
@@ -161,7 +152,7 @@ class Run(ByFields):
     suite: str
     path: str = ""
     variant: str = ""
-    cases: MutableMapping[str, CaseResult] = field(default_factory=dict)
+    cases: dict[str, CaseResult] = field(default_factory=dict)
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
     expected_ids: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -186,15 +177,11 @@ class Run(ByFields):
     @property
     def is_full(self) -> bool:
         """Whether every case of the suite was run (a skipped case counts as seen)."""
-        if in_columns(self.cases) and self.cases.ids is self.expected_ids:
-            return len(self.cases) == len(self.expected_ids)  # and no case is looked up
         return not self.missing_ids
 
     @property
     def clusters(self) -> dict[str, str]:
         """The clusters of the cases that do not stand for themselves, by case; worked out anew each time."""
-        if in_columns(self.cases):
-            return self.cases.clusters
         return {i: case.cluster for i, case in self.cases.items() if case.cluster not in ("", i)}
 
     def add(self, results: Iterable[CaseResult]) -> None:
@@ -204,20 +191,14 @@ class Run(ByFields):
 
     def having(self, key: str) -> Iterator[CaseResult]:
         """Yield the results that have *key* in their ``extra``, in order; mostly they are few or none."""
-        if in_columns(self.cases):
-            return self.cases.having(key)
         return (case for case in self.cases.values() if key in case.extra)
 
     def in_state(self, *states: CaseState) -> Iterator[CaseResult]:
         """Yield the results in one of *states*, in order."""
-        if in_columns(self.cases):
-            return self.cases.in_state(states)
         return (case for case in self.cases.values() if case.state in states)
 
-    def scores_of(self, metric: str, wanted: Callable[[CaseResult], bool] | None = None) -> Scores:
+    def scores_of(self, metric: str, wanted: Callable[[CaseResult], bool] | None = None) -> ScoreList:
         """Return the scores of *metric* in the cases that have one, were not skipped and are *wanted*."""
-        if in_columns(self.cases):
-            return self.cases.scores_of(metric, wanted)
         cases = [c for c in self.cases.values() if c.state != "skipped" and (wanted is None or wanted(c))]
         cases = [c for c in cases if metric in c.scores]
         return ScoreList([c.scores[metric] for c in cases], [c.case_id for c in cases])
@@ -238,8 +219,3 @@ class Run(ByFields):
         data["metrics"] = {k: MetricInfo.from_dict(v) for k, v in raw.get("metrics", {}).items()}
         data["expected_ids"] = tuple(raw.get("expected_ids", ()))
         return cls(**data)
-
-
-def in_columns(cases: Mapping[str, CaseResult]) -> TypeGuard[ResultTable]:
-    """Whether the results of a run are those of a large one, which are no dictionary."""
-    return not isinstance(cases, dict)

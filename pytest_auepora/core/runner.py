@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,15 +10,16 @@ from typing import Any
 
 from ..errors import LostWorkError
 from .batches.series import BATCH_SIZE, Lost, all_cores, in_batches, run_batches
-from .columns import MeasurementColumn
 from .dataset import EvaluationDataset
-from .metrics_base import Metric
+from .metrics_base import Measurement, Metric, NotApplicable
 from .plan import EvaluationPlan
 from .progress import Progress
 from .rag_interface import RAGSystemProtocol
 from .types import EvaluationSample, MetricResult, SystemOutputs
 
 __all__ = ["AueporaEvaluator"]
+
+_NO_DETAILS: dict[str, Any] = {}
 
 
 class AueporaEvaluator:
@@ -105,10 +106,28 @@ def _sees_everything(metric: Metric) -> bool:
 
 
 @dataclass
-class _Part:
-    """What a batch gave: a column and counts for every metric that works in parts, outputs if one does not."""
+class _Measured:
+    """The measurements of one metric, and how many samples it had nothing to say about."""
 
-    columns: list[MeasurementColumn]
+    values: list[Measurement] = field(default_factory=list)
+    skipped: int = 0
+
+
+def _measured(seen: Iterable[Measurement | NotApplicable]) -> _Measured:
+    out = _Measured()
+    for one in seen:
+        if isinstance(one, NotApplicable):
+            out.skipped += 1
+        else:  # without details, which no aggregate reads: a data set may have millions of samples
+            out.values.append(Measurement(one.value, one.data, _NO_DETAILS))
+    return out
+
+
+@dataclass
+class _Part:
+    """What a batch gave: measurements and counts for every metric that works in parts, outputs if one does not."""
+
+    measured: list[_Measured]
     counts: list[dict[str, int]]
     outputs: list[SystemOutputs] | None = None
 
@@ -130,7 +149,7 @@ class _Measure:
     def together(self, batch: Sequence[EvaluationSample], outputs: list[SystemOutputs]) -> _Part:
         in_parts = [metric for metric in self.metrics if not _sees_everything(metric)]
         part = _Part(
-            [MeasurementColumn(metric.measure_many(batch, outputs)) for metric in in_parts],
+            [_measured(metric.measure_many(batch, outputs)) for metric in in_parts],
             [metric.counts(batch) for metric in in_parts],
         )
         if len(in_parts) < len(self.metrics):
@@ -154,12 +173,13 @@ class _Seen:
 
     def __post_init__(self) -> None:
         self.in_parts = [metric for metric in self.metrics if not _sees_everything(metric)]
-        self.columns = [MeasurementColumn() for _ in self.in_parts]
+        self.measured = [_Measured() for _ in self.in_parts]
         self.counts = [metric.counts([]) for metric in self.in_parts]
 
     def take(self, batch: list[EvaluationSample], part: _Part) -> None:
-        for column, more in zip(self.columns, part.columns, strict=True):
-            column.extend(more)
+        for measured, more in zip(self.measured, part.measured, strict=True):
+            measured.values += more.values
+            measured.skipped += more.skipped
         for counts, added in zip(self.counts, part.counts, strict=True):
             counts.update({name: counts.get(name, 0) + n for name, n in added.items()})
         if part.outputs is not None:
@@ -167,14 +187,14 @@ class _Seen:
             self.outputs += part.outputs
 
     def results(self) -> list[MetricResult]:
-        parts = iter(zip(self.columns, self.counts, strict=True))
+        parts = iter(zip(self.measured, self.counts, strict=True))
         return [
             metric.compute(self.samples, self.outputs) if _sees_everything(metric) else _result(metric, *next(parts))
             for metric in self.metrics
         ]
 
 
-def _result(metric: Metric, column: MeasurementColumn, counts: dict[str, int]) -> MetricResult:
-    result = metric.aggregate(column)
-    result.details.update({"num_skipped": column.skipped, **counts})
+def _result(metric: Metric, measured: _Measured, counts: dict[str, int]) -> MetricResult:
+    result = metric.aggregate(measured.values)
+    result.details.update({"num_skipped": measured.skipped, **counts})
     return result

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from .by_fields import ByFields
 from .metrics_base import Measurement, NotApplicable
 
-__all__ = ["Score", "ScoreList", "ScoreState", "Scores"]
+__all__ = ["Score", "ScoreList", "ScoreState"]
 
 ScoreState = Literal["number", "n/a", "error", "aggregate"]
 
@@ -65,34 +65,8 @@ class Score(ByFields):
         return Measurement(self.value, self.data, self.details)
 
 
-class Scores(Protocol):
-    """The scores of one metric in some cases, in order."""
-
-    @property
-    def ids(self) -> Iterable[str]:
-        """The cases they are of."""
-
-    @property
-    def measured(self) -> Sequence[Score]:
-        """Those with something to aggregate."""
-
-    @property
-    def values(self) -> Sequence[float | None]:
-        """Their values: all that a mean is made of."""
-
-    def details(self, key: str) -> Iterable[Any]:
-        """Return what those with something to aggregate have under *key* in their details, where they have it."""
-
-    @property
-    def measurements(self) -> Sequence[Measurement]:
-        """The same as their metric gave it."""
-
-    def __iter__(self) -> Iterator[Score]: ...
-    def __len__(self) -> int: ...
-
-
 class ScoreList(list[Score]):
-    """Scores that are there, with the *ids* of their cases."""
+    """The scores of one metric in some cases, in order, with the *ids* of these cases."""
 
     def __init__(self, scores: Iterable[Score], ids: Sequence[str] = ()) -> None:
         super().__init__(scores)
@@ -105,7 +79,7 @@ class ScoreList(list[Score]):
 
     @property
     def values(self) -> list[float | None]:
-        """Their values."""
+        """Their values: all that a mean is made of."""
         return [s.value for s in self.measured]
 
     def details(self, key: str) -> Iterable[Any]:

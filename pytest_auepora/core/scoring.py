@@ -10,7 +10,7 @@ from typing import Any
 
 from .by_fields import ByFields
 from .metrics_base import Measurement, Metric, NotApplicable, mean_of
-from .scores import Score, ScoreList, Scores
+from .scores import Score, ScoreList
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
 __all__ = ["FURTHER", "Aggregate", "aggregate", "failed_scores", "score_case", "score_cases"]
@@ -101,9 +101,9 @@ class Aggregate(ByFields):
     details: dict[str, Any] = field(default_factory=dict)
 
 
-def aggregate(metric: Metric, scores: Scores | list[Score]) -> Aggregate:
+def aggregate(metric: Metric, scores: list[Score]) -> Aggregate:
     """Aggregate the *scores* of *metric*, one per case; over repeats, the mean of their aggregates."""
-    scores = ScoreList(scores) if isinstance(scores, list) else scores
+    scores = scores if isinstance(scores, ScoreList) else ScoreList(scores)
     # a mean reads nothing but values; any other metric is given the measurements themselves
     is_mean = type(metric).aggregate is Metric.aggregate
     seen: Sequence[Any] = scores.values if is_mean else scores.measurements

@@ -1,6 +1,6 @@
 """Recorded outputs scored as if they had just been given: in batches, in as many processes as are wanted.
 
-Of a large suite only numbers are kept: texts would be all that its cases weigh.
+Of a large suite no texts are kept but those of some failed cases: texts would be all that its cases weigh.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..calls.call import CallResult
 from ..core.batches.series import BATCH_SIZE, Lost, in_batches, run_batches
 from ..core.metrics_base import Metric
 from ..core.progress import Progress
-from ..core.run import CaseResult, Run
+from ..core.run import CaseResult
 from ..core.scores import Score
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import RecordedError
@@ -30,6 +30,9 @@ from .case_judge import CaseJudge
 from .suite import Evaluation, opened
 
 __all__ = ["score_recorded"]
+
+LARGE = 5_000
+"""Of a suite of more cases than this not all texts stay in memory."""
 
 SHOWN = 500
 """Of so many failed cases of a large suite the texts are kept, to be shown."""
@@ -68,14 +71,11 @@ def score_recorded(
         UnsendableError: a metric cannot be sent to another process.
         BaselineError: the baseline is there and cannot be read.
     """
-    large = suite.is_large
-    out = opened(
-        suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations, large=large
-    )
+    out = opened(suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations)
     run, metrics = out.run, out.metrics
     judge = CaseJudge(run, suite.policy, out.baseline, out.advisory)
-    keep = _Shelf(run, suite, large=large)
-    with Progress("cases", len(suite.cases) - sum(1 for _ in suite.skipped), show=progress) as bar:
+    slim = _Slimming(len(suite.cases) > LARGE)
+    with Progress("cases", len(suite.cases) - len(suite.skipped), show=progress) as bar:
         batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
         done = run_batches(
             _Scoring(metrics, run.path), batches, executor=executor, jobs=jobs, in_flight=in_flight,
@@ -84,10 +84,12 @@ def score_recorded(
         for batch, made in done:
             results = _lost(batch, made, metrics, run.path) if isinstance(made, Lost) else made
             for one, result in zip(batch, results, strict=True):
-                keep.put(judge.judge(one.case, [result])[0])
+                judged, _ = judge.judge(one.case, [result])
+                slim.let_go(judged)
+                run.add([judged])
             bar.done(len(batch))
     run.add(skipped_result(c, c.skip or "", f"{run.path}:{c.line}") for c in suite.skipped)
-    keep.close()
+    run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
     return out
 
 
@@ -137,34 +139,18 @@ def _lost(batch: Iterable[Recorded], lost: Lost, metrics: Mapping[str, Metric], 
     return results
 
 
-class _Shelf:
-    """Takes results into a run; those of a large suite into columns, without texts but for some that failed."""
+class _Slimming:
+    """Takes the texts out of the results of a large suite, but for the first that failed."""
 
-    def __init__(self, run: Run, suite: GoldenSuite, *, large: bool) -> None:
-        self._run = run
+    def __init__(self, large: bool) -> None:
         self._large = large
         self._shown = 0
-        if self._large:
-            from ..core.result_table import ResultTable
 
-            run.cases = ResultTable(run.expected_ids, suite.rows)
-
-    def put(self, result: CaseResult) -> None:
+    def let_go(self, result: CaseResult) -> None:
         failed = result.state in ("failed", "error")
         if self._large and not (failed and self._shown < SHOWN):
-            _slim(result)
+            timings = result.outputs.get("timings")
+            result.query, result.expected, result.outputs = "", {}, {"timings": timings} if timings else {}
+            for score in result.scores.values():
+                score.details = {}
         self._shown += failed
-        self._run.add([result])
-
-    def close(self) -> None:
-        """Put the results in the order of the golden file."""
-        if not self._large:
-            self._run.cases = {i: self._run.cases[i] for i in self._run.expected_ids if i in self._run.cases}
-
-
-def _slim(result: CaseResult) -> None:
-    """Leave out what is there to be shown."""
-    timings = result.outputs.get("timings")
-    result.query, result.expected, result.outputs = "", {}, {"timings": timings} if timings else {}
-    for score in result.scores.values():
-        score.details = {}

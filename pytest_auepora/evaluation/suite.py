@@ -217,7 +217,6 @@ def opened(
     baseline: str | os.PathLike[str] | None = None,
     calibrations: str | os.PathLike[str] | None = None,
     repeat: int = 1,
-    large: bool = False,
 ) -> Evaluation:
     """Return the evaluation of *suite* before anything was measured: its run is empty, what it is held to is there.
 
@@ -228,16 +227,15 @@ def opened(
         baseline: directory or ``.json`` file to use instead of ``__baselines__/`` beside the golden file.
         calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
         repeat: how often each case is asked.
-        large: whether baseline and anchor are kept out of memory.
 
     Raises:
         BaselineError: the baseline is there and cannot be read.
     """
     metrics = suite_metrics(suite, registry)
     override = Path(baseline) if baseline is not None else None
-    found, note = find_baseline(suite, variant, override, large=large)
+    found, note = find_baseline(suite, variant, override)
     beside = baseline_path(suite.path, suite.name, variant, override)
-    anchor = load_anchor(beside, suite.name, variant, rows=suite.rows if large else None)
+    anchor = load_anchor(beside, suite.name, variant)
     return Evaluation(
         blank_run(suite, metrics, variant), suite, metrics, found, note,
         calibrations=calibrations_of(suite, calibrations), anchor=anchor, repeat=repeat,

@@ -41,20 +41,15 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
         path or str(suite.path),
         variant,
         metrics=infos,
-        expected_ids=tuple(suite.ids),
+        expected_ids=tuple([case.id for case in suite.cases]),
         owner=suite.owner,
     )
 
 
-def find_baseline(
-    suite: GoldenSuite, variant: str = "", override: Path | None = None, *, large: bool = False
-) -> tuple[Baseline | None, str]:
-    """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`.
-
-    That of a *large* suite does not stay in memory.
-    """
+def find_baseline(suite: GoldenSuite, variant: str = "", override: Path | None = None) -> tuple[Baseline | None, str]:
+    """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`."""
     path = baseline_path(suite.path, suite.name, variant, override)
-    found = load_baseline(path, suite.name, variant, rows=suite.rows if large else None)
+    found = load_baseline(path, suite.name, variant)
     if found is not None:
         return found, ""
     plain = baseline_path(suite.path, suite.name, "", override)

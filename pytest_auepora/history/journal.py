@@ -46,22 +46,16 @@ class Journal:
         self._size = 0
         self._broken = False
         self._told: dict[tuple[str, str], tuple[Any, bytes]] = {}
-        self._written: dict[tuple[str, str], dict[str, tuple[CaseResult | None, int, int]]] = {}
-        self._copied: set[tuple[str, str]] = set()
+        self._written: dict[tuple[str, str], dict[str, tuple[CaseResult, int, int]]] = {}
         self._piece = 0, b""
 
     def knows(self, path: str, variant: str) -> bool:
         """Whether the run of that golden file and configuration was begun here."""
         return (path, variant) in self._known
 
-    def begin(self, run: Run, commit: str = "", *, copied: bool = False) -> None:
-        """Take in *run*, which has no results yet, and what the project is at.
-
-        If it is *copied*, its results do not stay the objects that are added here: equal ones are asked for.
-        """
+    def begin(self, run: Run, commit: str = "") -> None:
+        """Take in *run*, which has no results yet, and what the project is at."""
         self._known.add((run.path, run.variant))
-        if copied:
-            self._copied.add((run.path, run.variant))
         self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n'.encode())
 
     def add(
@@ -78,15 +72,13 @@ class Journal:
             self._told[path, variant] = provenance, told
         self._write(b'%s,%s"result":%s}\n' % (told[:-1], b"" if answers is None else _said(answers).encode(), text))
         if not self._broken:
-            added = None if (path, variant) in self._copied else result
             written = self._written.setdefault((path, variant), {})
-            written[result.case_id] = added, self._size - len(text) - 2, len(text)
+            written[result.case_id] = result, self._size - len(text) - 2, len(text)
 
     def text_of(self, path: str, variant: str, result: CaseResult) -> bytes:
         """Return the `result_data` of *result*; of one that was added it is not made again."""
         added, start, length = self._written.get((path, variant), {}).get(result.case_id, (None, 0, 0))
-        known = added is result or (added is None and length > 0)
-        if known and self._file is not None:
+        if added is result and self._file is not None:
             with suppress(OSError):
                 text = self._read(self._file, start, length)
                 if len(text) == length:

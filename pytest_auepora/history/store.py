@@ -14,7 +14,7 @@ from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError, did_you_mean
 from ..regression.verdict import Verdict
 from . import KEEP, KEEP_RECORDED
-from .aggregates import AggregateMetrics, Tally, aggregate_of
+from .aggregates import AggregateMetrics, aggregate_of
 from .blocks import Packing, packed
 from .codec import result_data, run_of
 from .database import open_database
@@ -74,7 +74,6 @@ class HistoryStore:
         recordings: Recordings | Packing | None = None,
         keep_recorded: int = KEEP_RECORDED,
         text_of: Callable[[CaseResult], bytes] = result_data,
-        tally: Tally | None = None,
     ) -> str:
         """Store *run* with its *verdict* and aggregate, all of it or nothing.
 
@@ -88,7 +87,6 @@ class HistoryStore:
             recordings: the answers, each as `evaluation.recording.record` gives it, packed already or not.
             keep_recorded: of how many of these runs the recordings stay; 0 for all.
             text_of: how a result is written down; who has its `codec.result_data` already can hand it over.
-            tally: of the results, taken in when they came; who has none leaves it out.
 
         Returns:
             The new run's id.
@@ -97,8 +95,7 @@ class HistoryStore:
             HistoryError: it cannot be written.
         """
         ensure_tables(self._database)
-        figures = aggregate_of(run) if tally is None or not tally.is_of(run) else tally.aggregate(run)
-        row = row_of(run, verdict, figures)
+        row = row_of(run, verdict, aggregate_of(run))
         began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc)
         row |= {"started": began.isoformat(timespec="seconds"), "seconds": float(seconds),
                 "git_commit": git_commit, "aggregated": began.isoformat(timespec="seconds")}  # fmt: skip

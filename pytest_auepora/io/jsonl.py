@@ -28,9 +28,7 @@ from .line_blocks import Block, line_blocks
 __all__ = ["load_golden_jsonl", "load_jsonl_dataset", "read_samples", "save_jsonl_dataset"]
 
 
-def load_golden_jsonl(
-    path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES, large: int | None = None
-) -> GoldenSuite:
+def load_golden_jsonl(path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
     """Read a golden file, some lines at a time; see `golden.load_golden`.
 
     The first line is about the whole file if it has neither ``id`` nor ``query``.
@@ -42,9 +40,7 @@ def load_golden_jsonl(
     if cases and not {"id", "query"} & cases[0].keys():
         raw = cases.pop(0)
     said = HEADER.read_mapping(raw, source)
-    return build_suite(
-        source, registry, path=path, raw=raw, said=said, cases=_cases(source, cases, blocks, bool(raw)), large=large
-    )
+    return build_suite(source, registry, path=path, raw=raw, said=said, cases=_cases(source, cases, blocks, bool(raw)))
 
 
 def _first(path: Path, blocks: Iterable[Block]) -> Block:

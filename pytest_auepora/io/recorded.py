@@ -38,7 +38,7 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
         GoldenFileError: at the end: what is wrong with the file, each complaint with its place.
         AueporaError: the file is no Parquet.
     """
-    known = suite.rows
+    known = {case.id: i for i, case in enumerate(suite.cases)}
     problems: list[Problem] = []
     more = 0
     seen = bytearray(len(known))

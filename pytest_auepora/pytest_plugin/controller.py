@@ -14,10 +14,8 @@ import pytest
 
 from ..errors import BaselineError
 from .collect import SUFFIXES
-from .compared import Compared
 from .entry import SWITCHES
 from .keys import OUT_OF_SIGHT, SESSION
-from .large import keeps_columns
 from .plugin_base import OnlyHooks
 from .provenance import Conditions
 from .variants import in_order
@@ -57,7 +55,6 @@ class Judge(OnlyHooks):
         self.config = config
         self.runs: dict[tuple[str, str], Run] = {}
         self.conditions: dict[tuple[str, str], Conditions] = {}
-        self.compared = Compared(config.stash[SESSION])
         self.judged: list[Judged] = []
         self.crashed: list[str] = []
         self.unmeasured = False
@@ -68,12 +65,13 @@ class Judge(OnlyHooks):
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Take in what an item measured; a rerun replaces the earlier result."""
         parcels = unpack(report)
-        copied = [self._take(parcel) for parcel in parcels]
+        for parcel in parcels:
+            self._take(parcel)
         if not parcels and report.failed and report.when not in ("setup", "call", "teardown"):
             self.crashed.append(report.nodeid)  # a worker died with it
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
         yield
-        if copied and (all(copied) or (parcels[0].data and self.config.get_verbosity() < 1)):
+        if parcels and parcels[0].data and self.config.get_verbosity() < 1:
             let_go(report)  # nobody comes back to it: it is of a worker, and not shown again
         for parcel in parcels:
             parcel.data = b""  # it is written down
@@ -82,15 +80,10 @@ class Judge(OnlyHooks):
         """Know a golden file that could not be read: it has failed by itself."""
         self.unmeasured |= report.failed and report.nodeid.endswith(SUFFIXES)
 
-    def _take(self, parcel: Parcel) -> bool:
-        """Take in one result; return whether that was a copy, so that it is needed no longer."""
-        from ..core.run import in_columns
-
+    def _take(self, parcel: Parcel) -> None:
         run = self._run(parcel.path, parcel.variant)
         self.conditions[run.path, run.variant].take(parcel.result.case_id, parcel.provenance)
         run.add([parcel.result])
-        self.compared.take(run, parcel.result)
-        return in_columns(run.cases)
 
     def _run(self, path: str, variant: str) -> Run:
         if (run := self.runs.get((path, variant))) is None:
@@ -98,10 +91,6 @@ class Judge(OnlyHooks):
             suite = session.suite(self.config.rootpath / path)
             run = self.runs[path, variant] = session.run(suite, variant, {})
             self.conditions[path, variant] = Conditions()
-            if keeps_columns(self.config, suite):
-                from ..core.result_table import ResultTable
-
-                run.cases = ResultTable(run.expected_ids, suite.rows)
             self.config.stash[OUT_OF_SIGHT].put(len(run.expected_ids))  # where workers run the cases; else it is done
         return run
 
@@ -133,14 +122,12 @@ class Judge(OnlyHooks):
             self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
 
     def _judge(self, run: Run) -> Judged:
-        from ..core.run import in_columns
         from ..regression.baseline.model import GIT_COMMIT
         from ..regression.verdict import judge
 
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / run.path)
-        if not in_columns(run.cases):
-            run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
+        run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
         run.provenance, differing = self.conditions[run.path, run.variant].settled()
         if session.commit and not session.answers.asks_nothing:
             run.provenance = {**run.provenance, GIT_COMMIT: session.commit}
@@ -151,7 +138,6 @@ class Judge(OnlyHooks):
             baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.options.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
             calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant),
-            known=self.compared.of(run),
         )  # fmt: skip
         verdict.notes += [differing] if differing else []
         judged = Judged(run, suite, verdict)

@@ -15,14 +15,12 @@ import pytest
 
 from ..errors import AueporaError
 from .keys import SESSION
-from .large import keeps_columns, only_ours_judge
 from .plugin_base import OnlyHooks
 from .xdist_messages import Parcel, unpack
 
 if TYPE_CHECKING:
-    from ..core.run import CaseResult, Run
+    from ..core.run import Run
     from ..evaluation.document_texts import Recording
-    from ..history.aggregates import Tally
     from ..history.blocks import Lines, Packing
     from ..history.journal import Journal
     from ..regression.verdict import Verdict
@@ -81,7 +79,6 @@ class Recorder(OnlyHooks):
         self._ids: dict[str, str] = {}
         self._recordings: dict[tuple[str, str], Packing] = {}
         self._cut: dict[tuple[str, str], dict[str, None]] = {}
-        self._tallies: dict[tuple[str, str], Tally] = {}
         self._unjudged: set[tuple[str, str]] = set()
         self._folder = folder_of(place, config.rootpath)
 
@@ -118,26 +115,13 @@ class Recorder(OnlyHooks):
             session = self.config.stash[SESSION]
             suite = session.suite(self.config.rootpath / path)
             run = session.run(suite, variant, parcel.provenance)
-            self._journal.begin(run, session.commit, copied=(copied := keeps_columns(self.config, suite)))
-            if copied:
-                from ..history.aggregates import Tally
-
-                self._tallies[path, variant] = Tally(run.metrics)
+            self._journal.begin(run, session.commit)
             self._unjudged.add((path, variant))
-        self._count((path, variant), result)
         answers = None
         if parcel.recordings:
             answers = self._keep((path, variant), result.case_id, parcel.recordings)
             parcel.recordings = []  # pytest holds reports to the end, and answers are large
         self._journal.add(path, variant, result, answers, parcel.provenance, text=parcel.data)
-
-    def _count(self, key: tuple[str, str], result: CaseResult) -> None:
-        """Take in what the figures of a large run need, while its result is at hand."""
-        if (tally := self._tallies.get(key)) is not None:
-            try:
-                tally.take(result)
-            except Exception:  # the figures cannot be had: who computes them at the end says why
-                del self._tallies[key]
 
     def _keep(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> Lines:
         from ..evaluation.recording import CUT
@@ -171,8 +155,7 @@ class Recorder(OnlyHooks):
                 run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=session.commit, keep=self.keep,
                 recordings=self._recordings.pop(key, None), keep_recorded=self.recorded,
-                text_of=partial(self._journal.text_of, *key) if only_ours_judge(self.config) else result_data,
-                tally=self._tallies.pop(key, None),
+                text_of=partial(self._journal.text_of, *key) if _only_ours_judge(self.config) else result_data,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
@@ -192,3 +175,9 @@ class Recorder(OnlyHooks):
         """The runs are stored, or cannot be; unless something else broke before they were judged."""
         if "_journal" in vars(self):
             self._journal.close(keep=bool(self._unjudged))
+
+
+def _only_ours_judge(config: pytest.Config) -> bool:
+    """Whether results stay as they were reported: the project's own hook may change them at the end."""
+    hooked = config.hook.pytest_auepora_run_finished.get_hookimpls()
+    return all(type(impl.plugin).__module__.startswith(f"{__package__}.") for impl in hooked)

@@ -51,7 +51,6 @@ class AueporaSession:
     Attributes:
         running: the golden item whose function is being called.
         queue: those that will be run, where calls may be made ahead of time.
-        last_judged: a result, how it compares with its baseline, and what found that out.
     """
 
     running: pytest.Function
@@ -70,7 +69,6 @@ class AueporaSession:
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
         self._advisory: dict[Path, Mapping[str, str]] = {}
         self._judges: dict[tuple[Path, str], CaseJudge] = {}
-        self.last_judged: tuple[CaseResult, CaseComparison | None, CaseJudge] | None = None
         self._systems: dict[int, tuple[Any, System]] = {}
         self._provenance: dict[tuple[Path, int], tuple[System, dict[str, Any]]] = {}
         self.answers = Answers(self)
@@ -144,7 +142,7 @@ class AueporaSession:
             from ..evaluation.suite_setup import find_baseline
 
             try:
-                self._baselines[key] = find_baseline(suite, variant, self.options.override, large=suite.is_large)
+                self._baselines[key] = find_baseline(suite, variant, self.options.override)
             except BaselineError as exc:
                 from ..regression.baseline.model import BROKEN
 
@@ -179,8 +177,7 @@ class AueporaSession:
 
         if self.options.anchoring:
             return None
-        rows = suite.rows if suite.is_large else None
-        return load_anchor(self.baseline_path(suite, variant), suite.name, variant, rows=rows)
+        return load_anchor(self.baseline_path(suite, variant), suite.name, variant)
 
     def run(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Run:
         """Return an empty run of *suite*."""
@@ -225,7 +222,6 @@ class AueporaSession:
     def let_go(self) -> None:
         """Forget what was read for the run that is over."""
         self.queue = Queue(())
-        self.last_judged = None
         for read in (self._suites, self._baselines, self._judges):
             read.clear()
 
@@ -260,5 +256,4 @@ class AueporaSession:
             judge = self._judges[key] = CaseJudge(run, suite.policy, baseline, advisory, accepting=accepting)
         result, comparison = judge.judge(case, singles)
         self.project.redact(result)
-        self.last_judged = result, comparison, judge
         return result, comparison

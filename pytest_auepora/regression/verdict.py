@@ -33,7 +33,6 @@ from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
 
 if TYPE_CHECKING:
-    from .compare.table import ComparedTable
     from .statistics.repeats import VarianceSplit
 
 __all__ = ["GateOutcome", "Verdict", "judge"]
@@ -86,7 +85,6 @@ def judge(
     pruning: bool = False,
     calibrations: Path | None = None,
     anchor: Anchor | None = None,
-    known: ComparedTable | None = None,
 ) -> Verdict:
     """Judge *run*.
 
@@ -102,7 +100,6 @@ def judge(
         pruning: baseline cases and metrics that are gone are about to be dropped.
         calibrations: the folder of calibration files; what a judge says counts only as they allow.
         anchor: an older baseline, judged as well, also while accepting: that is when slow drift gets in.
-        known: how cases of a large run compare with the baseline, as far as that was found when they were judged.
     """
     out = Verdict(run.title, baseline_note=baseline_note)
     standing = standing_of(run.metrics, policy, calibrations)
@@ -110,7 +107,7 @@ def judge(
     for name, metric in metrics.items():
         out.aggregates[name] = aggregate(metric, run.scores_of(name))
     if baseline is not None:
-        out.comparison = compare(run, baseline, known)
+        out.comparison = compare(run, baseline)
         if accepting:
             settle(run, out.comparison, metrics)
     out.gates += [judge_gate(run, gate, metrics) for gate in with_error_gate(gates)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...core.types import EvaluationSample, Response
 from ...errors import Problem, did_you_mean
@@ -16,9 +16,6 @@ from .gates import Yardstick
 from .hash import content_hash
 from .model import GoldenCase
 from .source import Source
-
-if TYPE_CHECKING:
-    from ..spooled_cases import SpooledCases
 
 __all__ = ["LABEL_KEYS", "CaseReader"]
 
@@ -41,17 +38,13 @@ class CaseReader:
         defaults: Mapping[str, Any],
         thresholds: Mapping[str, tuple[Bound, ...]],
         top_k: int,
-        *,
-        large: int | None = None,
     ) -> None:
         self.source = source
         self.yardstick = yardstick
         self.defaults = defaults
         self.thresholds = thresholds
         self.top_k = top_k
-        self.large = large
         self.cases: dict[str, GoldenCase] = {}
-        self._spooled: SpooledCases | None = None
         self._bases: dict[str, _Base] = {}
         self._searched = 0
         self._misplaced: dict[int, str] = {}
@@ -75,8 +68,8 @@ class CaseReader:
         case_id = said.get("id")
         if case_id is None or "query" not in said:
             return
-        if self._has(case_id):
-            first = self._case(case_id).line
+        if case_id in self.cases:
+            first = self.cases[case_id].line
             self.source.bad(raw, "id", f"id {case_id!r} is already taken by the case on line {first}")
             return
         if self.defaults:
@@ -88,24 +81,7 @@ class CaseReader:
             self._bases[case_id] = _Base(base, case.line, raw if self.source is self._whole else None)
         elif not case.cluster:
             case.cluster = case_id  # what it is a variant of stands in the defaults, and is nobody
-        self._keep(case)
-
-    def _has(self, case_id: str) -> bool:
-        return case_id in self.cases if self._spooled is None else case_id in self._spooled.rows
-
-    def _case(self, case_id: str) -> GoldenCase:
-        return self.cases[case_id] if self._spooled is None else self._spooled[self._spooled.rows[case_id]]
-
-    def _keep(self, case: GoldenCase) -> None:
-        if self._spooled is not None:
-            self._spooled.append(case)
-            return
-        self.cases[case.id] = case
-        if self.large is not None and len(self.cases) > self.large:
-            from ..spooled_cases import SpooledCases
-
-            self._spooled = SpooledCases(self.cases.values())
-            self.cases.clear()
+        self.cases[case_id] = case
 
     def _make(self, case_id: str, said: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
         labels = {name: said[name] for name in _labels_among(tuple(said))}
@@ -156,23 +132,21 @@ class CaseReader:
     def finish(self) -> Sequence[GoldenCase]:
         """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""
         for case_id in self._bases:
-            case = self._case(case_id)
+            case = self.cases[case_id]
             if "variant_of" not in case.sample.labels:
                 continue
             root = self._root(case_id)
             if root != case_id:
                 case.sample.labels["variant_of"] = root
-            case.cluster = case.cluster or (self._case(root).cluster if root not in self._bases else root)
-            if self._spooled is not None:
-                self._spooled.replace(case)
+            case.cluster = case.cluster or (self.cases[root].cluster if root not in self._bases else root)
         if self._misplaced:
             self.source.problems += _placed(self.source.path, self._misplaced)
-        return tuple(self.cases.values()) if self._spooled is None else self._spooled
+        return tuple(self.cases.values())
 
     def _root(self, case_id: str) -> str:
         seen = [case_id]
         while (base := self._bases[seen[-1]].name if seen[-1] in self._bases else None) is not None:
-            if not self._has(base):
+            if base not in self.cases:
                 if len(seen) == 1:
                     self._complain(case_id, f"variant_of: there is no case {base!r}{self._near(base)}")
                 return case_id
@@ -185,8 +159,7 @@ class CaseReader:
     def _near(self, name: str) -> str:
         """Name cases that are called much the same; a search through all of them, not made for every slip of many."""
         self._searched += 1
-        known = self.cases if self._spooled is None else self._spooled.ids
-        return did_you_mean(name, known) if self._searched <= _MOST_SEARCHED else ""
+        return did_you_mean(name, self.cases) if self._searched <= _MOST_SEARCHED else ""
 
     def _complain(self, case_id: str, message: str) -> None:
         """Complain about what a case says it is a variant of."""

@@ -14,9 +14,7 @@ from .suite import build_suite
 __all__ = ["load_golden_yaml"]
 
 
-def load_golden_yaml(
-    path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES, large: int | None = None
-) -> GoldenSuite:
+def load_golden_yaml(path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
     """Read a golden file; see `golden.load_golden`."""
     source = Source.load(path, max_bytes, "or write it as JSON Lines, of which `auepora score` takes more")
     root = load_yaml(source)
@@ -29,4 +27,4 @@ def load_golden_yaml(
         raise source.error()
     said = SUITE.read_mapping(root, source)
     cases = [(source, said.get("cases", []))]
-    return build_suite(source, registry, path=path, raw=root, said=said, cases=cases, large=large)
+    return build_suite(source, registry, path=path, raw=root, said=said, cases=cases)

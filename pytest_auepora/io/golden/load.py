@@ -13,16 +13,13 @@ from .source import MAX_BYTES
 __all__ = ["MAX_BYTES", "GoldenCase", "GoldenSuite", "load_golden"]
 
 
-def load_golden(
-    path: str | Path, registry: Registry | None = None, *, max_bytes: int = MAX_BYTES, large: int | None = None
-) -> GoldenSuite:
+def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
     """Read the golden file at *path*: ``.yaml``, ``.yml`` or ``.jsonl``.
 
     Args:
         path: the file.
         registry: the metrics there are; those of this package by default.
         max_bytes: how large the file may be.
-        large: more cases than this do not stay in memory: they are `SpooledCases`.
 
     Raises:
         GoldenFileError: all that is wrong with the file, each complaint with its line and column.
@@ -30,17 +27,17 @@ def load_golden(
     path = Path(path)
     registry = registry if registry is not None else Registry()
     with garbage_collection_paused(all_kept=True):
-        return _load(path, registry, max_bytes, large)
+        return _load(path, registry, max_bytes)
 
 
-def _load(path: Path, registry: Registry, max_bytes: int, large: int | None) -> GoldenSuite:
+def _load(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
     suffix = path.suffix.lower()
     if suffix in (".yaml", ".yml"):
         from .from_yaml import load_golden_yaml
 
-        return load_golden_yaml(path, registry, max_bytes=max_bytes, large=large)
+        return load_golden_yaml(path, registry, max_bytes=max_bytes)
     if suffix == ".jsonl":
         from ..jsonl import load_golden_jsonl
 
-        return load_golden_jsonl(path, registry, max_bytes=max_bytes, large=large)
+        return load_golden_jsonl(path, registry, max_bytes=max_bytes)
     raise GoldenFileError([Problem(str(path), 0, 0, "a golden file ends in .yaml, .yml or .jsonl")])

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any
 
 from ...core.by_fields import ByFields
 from ...core.types import EvaluationSample
 from ...regression.policy import RegressionPolicy
 from ...regression.thresholds import Bound, Gate
 
-if TYPE_CHECKING:
-    from ..spooled_cases import SpooledCases
-
-__all__ = ["LARGE", "GoldenCase", "GoldenSuite"]
-
-LARGE = 5_000
-"""Of a suite of more cases not all that was measured stays in memory."""
+__all__ = ["GoldenCase", "GoldenSuite"]
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -72,10 +66,7 @@ class GoldenCase(ByFields):
 
 @dataclass(eq=False, repr=False, slots=True)
 class GoldenSuite(ByFields):
-    """All cases of one golden file, and how they are to be judged.
-
-    ``cases`` are a tuple, or `SpooledCases` where there are too many for the memory.
-    """
+    """All cases of one golden file, and how they are to be judged."""
 
     name: str
     path: Path
@@ -92,25 +83,8 @@ class GoldenSuite(ByFields):
     owners: dict[str, str] = field(default_factory=dict)
 
     @property
-    def is_large(self) -> bool:
-        """Whether there are too many cases to hold all that is measured in memory."""
-        return len(self.cases) > LARGE
-
-    @property
-    def ids(self) -> Sequence[str]:
-        """The ids of all cases, in file order."""
-        return self.cases.ids if _are_spooled(self.cases) else [case.id for case in self.cases]
-
-    @property
-    def rows(self) -> Mapping[str, int]:
-        """Where each case stands in ``cases``, by id."""
-        return self.cases.rows if _are_spooled(self.cases) else {case.id: i for i, case in enumerate(self.cases)}
-
-    @property
-    def skipped(self) -> Iterable[GoldenCase]:
+    def skipped(self) -> list[GoldenCase]:
         """The cases that are not run."""
-        if _are_spooled(self.cases):
-            return (self.cases[row] for row in self.cases.skipped)
         return [case for case in self.cases if case.skip is not None]
 
     def case(self, case_id: str) -> GoldenCase:
@@ -119,8 +93,6 @@ class GoldenSuite(ByFields):
         Raises:
             KeyError: there is none.
         """
-        if _are_spooled(self.cases):
-            return self.cases[self.cases.rows[case_id]]
         for case in self.cases:
             if case.id == case_id:
                 return case
@@ -129,7 +101,3 @@ class GoldenSuite(ByFields):
     def samples(self) -> list[EvaluationSample]:
         """The samples of all cases, in file order."""
         return [case.sample for case in self.cases]
-
-
-def _are_spooled(cases: Sequence[GoldenCase]) -> TypeGuard[SpooledCases]:
-    return not isinstance(cases, (tuple, list))

@@ -26,7 +26,7 @@ DEFAULT_METRICS = (
 
 def build_suite(
     source: Source, registry: Registry, *, path: Path, raw: dict[str, Any], said: dict[str, Any],
-    cases: Iterable[tuple[Source, list[Any]]], large: int | None = None,
+    cases: Iterable[tuple[Source, list[Any]]],
 ) -> GoldenSuite:  # fmt: skip
     """Put a suite together.
 
@@ -38,7 +38,6 @@ def build_suite(
         said: what reading *raw* with `fields.SUITE` or `fields.HEADER` gave.
         cases: the cases as they stand, part by part, each with its source; *source* itself, or one that is gone when
             the next is asked for.
-        large: more cases than this do not stay in memory.
 
     Raises:
         GoldenFileError: anything was complained about, now or before.
@@ -48,7 +47,7 @@ def build_suite(
     owner = said.get("owner", "")
     top_k = said.get("top_k") or _deepest(metrics)
     inherited = _case_thresholds(said, yardstick)
-    reader = CaseReader(source, yardstick, said.get("defaults", {}), inherited, top_k, large=large)
+    reader = CaseReader(source, yardstick, said.get("defaults", {}), inherited, top_k)
     for part, some in cases:
         reader.read_part(part, some)
     read = reader.finish()

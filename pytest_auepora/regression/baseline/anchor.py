@@ -35,10 +35,10 @@ def anchor_path(baseline: Path) -> Path:
     return baseline.with_name(f"{baseline.name.removesuffix('.json')}.anchor.json")
 
 
-def load_anchor(baseline: Path, suite: str, variant: str = "", *, rows: Mapping[str, int] | None = None) -> Anchor:
-    """Read the anchor beside *baseline*, if there is one; *rows* as `load_baseline` takes them."""
+def load_anchor(baseline: Path, suite: str, variant: str = "") -> Anchor:
+    """Read the anchor beside *baseline*, if there is one."""
     try:
-        return Anchor(load_baseline(anchor_path(baseline), suite, variant, rows=rows))
+        return Anchor(load_baseline(anchor_path(baseline), suite, variant))
     except BaselineError as exc:
         return Anchor(problem=str(exc).replace("--auepora-update", "--auepora-anchor"))
 

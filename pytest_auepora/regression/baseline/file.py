@@ -47,23 +47,19 @@ def changing(path: Path) -> Iterator[None]:
         raise BaselineError(str(exc)) from exc
 
 
-def load_baseline(
-    path: Path, suite: str, variant: str = "", *, rows: Mapping[str, int] | None = None
-) -> Baseline | None:
+def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
     """Read *path*; None where there is no such file.
 
     Args:
         path: the file.
         suite: whose baseline it should be.
         variant: of which configuration.
-        rows: the cases of a large suite by number; the blocks of its baseline do not stay in memory.
 
     Raises:
         BaselineError: the file is not a baseline, cut short, in conflict, of a newer format, or of
             another suite or configuration.
     """
-    found = _of_large_suite(path, rows) if rows is not None else None
-    found = found or _load(path)
+    found = _load(path)
     if found is not None and (found.suite, found.variant) != (suite, variant):
         raise BaselineError(
             f"{path}: the baseline of {_title(found.suite, found.variant)}, wanted is {_title(suite, variant)}; "
@@ -82,17 +78,6 @@ def _load(path: Path) -> Baseline | None:
     except OSError as exc:
         raise BaselineError(f"{path}: cannot be read: {exc.strerror or exc}") from None
     return parse_baseline(text, str(path))
-
-
-def _of_large_suite(path: Path, rows: Mapping[str, int]) -> Baseline | None:
-    from .spooled import read_by_case
-
-    if (read := read_by_case(path, rows)) is None:
-        return None  # what it is instead, the reader of whole files says
-    raw, cases = read
-    found = _checked(raw, str(path))
-    found.cases = cases
-    return found
 
 
 def _title(suite: str, variant: str) -> str:

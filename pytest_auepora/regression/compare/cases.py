@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import Any, Literal
 
 from ...core.by_fields import ByFields, Fixed
-from ...core.run import CaseResult, MetricInfo, Run, in_columns
+from ...core.run import CaseResult, MetricInfo, Run
 from ..baseline.model import RESOLUTION, Baseline, BaselineCase, match_of
 from .comparability import changed_since, incomparable_metrics
-
-if TYPE_CHECKING:
-    from .table import ChangeColumn, ComparedTable
 
 __all__ = [
     "CaseComparison",
@@ -25,7 +22,6 @@ __all__ = [
     "compare",
     "compare_case",
     "flip_of",
-    "is_column",
 ]
 
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
@@ -96,45 +92,31 @@ class MetricChange(Fixed):
 class Comparison(ByFields):
     """A run against a baseline.
 
-    ``cases`` are a dictionary, or for a large run a `ComparedTable`; `set_change` changes either.  ``vanished`` are
-    baseline cases that the golden suite no longer has, with the id of a new case of the same content where there is
-    one.  ``incomparable`` are metrics with what changed about them.  ``aggregates`` are the changes of metrics whose
-    aggregate is no mean; see `measurements`.
+    ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the same content
+    where there is one.  ``incomparable`` are metrics with what changed about them.  ``aggregates`` are the changes of
+    metrics whose aggregate is no mean; see `measurements`.
     """
 
-    cases: Mapping[str, CaseComparison] = field(default_factory=dict)
+    cases: dict[str, CaseComparison] = field(default_factory=dict)
     vanished: dict[str, str | None] = field(default_factory=dict)
     incomparable: dict[str, str] = field(default_factory=dict)
     lost_metrics: tuple[str, ...] = ()
     aggregates: dict[str, MetricChange] = field(default_factory=dict)
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
-    def set_change(self, case_id: str, name: str, change: ScoreChange) -> None:
-        """Say how a case changed in a metric of which its own scores tell nothing."""
-        if _is_table(self.cases):
-            self.cases.set_change(case_id, name, change)
-        else:
-            self.cases[case_id].changes[name] = change
-
     @property
     def repeated(self) -> bool:
         """Whether any case was asked several times for the baseline."""
-        if _is_table(self.cases):
-            return self.cases.repeated
         return any(c.before is not None and c.before.repeats > 1 for c in self.cases.values())
 
     @property
     def lost(self) -> dict[str, dict[str, str]]:
         """What metrics of which cases were numbers and no longer are, with the reasons."""
-        if _is_table(self.cases):
-            return self.cases.lost()
         return {i: c.lost for i, c in self.cases.items() if c.lost}
 
     @property
     def apart(self) -> dict[str, str]:
         """Why the metrics of retrieval of which cases do not compare."""
-        if _is_table(self.cases):
-            return self.cases.apart()
         return {i: c.apart for i, c in self.cases.items() if c.apart}
 
     def count(self) -> Counter[str]:
@@ -152,25 +134,11 @@ class Comparison(ByFields):
 
     def changes_of(self, name: str) -> Mapping[str, ScoreChange]:
         """The changes of one metric, by case."""
-        if _is_table(self.cases):
-            return self.cases.changes_of(name)
         return {i: c.changes[name] for i, c in self.cases.items() if name in c.changes}
-
-
-def _is_table(cases: Mapping[str, CaseComparison]) -> TypeGuard[ComparedTable]:
-    """Whether they are those of a large run, which are kept in columns."""
-    return not isinstance(cases, dict)
-
-
-def is_column(changes: Mapping[str, ScoreChange]) -> TypeGuard[ChangeColumn]:
-    """Whether they are those of a large run, which are made when they are read."""
-    return not isinstance(changes, dict)
 
 
 def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
     """Return the means of one metric over some cases, at least one."""
-    if is_column(pairs):
-        return pairs.change()
     n = len(pairs)
     return MetricChange(
         n,
@@ -181,24 +149,16 @@ def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
     )
 
 
-def compare(run: Run, baseline: Baseline, found: ComparedTable | None = None) -> Comparison:
-    """Pair *run* with *baseline*; of a large run some cases may be *found* already to compare so."""
+def compare(run: Run, baseline: Baseline) -> Comparison:
+    """Pair *run* with *baseline*, case by case."""
     out = Comparison(
         incomparable=incomparable_metrics(run, baseline),
         provenance=changed_since(baseline, run),
     )
-
-    def paired(case_id: str, result: CaseResult) -> CaseComparison:
-        return compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
-
-    if in_columns(run.cases):
-        from .table import ComparedTable
-
-        if found is None or not found.is_of(run.cases, baseline.cases, out.incomparable):
-            found = ComparedTable(run.cases, baseline.cases, out.incomparable)
-        out.cases = found.completed(paired)
-    else:
-        out.cases = {case_id: paired(case_id, result) for case_id, result in run.cases.items()}
+    out.cases = {
+        case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
+        for case_id, result in run.cases.items()
+    }
     known = run.cases if run.is_full else set(run.expected_ids or run.cases)
     if vanished := [case_id for case_id in baseline.cases if case_id not in known]:
         by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
@@ -223,10 +183,10 @@ def compare_case(
     out = CaseComparison(result.case_id, flip_of(before, result), before=before)
     if result.state != "error" and before.match != (match := match_of(result)):
         out.apart = f"chunker_version_match {before.match} → {match}"
-    score_of, changes, apart = result.score_of, out.changes, out.apart
+    scores, changes, apart = result.scores, out.changes, out.apart
     otherwise_timed = before.concurrency != result.concurrency
     for name, old in before.scores.items():
-        score, info = score_of(name), metrics.get(name)
+        score, info = scores.get(name), metrics.get(name)
         if old is None or score is None or info is None or name in incomparable:
             continue
         if not info.baselined or (apart and info.target.startswith("RETRIEVAL")):

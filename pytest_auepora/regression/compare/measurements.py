@@ -106,7 +106,7 @@ def _behind(comparison: Comparison, name: str, metric: Metric, pairs: Pairs) -> 
     for case_id in sorted({*before, *after} & {*before} & {*after}):
         gain = after[case_id] - before[case_id]
         change = ScoreChange(before[case_id], after[case_id], 0.0 if abs(gain) <= RESOLUTION else gain)
-        comparison.set_change(case_id, name, change)
+        comparison.cases[case_id].changes[name] = change
 
 
 def _was_measured(run: Run, comparison: Comparison, name: str) -> bool:

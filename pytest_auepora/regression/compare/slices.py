@@ -10,7 +10,7 @@ from ...core.run import CaseResult, Run
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
 from ..statistics.precision import count_clusters
 from ..thresholds import sliced
-from .cases import Comparison, MetricChange, ScoreChange, change_over, is_column
+from .cases import Comparison, MetricChange, ScoreChange, change_over
 from .measurements import is_apart
 
 __all__ = ["Part", "in_slice", "is_too_small", "parts_of", "slice_notes"]
@@ -32,8 +32,6 @@ class Part(NamedTuple):
     @property
     def gains(self) -> Mapping[str, float]:
         """The gains alone."""
-        if is_column(self.changes):
-            return self.changes.gains()
         return {i: change.gain for i, change in self.changes.items()}
 
     @property
@@ -96,8 +94,6 @@ def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list
 
 
 def _among(changes: Mapping[str, ScoreChange], ids: Collection[str]) -> Mapping[str, ScoreChange]:
-    if is_column(changes):
-        return changes.among(ids)
     return {i: change for i, change in changes.items() if i in ids}
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 from ...core.by_fields import ByFields
 from ...core.metrics_base import Metric
 from ...core.run import CaseResult, Run
-from ...core.scores import Score, Scores
+from ...core.scores import Score, ScoreList
 from ...core.scoring import aggregate
 from ...errors import without_case
 from ..compare.slices import in_slice
@@ -110,7 +110,7 @@ def _ran(run: Run, gate: Gate) -> Iterator[CaseResult]:
     return (c for c in cases if in_slice(c, gate.slice)) if gate.slice else cases
 
 
-def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Scores, run: Run) -> GateOutcome:
+def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: ScoreList, run: Run) -> GateOutcome:
     out.n = len(scores.measured)
     n_error = sum(s.state == "error" for s in scores)
     if not out.n:
@@ -125,7 +125,7 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: Scores, 
     return _settle(out, gate.bound, n_error)
 
 
-def _why_nothing(scores: Scores) -> str:
+def _why_nothing(scores: ScoreList) -> str:
     """An error, if there is one: beside an outage it does not matter which labels are missing."""
     failed = ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error")
     errors = Counter(without_case(s.reason.partition("\n")[0], i) for i, s in failed)
@@ -146,7 +146,7 @@ def errored_words(n_error: int) -> str:
     return f"{n_error} errored and {'counts' if n_error == 1 else 'count'} as the worst value"
 
 
-def _counted(scores: Scores) -> Iterator[tuple[str, Score]]:
+def _counted(scores: ScoreList) -> Iterator[tuple[str, Score]]:
     """The scores that have something to count with, by case: numbers and errors."""
     return ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error" or s.value is not None)
 
@@ -155,7 +155,7 @@ def _value(score: Score, metric: Metric) -> float:
     return metric.worst if score.value is None else score.value
 
 
-def _statistic(gate: Gate, metric: Metric, scores: Scores, run: Run) -> float | None:
+def _statistic(gate: Gate, metric: Metric, scores: ScoreList, run: Run) -> float | None:
     values = sorted(_value(s, metric) for _, s in _counted(scores))
     if not values or not all(map(math.isfinite, values)):
         return None

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
-import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_auepora.cli.report import summary_text
-from pytest_auepora.core import score_codes
 from pytest_auepora.errors import AueporaError, GoldenFileError, UnsendableError
 from pytest_auepora.evaluation import recorded
 from pytest_auepora.evaluation.recorded import score_recorded
-from pytest_auepora.evaluation.suite import Evaluation, evaluate
-from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.history.verdicts import verdict_text
+from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.io import streams
-from pytest_auepora.io.golden import model as golden_model
-from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.regression.baseline.accept import accept
-from pytest_auepora.regression.baseline.file import baseline_path
-from pytest_auepora.reporting.csv_report import write_csv
-from pytest_auepora.reporting.formats import report_text
 
 from ..io.parquet_rows import rows_taken
 from .deadly import Deadly, InBatches, Locked
@@ -60,7 +48,7 @@ def test_it_is_the_run_of_the_library_wherever_it_is_scored(tmp_path: Path) -> N
 def test_texts_of_a_large_suite_are_dropped_and_numbers_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     suite, outputs = golden(tmp_path, 60), written(tmp_path, answers(60))
     small = score_recorded(suite, outputs)
-    monkeypatch.setattr(golden_model, "LARGE", 50)
+    monkeypatch.setattr(recorded, "LARGE", 50)
     monkeypatch.setattr(recorded, "SHOWN", 3)
     large = score_recorded(suite, outputs)
     assert large.verdict == small.verdict
@@ -70,102 +58,6 @@ def test_texts_of_a_large_suite_are_dropped_and_numbers_stay(tmp_path: Path, mon
     slim = large.run.cases["c7"]
     assert (slim.query, slim.expected, slim.outputs) == ("", {}, {"timings": {"end_to_end": 0.7}})
     assert {n: s.value for n, s in slim.scores.items()} == {n: s.value for n, s in small.run.cases["c7"].scores.items()}
-
-
-def test_what_cases_say_alike_is_kept_once_and_what_only_looks_equal_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    head = {"suite": "kept", "metrics": ["recall@5", "bleu"], "case_thresholds": {"recall@5": ">= 0"}}
-    said: list[Any] = [1, 1.0, True, 1, 1.0, True]
-    cases = [
-        {"id": f"c{n}", "query": "q?", "relevant_docs": ["d"], "reference_answer": "it is", "labels": {"level": level}}
-        for n, level in enumerate(said)
-    ]
-    path = tmp_path / "kept.golden.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in [head, *cases]), encoding="utf-8")
-    rows = [{"id": c["id"], "answer": "it is", "documents": [{"id": "d"}]} for c in cases]
-    outputs = written(tmp_path, rows)
-    small = score_recorded(load_golden(path), outputs)
-    monkeypatch.setattr(golden_model, "LARGE", 5)
-    for remembered in (1_000, 1):  # whatever is not kept in memory
-        monkeypatch.setattr(score_codes, "_MOST_ALIKE", remembered)
-        large = score_recorded(load_golden(path), outputs)
-        assert large.verdict == small.verdict
-        for case_id, slim in large.run.cases.items():
-            full = small.run.cases[case_id]
-            assert repr((slim.labels, slim.extra, slim.ranks)) == repr((full.labels, full.extra, full.ranks))
-            assert repr([(s.state, s.value, s.reason, s.data) for s in slim.scores.values()]) == repr(
-                [(s.state, s.value, s.reason, s.data) for s in full.scores.values()]
-            )
-
-
-def _told(done: Evaluation, place: Path) -> list[Any]:
-    runs, verdicts = [done.run], [done.verdict]
-    store = HistoryStore(place)
-    run_id = store.add(done.run, done.verdict)
-    reports = {kind: report_text(kind, runs, verdicts) for kind in ("md", "json", "csv", "summary", "gitlab")}
-    kept = store.load(run_id), store.aggregate(run_id), store.verdict(run_id)
-    return [summary_text(runs, verdicts), reports, kept, verdict_text(done.verdict), done.verdict]
-
-
-@pytest.mark.parametrize("before", ["none", "other", "same"])
-def test_a_large_suite_is_told_and_kept_as_a_small_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str
-) -> None:
-    """Results and comparisons lie in columns then; whatever reads them must find the same, but for texts."""
-    monkeypatch.setattr(recorded, "_slim", lambda result: None)
-    suite = golden(tmp_path, 60, changed=False)
-    if before != "none":
-        rows = answers(60)
-        if before == "other":
-            rows = [{**row, "answer": "it is so"} if n % 4 else row for n, row in enumerate(rows)]
-            rows[20]["answer"] = "nothing at all"
-        anchor = accept(
-            baseline_path(suite.path, "big", ""), score_recorded(suite, written(tmp_path, rows)).run, ["all"]
-        )
-        anchor.path.with_name("big.anchor.json").write_bytes(anchor.path.read_bytes())
-        suite = golden(tmp_path, 60, changed=before == "other")
-    ids = set(suite.ids)
-    now = answers(60)[::-1]
-    now[12] = {"id": now[12]["id"], "error": "x"}
-    outputs = written(tmp_path, [{**row, "id": row["id"] if row["id"] in ids else "renamed"} for row in now])
-    told: list[Any] = []
-    for large in (60, 59):
-        suite = load_golden(suite.path, large=large)
-        assert isinstance(suite.cases, tuple) == (large == 60)
-        monkeypatch.setattr(golden_model, "LARGE", large)
-        done = score_recorded(suite, outputs)
-        assert isinstance(done.run.cases, dict) == (large == 60)
-        assert done.baseline is None or isinstance(done.baseline.cases, dict) == (large == 60)
-        told.append(_told(done, tmp_path / f"{large}.db"))
-    assert told[0] == told[1]
-    if before == "other":
-        comparison = told[1][-1].comparison
-        assert {*comparison.count()} == {"unchanged", "fixed", "new", "changed", "errored", "skipped", "newly failing"}
-
-
-class _Nowhere(io.StringIO):
-    def write(self, text: str) -> int:
-        return len(text)
-
-
-def test_a_case_more_takes_some_hundred_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the golden file to the files that are written; metrics of text would remember some thousand texts."""
-    monkeypatch.setattr(golden_model, "LARGE", 50)
-    peaks = []
-    for size in (60, 500, 1000):  # the first time imports much
-        outputs = written(tmp_path, [row for row in answers(size, 400) if row["id"] != "c2"])
-        path = golden(tmp_path, size, metrics=["recall@5", "ndcg@10"]).path
-        accept(baseline_path(path, "big", ""), score_recorded(load_golden(path), outputs).run, ["all"])
-        tracemalloc.start()
-        done = score_recorded(load_golden(path, large=50), outputs)
-        assert done.verdict.aggregates["recall@5"].n == size - 2
-        write_csv(_Nowhere(), [done.run])
-        summary_text([done.run], [done.verdict])
-        HistoryStore(tmp_path / f"{size}.db").add(done.run, done.verdict)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[2] - peaks[1] < 1000 * 500, peaks
 
 
 def test_a_batch_lost_with_its_worker_is_errors_and_the_others_count(tmp_path: Path) -> None:

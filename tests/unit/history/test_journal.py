@@ -90,22 +90,6 @@ def test_results_are_read_back_in_any_order_and_of_any_length(tmp_path: Path) ->
     journal.close()
 
 
-def test_of_a_run_whose_results_are_copied_the_text_goes_by_case(tmp_path: Path) -> None:
-    first, second, *_ = a_run().cases.values()
-    journal = Journal(tmp_path, STARTED)
-    journal.begin(Run("shop"), copied=True)
-    journal.begin(Run("shop", variant="bm25"))
-    for variant in ("", "bm25"):
-        journal.add("", variant, CaseResult(first.case_id, state="error"), None, {})
-        journal.add("", variant, first, None, {})
-    again = CaseResult.from_dict(first.to_dict())
-    again.query = "not what was written"
-    assert journal.text_of("", "", again) == result_data(first)
-    assert journal.text_of("", "bm25", again) == result_data(again)
-    assert journal.text_of("", "", second) == result_data(second)
-    journal.close()
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> HistoryStore:
     return HistoryStore(tmp_path / "history.sqlite")
