@@ -1,4 +1,4 @@
-"""The labels of golden files against a corpus in a file: what ``pytest --auepora-check`` does, without pytest."""
+"""The labels of golden files against a corpus in a file: ``pytest --auepora-labels check`` without pytest."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _size(recording: Apart, cap: int) -> int:
 
 def _cut(parts: Parts, excess: int, cap: int) -> None:
     """Take the largest texts out until *excess* characters are gone."""
-    reason = f"was not recorded: the answer with its documents is larger than auepora_record_cap = {cap}"
+    reason = f"was not recorded: the answer with its documents is larger than auepora_keep = characters={cap}"
     sizes = {path: len(dumps(value)) for path, value in parts.pieces().items()}
     for path in sorted(sizes, key=lambda p: sizes[p], reverse=True):
         if excess <= 0:

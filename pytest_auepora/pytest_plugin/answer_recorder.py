@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-
-import pytest
 
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult
 from ..core.types import SystemOutputs
 from ..evaluation.document_texts import Recording
-from ..evaluation.recording import CAP, RecordedAnswer, record
+from ..evaluation.recording import RecordedAnswer, record
 from ..io.golden.load import GoldenCase
 from .session import AueporaSession
 
@@ -18,23 +17,16 @@ __all__ = ["Keeper", "make_keeper"]
 
 
 def make_keeper(session: AueporaSession) -> Keeper | None:
-    """Return what records answers, or None where none are to be kept: no history, a replay, a cap of 0."""
+    """Return what records answers, or None where none are to be kept: no history, a replay, ``answers=none``."""
     from .history_recorder import history_place
 
     config = session.config
-    cap = _cap(config)
-    if not cap or not config.pluginmanager.hasplugin("auepora-collecting") or history_place(config) is None:
+    keep = session.options.keep
+    if keep.answers == 0 or not config.pluginmanager.hasplugin("auepora-collecting") or history_place(config) is None:
         return None
     if session.answers.asks_nothing:
         return None  # the run that is replayed has them
-    return Keeper(session, cap)
-
-
-def _cap(config: pytest.Config) -> int:
-    text = config.getini("auepora_record_cap") or str(CAP)
-    if not text.isdecimal():
-        raise pytest.UsageError(f"auepora_record_cap is a number of characters, 0 for no recording, got {text!r}")
-    return int(text)
+    return Keeper(session, sys.maxsize if keep.characters is None else keep.characters)
 
 
 class Keeper:

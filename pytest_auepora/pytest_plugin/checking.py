@@ -1,4 +1,4 @@
-"""``--auepora-check`` and ``--auepora-reanchor``: the labels of golden cases against the corpus, without a call."""
+"""``--auepora-labels check`` and ``repair``: the labels of golden cases against the corpus, without a call."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Checked", "Checking", "Report", "check_labels", "check_labels_async", "configure"]
 
 _RUNS_CASES = (
-    "auepora_update", "auepora_prune", "auepora_anchor", "auepora_replay", "auepora_resume", "auepora_suggest",
-    "auepora_report",
+    "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
 )  # fmt: skip
 _CHECKED: pytest.StashKey[Checked] = pytest.StashKey()
 _ATTRIBUTE = "auepora_labels"
@@ -46,7 +45,7 @@ def configure(config: pytest.Config) -> None:
     for name in _RUNS_CASES:
         if config.getoption(name):
             option = f"--{name.replace('_', '-')}"
-            raise pytest.UsageError(f"{option} is about a run, --auepora-check and --auepora-reanchor run no case")
+            raise pytest.UsageError(f"{option} is about a run, --auepora-labels check and repair run no case")
     session_of(config).labels.read_options()
     config.pluginmanager.register(Collecting(config), "auepora-collecting")
     config.pluginmanager.register(Checking(config), "auepora-checking")
@@ -68,7 +67,7 @@ def check_labels(session: AueporaSession) -> None:
     except AueporaError as exc:
         pytest.fail(str(exc), pytrace=False)
     item.stash[_CHECKED] = Checked(session.relative(suite.path), variant_of(item), labels)
-    mended = repairs(labels) if item.config.getoption("auepora_reanchor") else {}
+    mended = repairs(labels) if session.options.repairing else {}
     if bad := [one for one in labels if one.finding.moved and one.index not in mended]:
         from ..reporting.terminal.labels import moved_text
 
@@ -132,7 +131,7 @@ class Report(OnlyHooks):
 
     @property
     def _rewriting(self) -> bool:
-        return bool(self.config.getoption("auepora_reanchor"))
+        return self.config.stash[SESSION].options.repairing
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in what was found about a case."""

@@ -14,7 +14,7 @@ import pytest
 
 from ..errors import BaselineError
 from .collect import SUFFIXES
-from .entry import SWITCHES
+from .entry import is_asked_for
 from .keys import OUT_OF_SIGHT, SESSION
 from .plugin_base import OnlyHooks
 from .provenance import Conditions
@@ -216,8 +216,7 @@ class Judge(OnlyHooks):
         """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
         option = self.config.option
         chosen = option.keyword or option.markexpr or getattr(option, "lf", False)  # absent without the cache plugin
-        asked = any(getattr(option, name) for name in SWITCHES)
-        if self.runs or chosen or not asked or self.crashed or self.unmeasured or not self.complete:
+        if self.runs or chosen or not is_asked_for(self.config) or self.crashed or self.unmeasured or not self.complete:
             return []
         globs = " ".join(self.config.getini("auepora_files"))
         message = (

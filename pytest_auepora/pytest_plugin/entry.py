@@ -18,20 +18,15 @@ if TYPE_CHECKING:
 _UPDATE = "--auepora-update"
 _SUGGEST = "--auepora-suggest"
 _REPLAY, _RESUME = "--auepora-replay", "--auepora-resume"
-_INTENTS = ("all", "new", "improved")
-SWITCHES = (
-    "auepora", "auepora_update", "auepora_anchor", "auepora_replay", "auepora_resume", "auepora_report",
-    "auepora_suggest",
-)  # fmt: skip
-"""Options that each ask for golden cases."""
+UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
+LABEL_WORDS = ("check", "repair", "strict")
+KEEP = ("runs=200", "answers=20", "characters=1000000")
 _RUN = r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?"  # else it is a path
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare options and ini keys."""
-    group = parser.getgroup("auepora", "RAG regression tests")
-    _add_options(group.addoption)
-    _add_label_options(group.addoption)
+    _add_options(parser.getgroup("auepora", "RAG regression tests; each option but --auepora implies it").addoption)
     _add_ini_keys(parser.addini)
 
 
@@ -39,12 +34,8 @@ def _add_options(add: Callable[..., None]) -> None:
     add("--auepora", action="store_true", help="collect golden files, run their cases, judge the result")
     add(
         _UPDATE, nargs="?", const="all", metavar="WORDS",
-        help="accept results into the baseline (implies --auepora); WORDS: all (default), new, improved",
-    )  # fmt: skip
-    add("--auepora-prune", action="store_true", help="drop baseline cases the golden files no longer have (full runs)")
-    add(
-        "--auepora-anchor", action="store_true",
-        help="make this run the anchor, which later runs are held to as well (implies --auepora)",
+        help="accept results into the baseline; WORDS: all (default), new, improved; prune: drop cases that the golden "
+        "files no longer have (full runs); anchor: make this run the anchor, which later runs are held to as well",
     )  # fmt: skip
     add("--auepora-require-baseline", action="store_true", help="fail where a suite has no baseline (for CI)")
     add("--auepora-baseline", metavar="PATH", help="directory or .json file to use instead of __baselines__/")
@@ -52,31 +43,29 @@ def _add_options(add: Callable[..., None]) -> None:
     add("--auepora-repeat", type=int, metavar="N", help="ask each case N times")
     add(
         _SUGGEST, nargs="?", const="-", metavar="FILE",
-        help="ask each case 5 times and suggest repeats, thresholds and tolerances as YAML (implies --auepora)",
+        help="ask each case 5 times and suggest repeats, thresholds and tolerances as YAML",
     )  # fmt: skip
     add("--auepora-seed", type=int, metavar="N", help="seed random, numpy and torch before each call; one at a time")
     add("--auepora-timeout", type=float, metavar="SECONDS", help="give up on a single call after this long")
     add(
         _REPLAY, nargs="?", const="last", metavar="RUN",
-        help="judge the answers of an earlier run again, without any call (implies --auepora); RUN: an id or its "
-        "beginning, last (default), last~2",
+        help="judge the answers of an earlier run again, without any call; RUN: an id or its beginning, last "
+        "(default), last~2",
     )  # fmt: skip
     add(
         _RESUME, nargs="?", const="last", metavar="RUN",
-        help="take the answers that an earlier run has and call only for the rest (implies --auepora)",
+        help="take the answers that an earlier run has and call only for the rest",
     )  # fmt: skip
-    add("--auepora-no-history", action="store_true", help="do not keep the runs in .auepora/history.sqlite")
     add(
         "--auepora-report", action="append", metavar="KIND:FILE",
-        help="write a report (repeatable; implies --auepora); KIND: md, html, json, csv, summary, gitlab, matrix",
+        help="write a report (repeatable); KIND: md, html, json, csv, summary, gitlab, matrix",
     )  # fmt: skip
-
-
-def _add_label_options(add: Callable[..., None]) -> None:
-    add("--auepora-check", action="store_true", help="say which labels moved in the corpus; the system is not called")
-    add("--auepora-reanchor", action="store_true", help="as --auepora-check, and rewrite labels that provably moved")
-    add("--auepora-reanchor-from", metavar="FILE", help="the corpus before (JSONL: id, text): what old chunk ids said")
-    add("--auepora-strict-chunker-version", action="store_true", help="match labels that moved by chunk or not at all")
+    add(
+        "--auepora-labels", metavar="WORDS",
+        help="WORDS: check: report labels that moved in the corpus, without calling the system; repair: also rewrite "
+        "those that provably moved; strict: match labels that moved by chunk or not at all; old=FILE: the corpus "
+        "before (JSONL: id, text), which says what old chunk ids stood for",
+    )  # fmt: skip
 
 
 def _add_ini_keys(add: Callable[..., None]) -> None:
@@ -85,13 +74,15 @@ def _add_ini_keys(add: Callable[..., None]) -> None:
         default=["*.golden.yaml", "*.golden.yml", "*.golden.jsonl"],
     )  # fmt: skip
     add("auepora", "as if --auepora were always given", type="bool", default=False)
-    add("auepora_concurrency", "as --auepora-concurrency", default="")
-    add("auepora_timeout", "as --auepora-timeout", default="")
-    add("auepora_repeat", "as --auepora-repeat", default="")
-    add("auepora_seed", "as --auepora-seed", default="")
+    add("auepora_concurrency", "as --auepora-concurrency", type="int", default=None)
+    add("auepora_timeout", "as --auepora-timeout, in seconds", type="float", default=None)
     add("auepora_calibrations", "folder of calibrated judges instead of __calibrations__/", default="")
     add("auepora_history", "where runs are kept: a path, a URL for SQLAlchemy, or off", default="")
-    add("auepora_history_keep", "runs kept of each suite and configuration (default 200; 0: all)", default="")
+    add(
+        "auepora_keep", "how much of each suite and configuration is kept: runs, runs with their answers for a replay "
+        "(none: no answer is stored), characters of one answer with its documents; a number, or all", type="args",
+        default=list(KEEP),
+    )  # fmt: skip
     add("auepora_report", "as --auepora-report, relative to the rootdir", type="linelist", default=[])
     add(
         "auepora_github", "what GitHub Actions gets by itself: summary, annotations, or off", type="args",
@@ -99,11 +90,6 @@ def _add_ini_keys(add: Callable[..., None]) -> None:
     )  # fmt: skip
     add("auepora_junit_properties", "put scores into --junitxml as properties of cases", type="bool", default=False)
     add("auepora_reference", "the configuration that others are held against side by side", default="")
-    add(
-        "auepora_record_cap", "characters of one answer with its documents that are kept for a replay (default "
-        "1000000; 0: no answers are kept)", default="",
-    )  # fmt: skip
-    add("auepora_record_keep", "runs of which the answers are kept as well (default 20; 0: all)", default="")
     add("auepora_retry", "exceptions to retry: names or dotted paths", type="args", default=[])
 
 
@@ -116,7 +102,7 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
         if arg not in (_UPDATE, _REPLAY, _RESUME):
             continue
         word = args[i + 1] if args[i + 1 : i + 2] else "-"
-        if arg == _UPDATE and not set(word.split(",")) <= set(_INTENTS):
+        if arg == _UPDATE and not set(word.split(",")) <= set(UPDATE_WORDS):
             args[i] = f"{_UPDATE}=all"
         elif arg != _UPDATE:
             import re
@@ -134,16 +120,22 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Load the rest where it is asked for."""
     config.addinivalue_line("markers", "auepora(path): run the test once per case of a golden file (auepora_case)")
-    if config.getoption("auepora_check") or config.getoption("auepora_reanchor"):
+    words = (config.getoption("auepora_labels") or "").split(",")
+    if "check" in words or "repair" in words:
         _import_straight(config)
         from .checking import configure
 
         configure(config)
-    elif any(map(config.getoption, SWITCHES)) or config.getini("auepora"):
+    elif is_asked_for(config) or config.getini("auepora"):
         _import_straight(config)
         from .registration import configure
 
         configure(config)
+
+
+def is_asked_for(config: pytest.Config) -> bool:
+    """Whether any option of ours is given: each asks for golden cases, as none means anything without them."""
+    return any(given not in (None, False) for name, given in vars(config.option).items() if name.startswith("auepora"))
 
 
 def _import_straight(config: pytest.Config) -> None:

@@ -31,8 +31,6 @@ __all__ = ["Recorder", "history_place", "make_recorder"]
 
 def history_place(config: pytest.Config) -> str | Path | None:
     """Return where the runs of *config* are kept, or None where no history is wanted."""
-    if config.getoption("auepora_no_history"):
-        return None
     from ..history.places import find_place
 
     return find_place(config.getini("auepora_history"), config.rootpath)
@@ -42,21 +40,13 @@ def make_recorder(config: pytest.Config) -> Recorder | None:
     """Return what records the runs of *config*, or None where no history is wanted."""
     if (place := history_place(config)) is None:
         return None
-    from ..history import KEEP, KEEP_RECORDED
     from ..history.places import is_url
 
     if not is_url(place) and find_spec("_sqlite3") is None:  # else it would be noticed after the first answer
-        raise pytest.UsageError("this Python has no sqlite3 to keep runs with; --auepora-no-history does without")
+        raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
 
-    keep = _number(config, "auepora_history_keep", KEEP)
-    return Recorder(config, place, keep, _number(config, "auepora_record_keep", KEEP_RECORDED))
-
-
-def _number(config: pytest.Config, key: str, default: int) -> int:
-    text = config.getini(key) or str(default)
-    if not text.isdecimal():
-        raise pytest.UsageError(f"{key} is a number of runs, 0 for all, got {text!r}")
-    return int(text)
+    keep = config.stash[SESSION].options.keep
+    return Recorder(config, place, keep.runs or 0, keep.answers or 0)
 
 
 class Recorder(OnlyHooks):
@@ -65,8 +55,8 @@ class Recorder(OnlyHooks):
     Args:
         config: pytest's.
         place: where the history is.
-        keep: runs kept of each suite and configuration.
-        recorded: runs of which the answers are kept.
+        keep: runs kept of each suite and configuration; 0 is all.
+        recorded: runs of which the answers are kept; 0 is all.
     """
 
     def __init__(self, config: pytest.Config, place: str | Path, keep: int, recorded: int) -> None:
@@ -147,7 +137,7 @@ class Recorder(OnlyHooks):
         self._unjudged.discard(key)
         if cut := [*self._cut.pop(key, ())]:
             verdict.notes.append(
-                f"too large to be recorded in full (auepora_record_cap): the answers to {', '.join(cut[:5])}"
+                f"too large to be recorded in full (auepora_keep): the answers to {', '.join(cut[:5])}"
                 f"{' …' if len(cut) > 5 else ''}; new metrics over their texts cannot be replayed"
             )
         try:

@@ -45,7 +45,7 @@ class Labels:
 
     def __init__(self, session: AueporaSession) -> None:
         self.session = session
-        self.strict: bool = session.config.getoption("auepora_strict_chunker_version")
+        self.strict: bool = session.options.strict_labels
         self._given: dict[Path, tuple[Any, Corpus | None]] = {}
         self._hooked: dict[Path, Any] = {}
         self._places: dict[Path, dict[Slot, tuple[int, int]]] = {}
@@ -80,7 +80,7 @@ class Labels:
         return self._places[path]
 
     def read_options(self) -> None:
-        """Read the file that ``--auepora-reanchor-from`` names.
+        """Read the file that ``--auepora-labels old=FILE`` names.
 
         Raises:
             pytest.UsageError: it cannot be read.
@@ -89,16 +89,15 @@ class Labels:
 
     @cached_property
     def _old(self) -> list[Recall]:
-        """What ``--auepora-reanchor-from`` remembers."""
-        config = self.session.config
-        said = config.getoption("auepora_reanchor_from")
-        if not said:
+        """What ``--auepora-labels old=FILE`` remembers."""
+        options = self.session.options
+        if not options.old_corpus:
             return []
-        path = config.invocation_params.dir / said
+        path = options.config.invocation_params.dir / options.old_corpus
         try:
             return [corpus_recall(load_corpus(path), path)]
         except CorpusError as exc:
-            raise pytest.UsageError(f"--auepora-reanchor-from: {exc}") from None
+            raise pytest.UsageError(f"--auepora-labels old={options.old_corpus}: {exc}") from None
 
     def _recalls_of(self, suite: GoldenSuite) -> list[Recall]:
         if (found := self._recalls.get(suite.path)) is None:

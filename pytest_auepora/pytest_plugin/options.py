@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from ..errors import did_you_mean
+from .entry import KEEP, LABEL_WORDS, UPDATE_WORDS
 
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
 
-__all__ = ["OVERRIDE", "Options"]
+__all__ = ["OVERRIDE", "Keep", "Options"]
 
 TO_LEARN = 5
 """Answers to each case that a suggestion is made from, where ``--auepora-repeat`` does not say."""
 
 OVERRIDE = "auepora_baseline"
 """What a worker is told of ``--auepora-baseline``: a path from the rootdir, as it may stand in another folder."""
+
+
+class Keep(NamedTuple):
+    """How much of each suite and configuration the history keeps.
+
+    ``runs``, ``answers`` (runs whose answers are kept as well), ``characters`` (of one answer with its documents);
+    None is all of them.
+    """
+
+    runs: int | None
+    answers: int | None
+    characters: int | None
 
 
 class Options:
@@ -30,16 +43,21 @@ class Options:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.intents = self._intents()
-        self.prune: bool = config.getoption("auepora_prune")
-        self.anchoring: bool = config.getoption("auepora_anchor")
-        self.timeout: float | None = self._number("auepora_timeout", float)
-        self.concurrency: int | None = self._number("auepora_concurrency", int)
+        words = _words(config, "auepora_update", UPDATE_WORDS)
+        self.intents = frozenset(words) - {"prune", "anchor"}
+        self.prune = "prune" in words
+        self.anchoring = "anchor" in words
+        self.timeout: float | None = self._number("auepora_timeout")
+        self.concurrency: int | None = self._number("auepora_concurrency")
         self.retry = self._retry()
-        self.repeat: int | None = self._number("auepora_repeat", int)
+        self.repeat: int | None = self._number("auepora_repeat")
         self.suggest: str | None = config.getoption("auepora_suggest")
-        self.seed: int | None = self._number("auepora_seed", int, zero=True)
-        self.checking = bool(config.getoption("auepora_check") or config.getoption("auepora_reanchor"))
+        self.seed: int | None = self._number("auepora_seed", zero=True)
+        self.keep = self._keep()
+        self.old_corpus, labels = self._labels()
+        self.checking = "check" in labels or "repair" in labels
+        self.repairing = "repair" in labels
+        self.strict_labels = "strict" in labels
         self.override = self._override()
 
     @property
@@ -64,24 +82,37 @@ class Options:
         given = self.config.getoption("auepora_baseline")
         return self.config.invocation_params.dir / given if given else None
 
-    def _intents(self) -> frozenset[str]:
-        words = frozenset(filter(None, (self.config.getoption("auepora_update") or "").split(",")))
-        if not words:
-            return words
-        from ..regression.baseline.accept import INTENTS
+    def _labels(self) -> tuple[str, tuple[str, ...]]:
+        given: str | None = self.config.getoption("auepora_labels")
+        if given is None:
+            return "", ()
+        old = [word.removeprefix("old=") for word in given.split(",") if word.startswith("old=")]
+        words = _words(self.config, "auepora_labels", LABEL_WORDS, more="old=FILE")
+        if not words and not old:
+            raise pytest.UsageError(f"--auepora-labels: expected some of {', '.join(LABEL_WORDS)}, old=FILE")
+        return (old[-1] if old else ""), words
 
-        if unknown := words - set(INTENTS):
-            told = ", ".join(f"{word}{did_you_mean(word, INTENTS)}" for word in sorted(unknown))
-            raise pytest.UsageError(f"--auepora-update: unknown word {told}; there is {', '.join(INTENTS)}")
-        return words
+    def _keep(self) -> Keep:
+        """Read what of ``auepora_keep`` is given; the rest is as by default."""
+        found: dict[str, int | None] = dict.fromkeys(Keep._fields)
+        for word in (*KEEP, *self.config.getini("auepora_keep")):
+            name, _, text = word.partition("=")
+            number = int(text) if text.isdecimal() and len(text) < 16 else {"all": None, "none": 0}.get(text, -1)
+            if name not in found or number == -1 or (number == 0 and name != "answers"):
+                raise pytest.UsageError(
+                    f"auepora_keep = {word}: expected runs=N, answers=N or characters=N, where N is a number from 1 on "
+                    "or all; answers=none stores no answer"
+                )
+            found[name] = number
+        return Keep(**found)
 
-    def _number(self, name: str, kind: type[int] | type[float], *, zero: bool = False) -> Any:
+    def _number(self, name: str, *, zero: bool = False) -> Any:
         given = self.config.getoption(name)
-        if given is None and (text := self.config.getini(name)):
+        if given is None and name in ("auepora_concurrency", "auepora_timeout"):
             try:
-                given = kind(text)
-            except ValueError:
-                raise pytest.UsageError(f"{name} = {text}: expected a number") from None
+                given = self.config.getini(name)
+            except (ValueError, TypeError, pytest.UsageError) as exc:
+                raise pytest.UsageError(f"{name}: expected a number: {exc}") from None
         if given is not None and not (given > 0 or (zero and given == 0)):  # so put, it refuses nan
             wanted = "0 or more" if zero else "more than 0"
             raise pytest.UsageError(f"--{name.replace('_', '-')} {given}: expected {wanted}")
@@ -100,3 +131,13 @@ class Options:
                 f"auepora_retry = {' '.join(names)}: expected names of exception classes, with blanks between them, "
                 "such as RateLimitError openai.RateLimitError"
             ) from None
+
+
+def _words(config: pytest.Config, name: str, known: tuple[str, ...], more: str = "") -> tuple[str, ...]:
+    """Return the words of an option, in order."""
+    words = [word for word in (config.getoption(name) or "").split(",") if word]
+    option, plain = f"--{name.replace('_', '-')}", tuple(w for w in words if not (more and w.startswith("old=")))
+    if unknown := sorted(set(plain) - set(known)):
+        told = ", ".join(f"{word}{did_you_mean(word, known)}" for word in unknown)
+        raise pytest.UsageError(f"{option}: unknown word {told}; there is {', '.join([*known, *filter(None, [more])])}")
+    return plain

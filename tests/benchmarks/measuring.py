@@ -34,7 +34,7 @@ NO_PLUGIN = ("-p", "keyword")
 """A module of the standard library without hooks, for the other side of an idle run: whatever ``-p`` names, pytest
 reads what is known of every installed package, as it does by itself in every run not told which plugins to load."""
 GOLDEN = (*ENTRY, "--auepora")
-ACCEPT = (*ENTRY, "--auepora-update", "--auepora-no-history")
+ACCEPT = (*ENTRY, "--auepora-update", "-o", "auepora_history=off")
 PEER = "peer"
 """The goal of a row that shows what others cost."""
 FLOOR = "floor"

@@ -67,7 +67,7 @@ class Bench:
 
     def _run_apart(self, command: Command, program: str, arguments: list[str]) -> tuple[int, str]:
         start = {
-            "pytest": ["-m", "pytest", "-p", ENTRY, "-p", "no:cacheprovider", "--auepora-no-history"],
+            "pytest": ["-m", "pytest", "-p", ENTRY, "-p", "no:cacheprovider", "-o", "auepora_history=off"],
             "python": [],
             "auepora": ["-c", AUEPORA],
         }[program]

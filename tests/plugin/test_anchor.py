@@ -11,7 +11,7 @@ def test_the_anchor_is_written_on_request_and_survives_updates(project: Project)
     project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {case_max_drop: 1}\n")
     project.accept()
     assert not anchor.exists()
-    result = project.run("--auepora-anchor")
+    result = project.run("--auepora-update=anchor")
     assert "baseline __baselines__/shop.anchor.json written: 5 added" in str(result.stdout)
     assert result.ret == 0
     kept = anchor.read_bytes()
@@ -26,9 +26,9 @@ def test_the_anchor_is_written_on_request_and_survives_updates(project: Project)
     table = str(result.stdout).split("= auepora =")[1]
     row = next(line for line in table.splitlines() if line.startswith("anchor: recall@1"))
     assert row.split()[2:6] == ["0.750", "4/4", "1.000", "-0.250"]
-    assert project.run("--auepora-anchor", "-k", "warehouse").ret == 0
+    assert project.run("--auepora-update=anchor", "-k", "warehouse").ret == 0
     assert anchor.read_bytes() == kept, "a part of the suite is no anchor"
-    assert project.run("--auepora-anchor").ret == 0
+    assert project.run("--auepora-update=anchor").ret == 0
     assert project.run().ret == 0
 
 
@@ -38,8 +38,8 @@ def test_a_broken_anchor_fails_the_run_and_can_be_replaced(project: Project) -> 
     result = project.run()
     assert gates(result) == ["anchor"]
     assert "shop.anchor.json:1:2: not JSON" in str(result.stdout)
-    assert "run the whole suite with --auepora-anchor" in str(result.stdout)
-    assert project.run("--auepora-anchor").ret == 0
+    assert "run the whole suite with --auepora-update anchor" in str(result.stdout)
+    assert project.run("--auepora-update=anchor").ret == 0
     assert anchor.read_bytes() == project.baseline.read_bytes()
 
 

@@ -110,8 +110,8 @@ def test_a_removed_case_fails_coverage_until_it_is_pruned(project: Project) -> N
     assert result.ret == 1
     assert gates(result) == ["coverage: cases"]
     assert "ceo-salary" in str(result.stdout)
-    assert "--auepora-prune" in str(result.stdout)
-    assert project.run("--auepora-prune").ret == 0
+    assert "--auepora-update prune" in str(result.stdout)
+    assert project.run("--auepora-update=prune").ret == 0
     assert "ceo-salary" not in json.loads(project.baseline.read_text())["cases"]
     assert project.run().ret == 0
 
@@ -121,7 +121,7 @@ def test_pruning_is_for_full_runs(project: Project) -> None:
     text = project.golden.read_text()
     project.golden.write_text(text[: text.index("  - id: ceo-salary")])
     before = project.baseline.read_bytes()
-    result = project.run("--auepora-prune", "-k", "warehouse")
+    result = project.run("--auepora-update=prune", "-k", "warehouse")
     assert "not all cases ran, so nothing was pruned" in str(result.stdout)
     assert project.baseline.read_bytes() == before
 

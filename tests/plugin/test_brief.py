@@ -75,7 +75,7 @@ def test_pytest_says_the_same_of_every_kind_of_case(project: Project) -> None:
         "  - id: free-returns\n    xfail: known\n    reference_answer: never\n    thresholds: {token_f1: 0.99}\n",
     )
     project.edit("  - id: warranty\n", "  - id: warranty\n    thresholds: {token_f1: 0.99}\n")
-    args = "-v", "-rA", "--auepora-no-history"
+    args = "-v", "-rA", "-o", "auepora_history=off"
     short = project.run(*args)
     more(project, A_LOOK)
     # times are wrapped as long as they are, and what pytest draws around its own is as long as the line has room

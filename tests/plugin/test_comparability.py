@@ -55,12 +55,12 @@ def test_the_commit_is_recorded_and_an_update_that_changes_nothing_leaves_it(pro
     git("add", "shop.py")
     git("commit", "-qm", "one")
     first = git("rev-parse", "HEAD")
-    project.accept("--auepora-no-history")
+    project.accept("-o", "auepora_history=off")
     accepted = project.baseline.read_bytes()
     assert json.loads(accepted)["provenance"]["git_commit"] == first
     git("commit", "-qm", "two", "--allow-empty")
-    project.accept("--auepora-no-history")
+    project.accept("-o", "auepora_history=off")
     assert project.baseline.read_bytes() == accepted
-    result = project.run("--auepora-no-history")
+    result = project.run("-o", "auepora_history=off")
     assert "git_commit" not in str(result.stdout)
     assert result.ret == 0

@@ -42,12 +42,12 @@ def test_no_history_where_none_is_wanted(project: Project, how: str, monkeypatch
     if how == "environment":
         monkeypatch.setenv("AUEPORA_HISTORY", "off")
     project.write("test_x.py", "def test_x():\n    pass\n")
-    project.run(*(["--auepora-no-history"] if how == "option" else []), auepora=how != "idle")
+    project.run(*(["-o", "auepora_history=off"] if how == "option" else []), auepora=how != "idle")
     assert not (project.path / ".auepora").exists()
 
 
 def test_it_can_lie_elsewhere_and_keep_fewer(project: Project) -> None:
-    project.pytester.makeini("[pytest]\nauepora_history = kept/runs.sqlite\nauepora_history_keep = 2")
+    project.pytester.makeini("[pytest]\nauepora_history = kept/runs.sqlite\nauepora_keep = runs=2")
     for _ in range(3):
         project.run()
     assert len(store(project, "kept/runs.sqlite").runs()) == 2
@@ -87,10 +87,10 @@ def test_a_history_that_cannot_be_written_is_a_note_and_no_failure(project: Proj
 
 
 def test_a_number_that_is_none_is_a_usage_error(project: Project) -> None:
-    project.pytester.makeini("[pytest]\nauepora_history_keep = many")
+    project.pytester.makeini("[pytest]\nauepora_keep = runs=many")
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "auepora_history_keep" in str(result.stderr)
+    assert "auepora_keep = runs=many" in str(result.stderr)
 
 
 def test_what_is_redacted_never_gets_there(project: Project) -> None:

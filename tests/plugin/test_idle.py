@@ -45,7 +45,7 @@ def test_a_run_of_retrieval_metrics_imports_nothing_heavy(pytester: pytest.Pytes
     )
     path = pytester.path / "a.golden.yaml"
     path.write_text("metrics: [recall@5, mrr]\ncases:\n  - {id: a, query: b, relevant_docs: [c]}\n")
-    seen = modules(pytester, "--auepora", "--auepora-no-history", "a.golden.yaml")  # keeping it takes sqlite3
+    seen = modules(pytester, "--auepora", "-o", "auepora_history=off", "a.golden.yaml")  # keeping it takes sqlite3
     assert "pytest_auepora.metrics.retrieval_basic" in seen
     heavy = {"numpy", "scipy", "nltk", "rouge_score", "sacrebleu", "portalocker", "sqlite3"}
     assert not (seen & heavy) - modules(pytester)
@@ -87,6 +87,6 @@ def test_only_where_reports_are_listed_they_are_listed_quickly(pytester: pytest.
     )
     (pytester.path / "a.golden.yaml").write_text("cases: [{id: a, query: b, relevant_docs: [d]}]\n")
     quick = "pytest_auepora.pytest_plugin.quick_summary"
-    wanted = ("--auepora", "--auepora-no-history", "a.golden.yaml")
+    wanted = ("--auepora", "-o", "auepora_history=off", "a.golden.yaml")
     assert quick in modules(pytester, *wanted, ret=1)
     assert quick in modules(pytester, *wanted, "-k", "not test_x", "-rP")

@@ -103,14 +103,14 @@ def called(project: Project) -> bool:
 
 
 def test_labels_that_are_where_they_were_are_valid_and_nothing_is_called(shop: Project) -> None:
-    result = shop.run("--auepora-check", auepora=False)
+    result = shop.run("--auepora-labels=check", auepora=False)
     assert (result.ret, called(shop)) == (0, False)
     result.stdout.fnmatch_lines(["3 labels of 3 cases: 3 valid"])
 
 
 def test_each_label_that_moved_is_told_with_its_place_and_where_its_text_is_known_from(shop: Project) -> None:
     rechunk(shop, "merged")
-    result = shop.run("--auepora-check", auepora=False)
+    result = shop.run("--auepora-labels=check", auepora=False)
     assert (result.ret, called(shop)) == (1, False)
     result.stdout.fnmatch_lines([
         "shop.golden.yaml:8:22: refunds#2: merged, now refunds:1 (text from run *)",
@@ -124,7 +124,7 @@ def test_each_label_that_moved_is_told_with_its_place_and_where_its_text_is_know
 def test_provable_moves_are_rewritten_and_the_baseline_of_the_same_passage_goes_on(shop: Project) -> None:
     rechunk(shop, "merged")
     before = json.loads(shop.baseline.read_text())["cases"]
-    result = shop.run("--auepora-reanchor", auepora=False)
+    result = shop.run("--auepora-labels=repair", auepora=False)
     assert (result.ret, called(shop)) == (0, False)
     result.stdout.fnmatch_lines(["rewritten: 2 labels", "carried over in shop.json: 1 case"])
     assert shop.golden.read_text() == GOLDEN.replace("'refunds#2'", "'refunds:1'").replace("delivery#3", "delivery:3")
@@ -132,7 +132,7 @@ def test_provable_moves_are_rewritten_and_the_baseline_of_the_same_passage_goes_
     assert after["tracking"]["ranks"] == {"delivery:3": 1}
     assert (after["window"], after["quoted"]) == (before["window"], before["quoted"])
     bytes_now = shop.golden.read_bytes(), shop.baseline.read_bytes()
-    again = shop.run("--auepora-reanchor", auepora=False)
+    again = shop.run("--auepora-labels=repair", auepora=False)
     assert again.ret == 0
     assert (shop.golden.read_bytes(), shop.baseline.read_bytes()) == bytes_now
     judged = shop.run("-v")
@@ -142,7 +142,7 @@ def test_provable_moves_are_rewritten_and_the_baseline_of_the_same_passage_goes_
 
 def test_what_cannot_be_proven_is_left_to_people_with_candidates(shop: Project) -> None:
     rechunk(shop, "split")
-    result = shop.run("--auepora-reanchor", auepora=False)
+    result = shop.run("--auepora-labels=repair", auepora=False)
     assert result.ret == 1
     result.stdout.fnmatch_lines([
         "shop.golden.yaml:8:22: refunds#2: split: refunds:3 (58 %) (58 % of it*",
@@ -182,7 +182,7 @@ def test_scores_accepted_by_passage_compare_with_scores_by_passage(shop: Project
 
 def test_strict_refuses_what_is_not_the_same_chunk(shop: Project) -> None:
     rechunk(shop, "merged")
-    result = shop.run("--auepora-strict-chunker-version")
+    result = shop.run("--auepora-labels=strict")
     assert result.ret == 1
     assert gates(result) == ["coverage: labels"]
     result.stdout.fnmatch_lines(["*labels moved: refunds#2*", "*chunker_version_match exact → none"])
@@ -192,7 +192,7 @@ def test_nothing_known_of_a_label_is_n_a_and_fails_coverage_never_a_zero(shop: P
     shop.edit("'refunds#2'", "gone#7")
     shop.edit("delivery#3", "delivery#4")
     shop.write("old.jsonl", '{"id": "delivery#4", "doc": "delivery"}\n')
-    result = shop.run("--auepora-reanchor-from", "old.jsonl")
+    result = shop.run("--auepora-labels=old=old.jsonl")
     assert result.ret == 1
     assert gates(result) == ["coverage: labels"]
     result.stdout.fnmatch_lines([
@@ -204,22 +204,22 @@ def test_nothing_known_of_a_label_is_n_a_and_fails_coverage_never_a_zero(shop: P
 def test_an_old_corpus_says_what_ids_meant_where_no_history_does(shop: Project) -> None:
     shop.write("pytest.ini", "[pytest]\nfilterwarnings = error\nauepora_history = off\n")
     rechunk(shop, "merged")
-    blind = shop.run("--auepora-check", auepora=False)
+    blind = shop.run("--auepora-labels=check", auepora=False)
     blind.stdout.fnmatch_lines(["*refunds#2: orphaned (what it said is not known)"])
     shop.write("old.jsonl", "".join(json.dumps({"id": f"refunds#{n}", "text": t, "doc": "refunds"}) + "\n" for n, t in
                                     enumerate(["Refunds are made to the card you paid with.",
                                                "A refund can be asked for within 30 days."], 1)))  # fmt: skip
-    seen = shop.run("--auepora-check", "--auepora-reanchor-from", "old.jsonl", auepora=False)
+    seen = shop.run("--auepora-labels=check,old=old.jsonl", auepora=False)
     seen.stdout.fnmatch_lines(["*refunds#2: merged, now refunds:1 (text from old.jsonl)"])
-    broken = shop.run("--auepora-check", "--auepora-reanchor-from", "none.jsonl", auepora=False)
-    assert "--auepora-reanchor-from" in str(broken.stdout) + str(broken.stderr)
+    broken = shop.run("--auepora-labels=check,old=none.jsonl", auepora=False)
+    assert "--auepora-labels old=none.jsonl" in str(broken.stdout) + str(broken.stderr)
     assert broken.ret != 0
 
 
 def test_the_hook_serves_where_no_fixture_does_and_ids_alone_are_enough_to_check(project: Project) -> None:
     hook = "\n\ndef pytest_auepora_corpus(suite):\n    assert suite == 'shop'\n    return [*list(DOCS)[1:], 'x']\n"
     project.write("conftest.py", (project.path / "conftest.py").read_text() + hook)
-    result = project.run("--auepora-check", auepora=False)
+    result = project.run("--auepora-labels=check", auepora=False)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*:8:21: refunds: orphaned (what it said is not known)", "4 labels of 4 cases*"])
 
@@ -229,7 +229,7 @@ def test_the_hook_serves_where_no_fixture_does_and_ids_alone_are_enough_to_check
 )
 def test_what_is_no_corpus_fails_the_check_with_words(shop: Project, value: str, says: str) -> None:
     shop.edit("return shop.chunks('old')", f"return {value}", "conftest.py")
-    result = shop.run("--auepora-check", auepora=False)
+    result = shop.run("--auepora-labels=check", auepora=False)
     assert result.ret == 1
     assert says in str(result.stdout)
     scored = shop.run("-x")
@@ -241,17 +241,17 @@ def test_what_is_no_corpus_fails_the_check_with_words(shop: Project, value: str,
 def test_other_tests_are_left_out_and_nothing_to_check_is_no_success(project: Project) -> None:
     project.write("test_other.py", "def test_it():\n    raise SystemError\n")
     project.golden.unlink()
-    result = project.run("--auepora-check", auepora=False)
+    result = project.run("--auepora-labels=check", auepora=False)
     assert result.ret in (1, pytest.ExitCode.NO_TESTS_COLLECTED)
     result.assert_outcomes(deselected=1)
 
 
 @pytest.mark.parametrize(
     ("option", "says"),
-    [("--auepora-update", "--auepora-update is about a run"), ("--auepora-reanchor-from=nope.jsonl", "nope.jsonl")],
+    [("--auepora-update", "--auepora-update is about a run"), ("--auepora-labels=check,old=nope.jsonl", "nope.jsonl")],
 )
 def test_what_a_check_cannot_do_is_a_usage_error(project: Project, option: str, says: str) -> None:
-    result = project.run("--auepora-check", option, auepora=False)
+    result = project.run("--auepora-labels=check", *option.split(), auepora=False)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert says in str(result.stderr)
     assert not project.baseline.exists()
@@ -260,11 +260,11 @@ def test_what_a_check_cannot_do_is_a_usage_error(project: Project, option: str, 
 def test_a_stopped_check_and_a_file_that_changed_meanwhile_rewrite_nothing(shop: Project) -> None:
     rechunk(shop, "merged")
     shop.edit("'refunds#2'", "gone#7")
-    result = shop.run("--auepora-reanchor", "-x", auepora=False)
+    result = shop.run("--auepora-labels=repair", "-x", auepora=False)
     assert result.ret == 1
     assert "delivery#3" in shop.golden.read_text()
     result.stdout.fnmatch_lines(["*the run was stopped, so nothing was rewritten"])
-    result = shop.run("--auepora-reanchor", "-k", "tracking", auepora=False)
+    result = shop.run("--auepora-labels=repair", "-k", "tracking", auepora=False)
     assert result.ret == 0
     assert "delivery:3" in shop.golden.read_text()
 
@@ -289,7 +289,7 @@ def test_case(auepora_case):
 def test_what_was_found_travels_from_workers(shop: Project) -> None:
     pytest.importorskip("xdist")
     rechunk(shop, "merged")
-    result = shop.run_apart("-n", "2", "--auepora-reanchor")
+    result = shop.run_apart("-n", "2", "--auepora-labels=repair")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["rewritten: 2 labels"])
 
@@ -299,7 +299,7 @@ def test_configurations_that_disagree_leave_the_label_to_people_and_that_is_no_s
     text = text.replace("def auepora_corpus_ids():\n    return shop.chunks('old')",
                         "def auepora_corpus_ids(request):\n    return shop.chunks(request.param)")  # fmt: skip
     shop.write("conftest.py", text)
-    result = shop.run("--auepora-reanchor", auepora=False)
+    result = shop.run("--auepora-labels=repair", auepora=False)
     assert result.ret == 1
     result.assert_outcomes(passed=6)
     result.stdout.fnmatch_lines(["shop[[]merged] *", "shop[[]old] *", "*3 valid", "left to people: 2 labels"])
@@ -320,7 +320,7 @@ def test_a_golden_file_that_cannot_be_written_fails_and_stays(shop: Project, mon
 
     rechunk(shop, "merged")
     monkeypatch.setattr(repair, "write_atomically", refuse)
-    result = shop.run("--auepora-reanchor", auepora=False)
+    result = shop.run("--auepora-labels=repair", auepora=False)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["nothing was rewritten: *cannot be written*", "left to people: 2 labels"])
     assert shop.golden.read_text() == GOLDEN

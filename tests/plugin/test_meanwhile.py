@@ -62,5 +62,5 @@ def test_without_sqlite_no_system_is_called(project: Project) -> None:
     project.write("conftest.py", f"import sys\n\nsys.modules['_sqlite3'] = None\n{CONFTEST}")
     result = project.run_apart("-p", "no:xdist", "shop.golden.yaml")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: this Python has no sqlite3 to keep runs with; --auepora-no-history *"])
-    project.run_apart("--auepora-no-history", "-p", "no:xdist", "shop.golden.yaml").assert_outcomes(passed=7)
+    result.stderr.fnmatch_lines(["ERROR: this Python has no sqlite3 to keep runs with; -o auepora_history=off *"])
+    project.run_apart("-o", "auepora_history=off", "-p", "no:xdist", "shop.golden.yaml").assert_outcomes(passed=7)

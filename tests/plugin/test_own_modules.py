@@ -40,7 +40,7 @@ def test_x(rag, auepora):
 """
 
 
-@pytest.mark.parametrize("args", [("--auepora", "--auepora-no-history", "a.golden.yaml"), ("test_x.py",)])
+@pytest.mark.parametrize("args", [("--auepora", "-o", "auepora_history=off", "a.golden.yaml"), ("test_x.py",)])
 def test_modules_of_the_package_alone_pass_the_hook_that_rewrites_assertions(
     pytester: pytest.Pytester, args: tuple[str, ...]
 ) -> None:

@@ -33,7 +33,7 @@ def test_a_slice_that_got_worse_fails_the_run_and_its_owner_is_named(project: Pr
     project.edit("regression: {", "regression: {case_max_drop: 1, min_effect: 0.5, ")
     project.accept()
     project.break_retriever()
-    result = project.run("--junitxml=junit.xml", "--auepora-no-history")
+    result = project.run("--junitxml=junit.xml", "-o", "auepora_history=off")
     said = str(result.stdout)
     assert "gate: regression: mrr{scenario=typo}" in said
     assert "gate: regression: mrr " not in said  # the whole fell by less than min_effect

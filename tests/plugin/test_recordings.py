@@ -46,7 +46,7 @@ def pytest_auepora_redact(result):
 
 
 def test_too_large_an_answer_says_so_then_and_when_it_is_missed(counted: Project) -> None:
-    counted.pytester.makeini("[pytest]\nauepora_record_cap = 700")
+    counted.pytester.makeini("[pytest]\nauepora_keep = characters=700")
     counted.edit("return client(query)", "text, docs = client(query)\n        return text, [{**d, 'text': d['text'] + "
                  "' and so on' * 20} for d in docs]", "conftest.py")  # fmt: skip
     result = counted.run()
@@ -56,11 +56,11 @@ def test_too_large_an_answer_says_so_then_and_when_it_is_missed(counted: Project
     counted.edit("metrics: [", "metrics: [k_precision, ")
     counted.run("--auepora-replay")
     reasons = [c.scores["k_precision"].reason for c in store(counted).load("last").cases.values()]
-    assert any("is larger than auepora_record_cap = 700" in reason for reason in reasons)
+    assert any("is larger than auepora_keep = characters=700" in reason for reason in reasons)
 
 
 def test_a_cap_of_nothing_records_nothing(counted: Project) -> None:
-    counted.pytester.makeini("[pytest]\nauepora_record_cap = 0")
+    counted.pytester.makeini("[pytest]\nauepora_keep = answers=none")
     counted.run()
     assert store(counted).recordings("last") == {}
     result = counted.run("--auepora-replay")
@@ -69,7 +69,7 @@ def test_a_cap_of_nothing_records_nothing(counted: Project) -> None:
 
 
 def test_answers_of_fewer_runs_are_kept_than_results(counted: Project) -> None:
-    counted.pytester.makeini("[pytest]\nauepora_record_keep = 2")
+    counted.pytester.makeini("[pytest]\nauepora_keep = answers=2")
     for _ in range(3):
         counted.run()
     counted.run("--auepora-replay", "last~1")  # which has none of its own, and pushes none out

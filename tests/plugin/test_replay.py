@@ -255,7 +255,7 @@ def test_fixture_and_marker_in_test_files(counted: Project) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--auepora-replay", "--auepora-no-history"], "history is switched off"),
+        (["--auepora-replay", "-o", "auepora_history=off"], "history is switched off"),
         (["--auepora-replay", "--auepora-resume"], "give one of them"),
         (["--auepora-replay", "last"], "the answers of no runs"),
         (["--auepora-resume", "261121-101010"], "no run '261121-101010'"),

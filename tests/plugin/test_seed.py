@@ -81,9 +81,9 @@ def test_the_fixture_and_the_marker_use_the_seed(dicey: Project) -> None:
         "    assert {i: c.outputs['answer'] for i, c in run.cases.items()} == seen\n"
         "    assert run.provenance['seed'] == 3\n",
     )
-    dicey.write("pytest.ini", "[pytest]\nauepora_seed = 3\n")
+    dicey.write("pytest.ini", "[pytest]\naddopts = --auepora-seed 3\n")
     (dicey.path / "tox.ini").unlink(missing_ok=True)
-    dicey.run("test_q.py", auepora=False).assert_outcomes(passed=6)
+    dicey.run("test_q.py", auepora=False).assert_outcomes(passed=7)  # 6, and the gate
 
 
 def test_other_tests_draw_what_they_would_without(dicey: Project) -> None:

@@ -40,7 +40,7 @@ def load_anchor(baseline: Path, suite: str, variant: str = "") -> Anchor:
     try:
         return Anchor(load_baseline(anchor_path(baseline), suite, variant))
     except BaselineError as exc:
-        return Anchor(problem=str(exc).replace("--auepora-update", "--auepora-anchor"))
+        return Anchor(problem=str(exc).replace("--auepora-update", "--auepora-update anchor"))
 
 
 def judge_anchor(
@@ -69,7 +69,8 @@ def anchor_notes(run: Run, anchor: Anchor) -> list[str]:
     found = compare(run, anchor.baseline)
     if not any(case.changes for case in found.cases.values()):
         return [
-            "nothing in this run compares with the anchor, so slow drift was not judged; renew it: --auepora-anchor"
+            "nothing in this run compares with the anchor, so slow drift was not judged; renew it: "
+            "--auepora-update anchor"
         ]
     reasons: dict[str, list[str]] = {}
     for name, why in found.incomparable.items():

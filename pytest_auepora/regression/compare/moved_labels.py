@@ -15,7 +15,7 @@ _BY = {
     "span": "by the chunks that hold the passage (span)",
     "fallback_doc": "by document (fallback_doc)",
 }
-_HELP = "pytest --auepora-check tells them one by one"
+_HELP = "pytest --auepora-labels check tells them one by one"
 
 
 def label_notes(run: Run, comparison: Comparison | None) -> list[str]:

@@ -11,7 +11,7 @@ from .gates import GateOutcome
 __all__ = ["coverage_outcomes", "nothing_compares"]
 
 _UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited"}
-_PRUNE = "accept with --auepora-prune"
+_PRUNE = "accept with --auepora-update prune"
 
 
 def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool) -> list[GateOutcome]:

@@ -1,0 +1,66 @@
+"""Options and settings: what they imply, how they are read, what is said of mistakes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import Project
+
+IMPLYING = [
+    "--auepora-update", "--auepora-require-baseline", "--auepora-baseline=kept", "--auepora-concurrency=2",
+    "--auepora-repeat=2", "--auepora-seed=1", "--auepora-timeout=9", "--auepora-report=md:r.md", "--auepora-suggest",
+    "--auepora-labels=strict",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", IMPLYING)
+def test_every_option_implies_auepora(project: Project, option: str) -> None:
+    outcomes = project.run(option, auepora=False).parseoutcomes()
+    assert outcomes["passed"] >= 5
+
+
+def test_a_missing_baseline_fails_without_auepora(project: Project) -> None:
+    assert project.run("--auepora-require-baseline", auepora=False).ret == 1
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("auepora_keep = runs=0", "auepora_keep = runs=0: expected runs=N"),
+        ("auepora_keep = answer=3", "auepora_keep = answer=3: expected runs=N"),
+        ("auepora_concurrency = many", "auepora_concurrency"),
+        ("auepora_timeout = -1", "expected more than 0"),
+    ],
+)
+def test_a_setting_that_cannot_be_read(project: Project, setting: str, said: str) -> None:
+    project.pytester.makeini(f"[pytest]\n{setting}")
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert said in str(result.stderr)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--auepora-update=improve", "unknown word improve (did you mean 'improved'?)"),
+        ("--auepora-labels=repare", "unknown word repare (did you mean 'repair'?)"),
+        ("--auepora-labels=", "expected some of check, repair, strict, old=FILE"),
+    ],
+)
+def test_an_unknown_word_is_a_usage_error(project: Project, option: str, said: str) -> None:
+    result = project.run(option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert said in str(result.stderr)
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest reads native TOML from 9.0 on")
+def test_numbers_of_native_toml(project: Project) -> None:
+    (project.path / "tox.ini").unlink()
+    settings = "auepora_concurrency = 2\nauepora_timeout = 9.5\nauepora_keep = ['runs=2']"
+    project.write("pytest.toml", f"[pytest]\n{settings}\n")
+    assert project.run("--auepora-report=json:r.json").ret == 0
+    assert {
+        case["concurrency"] for case in json.loads(project.read("r.json"))["suites"][0]["run"]["cases"].values()
+    } == {2}
