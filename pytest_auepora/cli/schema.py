@@ -32,7 +32,6 @@ def _schema(kind: str) -> dict[str, Any]:
         from ..io.golden.schema import golden_schema
 
         return golden_schema()
-    from ..reporting.json.schema import report_schema
-    from ..reporting.side_by_side.schema import side_by_side_schema
+    from ..reporting.json.schema import report_schema, side_by_side_schema
 
     return report_schema() if kind == "report" else side_by_side_schema()

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from ...core.run import MetricInfo, Run
 from ...core.scoring import Aggregate
@@ -19,17 +19,49 @@ from ...regression.baseline.model import BaselineCase
 from ...regression.compare.cases import CaseComparison, Comparison, MetricChange, ScoreChange
 from ...regression.guards.gates import GateOutcome
 from ...regression.statistics.repeats import VarianceSplit
-from ...regression.verdict import Verdict
-from ..side_by_side.data import side_by_side_dict
+from ...regression.verdict import Outcome, Verdict
+from ..side_by_side.data import SuiteData, side_by_side_dict
 from ..side_by_side.table import SideBySide, side_by_sides
-from ..tally import headline, overall_outcome, tally
+from ..tally import Kind, headline, overall_outcome, tally
 
-__all__ = ["FORMAT", "from_outside", "json_report", "read_json_report", "read_whole_report"]
+__all__ = [
+    "FORMAT",
+    "ReportData",
+    "SuiteReport",
+    "from_outside",
+    "json_report",
+    "read_json_report",
+    "read_whole_report",
+]
 
 FORMAT = 1
 """Raised when a reader of the former format would misread the new one; keys may be added without."""
 
 T = TypeVar("T")
+
+
+class SuiteReport(TypedDict):
+    """One judged run."""
+
+    title: str
+    outcome: Outcome
+    counts: dict[Kind, int]
+    run: Run
+    verdict: dict[str, Any]
+
+
+class _EveryReport(TypedDict):
+    format: int
+    outcome: Outcome
+    headline: str
+    suites: list[SuiteReport]
+
+
+class ReportData(_EveryReport, total=False):
+    """The whole report; `report_schema` is derived from it.  Of what there is none the key is absent."""
+
+    side_by_side: list[SuiteData]
+    mistakes: list[dict[str, Any]]
 
 
 def json_report(
@@ -45,7 +77,7 @@ def json_report(
     that was not measured.  *compared* saves working out `side_by_sides`; *mistakes* are those in golden files that
     could not be read.
     """
-    raw: dict[str, Any] = {
+    raw: ReportData = {
         "format": FORMAT,
         "outcome": overall_outcome(verdicts, mistakes),
         "headline": headline(verdicts, runs, mistakes),
@@ -118,11 +150,11 @@ def from_outside() -> Iterator[None]:
         raise AueporaError(f"the report holds what none does: {type(exc).__name__}: {exc}") from exc
 
 
-def _suite(run: Run, verdict: Verdict) -> dict[str, Any]:
+def _suite(run: Run, verdict: Verdict) -> SuiteReport:
     return {
         "title": run.title,
         "outcome": verdict.outcome,
-        "counts": tally(run, verdict),
+        "counts": dict(tally(run, verdict)),
         "run": run,
         "verdict": {"outcome": verdict.outcome, **_plain(verdict)},
     }

@@ -7,35 +7,86 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TypedDict
 
-from ...core.run import Run
+from ...core.run import CaseState, Run
+from ...regression.compare.difference import Difference, Standing
 from ...regression.verdict import Verdict
 from ..csv_report import spreadsheet_text
 from ..numbers import number
-from .table import CaseRow, Figure, SideBySide, side_by_sides
+from .table import CaseRow, Column, Figure, Mark, SideBySide, side_by_sides
 
-__all__ = ["FORMAT", "matrix_csv", "side_by_side_csv", "side_by_side_dict", "side_by_side_json"]
+__all__ = ["FORMAT", "SuiteData", "matrix_csv", "side_by_side_csv", "side_by_side_dict", "side_by_side_json"]
 
 FORMAT = 1
 """Raised when a reader of the former format would misread the new one; keys may be added without."""
 
 
+class FigureData(TypedDict):
+    """One metric of one system."""
+
+    value: float | None
+    mark: Mark
+    standing: Standing | None
+    difference: Difference | None
+    note: str
+
+
+class RowData(TypedDict):
+    """One metric, a figure per system."""
+
+    metric: str
+    direction: str
+    owner: str
+    n: int
+    figures: list[FigureData]
+
+
+class SystemData(TypedDict):
+    """What became of a case in one system."""
+
+    state: CaseState
+    scores: dict[str, float | None]
+
+
+class CaseData(TypedDict):
+    """One case in every system."""
+
+    case_id: str
+    where: str
+    differs: bool
+    systems: list[SystemData | None]
+
+
+class SuiteData(TypedDict):
+    """One suite that several systems ran."""
+
+    suite: str
+    path: str
+    owner: str
+    confidence: float
+    shared: int
+    columns: list[Column]
+    rows: list[RowData]
+    cases: list[CaseData]
+    notes: list[str]
+
+
 def side_by_side_json(compared: SideBySide) -> str:
     """Return the whole comparison as JSON text."""
     raw = {"format": FORMAT, **side_by_side_dict(compared)}
-    return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False, default=asdict) + "\n"
 
 
-def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
-    """Return the comparison as plain data; its shape is in `side_by_side_schema`.  Numbers are unrounded."""
+def side_by_side_dict(compared: SideBySide) -> SuiteData:
+    """Return the comparison as data; `side_by_side_schema` is derived from its type.  Numbers are unrounded."""
     return {
         "suite": compared.suite,
         "path": compared.path,
         "owner": compared.owner,
         "confidence": compared.confidence,
         "shared": compared.shared,
-        "columns": [asdict(column) for column in compared.columns],
+        "columns": list(compared.columns),
         "rows": [
             {
                 "metric": row.name,
@@ -51,17 +102,17 @@ def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
     }
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def _figure(figure: Figure) -> FigureData:
     return {
         "value": figure.value,
         "mark": figure.mark,
         "standing": figure.standing,
-        "difference": None if figure.difference is None else asdict(figure.difference),
+        "difference": figure.difference,
         "note": figure.note,
     }
 
 
-def _case(case: CaseRow) -> dict[str, Any]:
+def _case(case: CaseRow) -> CaseData:
     return {
         "case_id": case.case_id,
         "where": case.where,

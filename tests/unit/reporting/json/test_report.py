@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.core.run import Run
+from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import AueporaError
+from pytest_auepora.regression.guards.gates import GateOutcome, GateState
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.json.report import json_report, read_json_report
-from pytest_auepora.reporting.json.schema import report_schema
+from pytest_auepora.reporting.json.schema import MEANING, report_schema, side_by_side_schema
 from pytest_auepora.reporting.markdown.report import markdown_report
 
 from ..builders import METRICS, Case, baseline_of, run_of, verdict_of
@@ -142,3 +145,18 @@ def test_something_else_is_refused(text: str, message: str) -> None:
 def test_garbage_is_refused_with_our_own_error(text: str) -> None:
     with pytest.raises(AueporaError):
         read_json_report(text)
+
+
+def test_the_schema_follows_the_classes_that_are_written() -> None:
+    suite = report_schema()["properties"]["suites"]["items"]["properties"]
+    gate = suite["verdict"]["properties"]["gates"]["items"]
+    assert gate["required"] == [f.name for f in fields(GateOutcome)]
+    assert gate["properties"]["state"]["enum"] == list(get_args(GateState))
+    assert suite["run"]["properties"]["cases"]["additionalProperties"]["required"] == [
+        f.name for f in fields(CaseResult)
+    ]
+
+
+def test_every_meaning_is_of_a_field() -> None:
+    text = json.dumps([report_schema(), side_by_side_schema()], ensure_ascii=False)
+    assert [key for key, said in MEANING.items() if json.dumps(said, ensure_ascii=False) not in text] == []
