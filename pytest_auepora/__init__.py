@@ -1,7 +1,8 @@
 """RAG regression testing for pytest, and the Auepora framework as a library.
 
-The public names below are imported when they are first used: importing this package costs nothing,
-which every pytest run of a project that has it installed would otherwise pay for.
+The names in ``__all__`` are public, and so are the modules that the framework's specification names
+(``pytest_auepora.core.types``, ``pytest_auepora.metrics.retrieval_basic``, …); everything else is private.  Each
+name is imported when it is first used: every pytest run of a project that has this package installed imports it.
 """
 
 from __future__ import annotations
@@ -9,71 +10,108 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .adapters.http import HttpRag as HttpRag
-    from .core.dataset import EvaluationDataset as EvaluationDataset
-    from .core.dataset import InMemoryDataset as InMemoryDataset
-    from .core.metrics_base import Measurement as Measurement
-    from .core.metrics_base import Metric as Metric
-    from .core.metrics_base import NotApplicable as NotApplicable
-    from .core.plan import EvaluationPlan as EvaluationPlan
-    from .core.rag_interface import Generator as Generator
-    from .core.rag_interface import RAGSystem as RAGSystem
-    from .core.rag_interface import RAGSystemProtocol as RAGSystemProtocol
-    from .core.rag_interface import Retriever as Retriever
-    from .core.rag_interface import SimpleRAGSystem as SimpleRAGSystem
-    from .core.run import CaseResult as CaseResult
-    from .core.run import Run as Run
-    from .core.runner import AueporaEvaluator as AueporaEvaluator
-    from .core.types import Document as Document
-    from .core.types import EvaluationSample as EvaluationSample
-    from .core.types import MetricResult as MetricResult
-    from .core.types import Response as Response
-    from .core.types import RetrievedDocument as RetrievedDocument
-    from .core.types import SystemOutputs as SystemOutputs
-    from .core.types import TargetCategory as TargetCategory
-    from .errors import AueporaError as AueporaError
-    from .evaluation.suite import Evaluation as Evaluation
-    from .evaluation.suite import evaluate as evaluate
-    from .history.store import HistoryStore as HistoryStore
-    from .metrics.rankings import RankingScores as RankingScores
-    from .metrics.rankings import score_rankings as score_rankings
-    from .metrics.registry import Registry as Registry
+    from .adapters.http import HttpRag
+    from .core.comparable_score import ComparableScore
+    from .core.dataset import EvaluationDataset, InMemoryDataset
+    from .core.metrics_base import Measurement, Metric, NotApplicable
+    from .core.plan import EvaluationPlan
+    from .core.rag_interface import Generator, RAGSystem, RAGSystemProtocol, Retriever, SimpleRAGSystem
+    from .core.run import CaseResult, Run
+    from .core.runner import AueporaEvaluator
+    from .core.types import (
+        Document,
+        EvaluationSample,
+        MetricResult,
+        Response,
+        RetrievedDocument,
+        SystemOutputs,
+        TargetCategory,
+    )
+    from .errors import AueporaError, BaselineError, GoldenFileError, OutputShapeError
+    from .evaluation.recorded import score_recorded
+    from .evaluation.suite import Evaluation, evaluate
+    from .history.store import HistoryStore
+    from .io.golden.load import load_golden
+    from .io.streams import open_dataset
+    from .metrics.judge.critic import LLMCritic
+    from .metrics.rankings import RankingScores, score_rankings
+    from .metrics.registry import Registry
+    from .regression.verdict import Verdict
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "core.dataset": ("EvaluationDataset", "InMemoryDataset"),
-    "core.metrics_base": ("Measurement", "Metric", "NotApplicable"),
-    "core.plan": ("EvaluationPlan",),
-    "core.rag_interface": ("Generator", "RAGSystem", "RAGSystemProtocol", "Retriever", "SimpleRAGSystem"),
-    "core.run": ("CaseResult", "Run"),
-    "core.runner": ("AueporaEvaluator",),
-    "core.types": (
-        "Document",
-        "EvaluationSample",
-        "MetricResult",
-        "Response",
-        "RetrievedDocument",
-        "SystemOutputs",
-        "TargetCategory",
-    ),
-    "adapters.http": ("HttpRag",),
-    "errors": ("AueporaError",),
-    "evaluation.suite": ("Evaluation", "evaluate"),
-    "history.store": ("HistoryStore",),
-    "metrics.rankings": ("RankingScores", "score_rankings"),
-    "metrics.registry": ("Registry",),
+__all__ = [
+    "AueporaError",
+    "AueporaEvaluator",
+    "BaselineError",
+    "CaseResult",
+    "ComparableScore",
+    "Document",
+    "Evaluation",
+    "EvaluationDataset",
+    "EvaluationPlan",
+    "EvaluationSample",
+    "Generator",
+    "GoldenFileError",
+    "HistoryStore",
+    "HttpRag",
+    "InMemoryDataset",
+    "LLMCritic",
+    "Measurement",
+    "Metric",
+    "MetricResult",
+    "NotApplicable",
+    "OutputShapeError",
+    "RAGSystem",
+    "RAGSystemProtocol",
+    "RankingScores",
+    "Registry",
+    "Response",
+    "RetrievedDocument",
+    "Retriever",
+    "Run",
+    "SimpleRAGSystem",
+    "SystemOutputs",
+    "TargetCategory",
+    "Verdict",
+    "evaluate",
+    "load_golden",
+    "open_dataset",
+    "score_rankings",
+    "score_recorded",
+]
+
+_MODULES = {
+    "adapters.http": "HttpRag",
+    "core.comparable_score": "ComparableScore",
+    "core.dataset": "EvaluationDataset InMemoryDataset",
+    "core.metrics_base": "Measurement Metric NotApplicable",
+    "core.plan": "EvaluationPlan",
+    "core.rag_interface": "Generator RAGSystem RAGSystemProtocol Retriever SimpleRAGSystem",
+    "core.run": "CaseResult Run",
+    "core.runner": "AueporaEvaluator",
+    "core.types": "Document EvaluationSample MetricResult Response RetrievedDocument SystemOutputs TargetCategory",
+    "errors": "AueporaError BaselineError GoldenFileError OutputShapeError",
+    "evaluation.recorded": "score_recorded",
+    "evaluation.suite": "Evaluation evaluate",
+    "history.store": "HistoryStore",
+    "io.golden.load": "load_golden",
+    "io.streams": "open_dataset",
+    "metrics.judge.critic": "LLMCritic",
+    "metrics.rankings": "RankingScores score_rankings",
+    "metrics.registry": "Registry",
+    "regression.verdict": "Verdict",
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME_OF])
+    return sorted({*globals(), *__all__})
