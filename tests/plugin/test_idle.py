@@ -58,13 +58,13 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
         conftest="import pytest\n@pytest.fixture\ndef rag():\n    return lambda q: ('a', ['d'])",
     )
     (pytester.path / "a.golden.yaml").write_text(
-        "metrics: [recall@5, ndcg@10, mrr, exact_match, token_f1, 'rougeL[use_stemmer=false]']\n"  # stems take nltk
+        "metrics: [recall@5, ndcg@10, mrr, exact_match, token_f1]\n"
         "cases:\n  - id: a\n    query: b\n    relevant_docs: [d]\n    reference_answer: a\n"
     )
     idle = modules(pytester)
     modules(pytester, "--auepora-update", "a.golden.yaml")
     seen = modules(pytester, "--auepora", "a.golden.yaml") - idle
-    assert {"pytest_auepora.regression.compare.cases", "pytest_auepora.metrics.generation_rouge", "sqlite3"} <= seen
+    assert {"pytest_auepora.regression.compare.cases", "pytest_auepora.metrics.generation_overlap", "sqlite3"} <= seen
     ours = {name.removeprefix("pytest_auepora.") for name in seen if name.startswith("pytest_auepora.")}
     elsewhere = {
         "adapters.haystack", "adapters.langchain", "adapters.llamaindex", "core.batches", "core.rag_interface",
@@ -76,7 +76,7 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     }  # fmt: skip
     assert not ours & elsewhere
     outside = {"asyncio", "concurrent.futures.process", "fractions", "jinja2", "multiprocessing", "numpy", "statistics"}
-    assert not (outside | {"nltk", "portalocker", "sacrebleu", "tqdm", "yaml"}) & seen
+    assert not (outside | {"nltk", "portalocker", "rouge_score", "sacrebleu", "tqdm", "yaml"}) & seen
 
 
 def test_only_where_reports_are_listed_they_are_listed_quickly(pytester: pytest.Pytester) -> None:
