@@ -19,9 +19,17 @@ from ..regression.guards.calibration import (
     load_calibration,
     save_calibration,
 )
-from .calibrations import add_calibrations, calibrations_folder
-from .exit_codes import FAILED, PASSED, UsageError, to_read
-from .registry import add_metrics, load_suite, registry_of
+from .common import (
+    FAILED,
+    PASSED,
+    UsageError,
+    add_calibrations,
+    add_metrics,
+    calibrations_folder,
+    load_suite,
+    registry_of,
+    to_read,
+)
 from .sources import Sources, add_history
 
 __all__ = ["add_arguments", "run"]

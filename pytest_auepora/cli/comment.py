@@ -14,7 +14,7 @@ from ..errors import AueporaError
 from ..reporting.formats import report_text
 from ..reporting.json.report import from_outside
 from ..reporting.markdown.report import MARKER
-from .exit_codes import PASSED, UsageError
+from .common import PASSED, UsageError
 from .github_api import API, GitHub
 from .sources import read_report
 

@@ -12,8 +12,7 @@ from ..core.run import Run
 from ..errors import AueporaError, NotComparableError
 from ..history.compare import compare
 from ..regression.policy import RegressionPolicy
-from .exit_codes import PASSED, UsageError, of_outcome
-from .output import put
+from .common import PASSED, UsageError, of_outcome, put
 from .sources import Sources, add_history
 
 __all__ = ["add_arguments", "run"]

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from ..errors import AueporaError
-from .exit_codes import UsageError
+from .common import UsageError
 
 __all__ = ["API", "GitHub", "GitHubError"]
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .exit_codes import PASSED, UsageError, to_read
+from .common import PASSED, UsageError, to_read
 
 __all__ = ["add_arguments", "run", "run_import"]
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..core.files import write_atomically
-from .exit_codes import PASSED, UsageError
+from .common import PASSED, UsageError
 
 __all__ = ["FORMS", "add_arguments", "run", "starter_files"]
 

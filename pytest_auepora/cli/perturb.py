@@ -8,7 +8,7 @@ import sys
 from ..core.files import write_atomically
 from ..core.perturb import OPERATIONS
 from ..io.perturbed import perturbed
-from .exit_codes import PASSED, to_read
+from .common import PASSED, to_read
 
 __all__ = ["add_arguments", "run"]
 

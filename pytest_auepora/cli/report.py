@@ -14,8 +14,7 @@ from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_trend
 from ..reporting.json.report import FORMAT, from_outside, read_whole_report
 from ..reporting.trend import Trend, trend_of
-from .exit_codes import PASSED
-from .output import put
+from .common import PASSED, put
 from .sources import add_history, open_history, read_report
 
 __all__ = ["add_arguments", "run", "summary_text"]

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from ..history.stored_run import StoredRun
-from .exit_codes import PASSED, UNJUDGED
+from .common import PASSED, UNJUDGED
 from .sources import add_history, open_history
 
 __all__ = ["add_arguments", "run"]

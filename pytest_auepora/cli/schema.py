@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from .exit_codes import PASSED
+from .common import PASSED
 
 __all__ = ["add_arguments", "run"]
 

@@ -14,9 +14,7 @@ from ..evaluation.recorded import score_recorded
 from ..evaluation.suite import Evaluation
 from ..io.golden.load import MAX_BYTES, GoldenSuite
 from ..metrics.registry import Registry
-from .calibrations import add_calibrations
-from .exit_codes import FAILED, UNJUDGED, of_outcome, to_read
-from .registry import add_metrics, load_suite, registry_of
+from .common import FAILED, UNJUDGED, add_calibrations, add_metrics, load_suite, of_outcome, registry_of, to_read
 from .sources import add_history, open_history
 
 __all__ = ["add_arguments", "run"]

@@ -15,7 +15,7 @@ from ..history.settings import project_place, project_root
 from ..history.store import HistoryStore
 from ..regression.baseline.file import baseline_path, parse_baseline
 from ..regression.verdict import Verdict
-from .exit_codes import UsageError
+from .common import UsageError
 
 __all__ = ["Sources", "add_history", "open_history", "read_report"]
 
