@@ -25,16 +25,16 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
 
     def thousand() -> Row:
         """1,000 golden cases, six metrics, baseline compared"""
-        return _sized(thousand.__doc__ or "", "<= 1.7", folder, 1000)
+        return _sized(thousand.__doc__ or "", "<= 2.2", folder, 1000)
 
     def ten_thousand() -> Row:
-        return _sized(ten_thousand.__doc__ or "", "<= 1.4", folder, many)
+        return _sized(ten_thousand.__doc__ or "", "<= 2.2", folder, many)
 
     def memory() -> Row:
         """peak memory at 10,000 cases"""
         ours, floor = _pair(folder, many)
         return Row(
-            f"peak memory at {many:,} cases", "<= 1.5", lambda: pytest_process(ours, *GOLDEN).memory,
+            f"peak memory at {many:,} cases", "<= 3", lambda: pytest_process(ours, *GOLDEN).memory,
             lambda: pytest_process(floor, *NO_PLUGIN).memory, "empty parametrize", "MiB",
         )  # fmt: skip
 
@@ -46,7 +46,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
             golden(ours, 1000, failing=True, corpus=CORPUS)
         floor = parametrized(folder / "floor-1000", 1000)
         return Row(
-            failing.__doc__ or "", "<= 2.5", lambda: pytest_process(ours, *GOLDEN, expect=(1,)).cpu,
+            failing.__doc__ or "", "<= 3.5", lambda: pytest_process(ours, *GOLDEN, expect=(1,)).cpu,
             lambda: pytest_process(floor, *NO_PLUGIN).cpu, "empty parametrize, passing",
         )  # fmt: skip
 

@@ -25,7 +25,7 @@ def rows(folder: Path) -> Iterator[Callable[[], Row]]:
         project = golden(folder / "waiting", 200, function=system, imports="import time", corpus=CORPUS)
         args = (*GOLDEN, "--auepora-concurrency", "8")
         return Row(
-            whole.__doc__ or "", "<= 1.15", lambda: pytest_process(project, *args).wall, lambda: 200 * 0.1 / 8,
+            whole.__doc__ or "", "<= 1.2", lambda: pytest_process(project, *args).wall, lambda: 200 * 0.1 / 8,
             "the ideal, without start-up", "s",
         )  # fmt: skip
 
