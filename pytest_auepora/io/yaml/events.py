@@ -9,40 +9,43 @@ import yaml
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
 from ..golden.source import Source
-from .plain import NeedsWhole
 from .problems import NotYaml, TooDeep, YamlProblem
 from .scalars import NeedsGraph, Plain
 
-__all__ = ["Parser", "parse"]
+__all__ = ["NeedsPlaces", "Parser", "parse"]
 
 Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's parser, or the slow one where PyYAML was built without it."""
 
 
-def parse(source: Source, located: int, depth: int, max_depth: int) -> Any:
-    """Return the value of the text of *source*, which stands *depth* levels deep; locate it down to *located*.
+class NeedsPlaces(Exception):
+    """There is something to say about a value whose place was not noted."""
+
+
+def parse(source: Source, located: int, max_depth: int) -> Any:
+    """Return the value of the text of *source*; note where everything stands down to *located* levels.
 
     Raises:
         YamlProblem: no YAML, more than one document, lists and mappings nested beyond *max_depth*.
         NeedsGraph: events alone do not say what the value is.
-        NeedsWhole: something is to be said about a place that was not noted.
+        NeedsPlaces: a key is given twice below *located*.
     """
     try:
         parser = Parser(source.text)
         try:
-            return _document(parser.get_event, _Builder(parser.get_event, source, located, max_depth), depth)
+            return _document(parser.get_event, _Builder(parser.get_event, source, located, max_depth))
         finally:
             parser.dispose()
     except yaml.YAMLError as exc:
         raise NotYaml(exc) from exc
 
 
-def _document(get: Callable[[], Any], builder: _Builder, depth: int) -> Any:
+def _document(get: Callable[[], Any], builder: _Builder) -> Any:
     get()  # stream start
     event = get()
     if isinstance(event, yaml.StreamEndEvent):
         return None
-    value = builder.value(get(), depth)
+    value = builder.value(get(), 0)
     get()  # document end
     event = get()
     if not isinstance(event, yaml.StreamEndEvent):
@@ -90,8 +93,7 @@ class _Builder:
                 marks.append(event.start_mark)
             if kind is ScalarEvent and event.anchor is None:
                 text = event.value
-                plain, quoted = event.implicit
-                if (plain and text[:1] in table) or not (plain or quoted):
+                if text[:1] in table or event.tag is not None:
                     text = self.scalar(event)
                 out.append(text)
             else:
@@ -111,8 +113,7 @@ class _Builder:
             event = get()
             if event.__class__ is ScalarEvent and event.anchor is None:
                 value = event.value
-                plain, quoted = event.implicit
-                if (plain and value[:1] in table) or not (plain or quoted):
+                if value[:1] in table or event.tag is not None:
                     value = self.scalar(event)
             else:
                 value = self.value(event, depth)
@@ -154,6 +155,6 @@ class _Builder:
 
     def twice(self, out: dict[Any, Any], key: Any, mark: Any, marks: list[Any] | None) -> None:
         if marks is None:
-            raise NeedsWhole
+            raise NeedsPlaces
         first, _ = self.source.place(marks[2 * list(out).index(key) + 1])
         self.source.complain(*self.source.place(mark), f"{key!r} is given twice, first on line {first}")

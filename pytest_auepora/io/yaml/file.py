@@ -1,9 +1,7 @@
-"""YAML, fast and with places: plain text as it stands, all else built straight from the parser's events.
+"""YAML, fast and with places: values are built straight from the parser's events.
 
 The values are those of `yaml.safe_load`.  Building a node graph first, as PyYAML does, costs most of its time; only
-files with anchors, aliases, tags or merge keys take that way (`yaml_graph`).  Cases that are written plainly need no
-events either (`yaml_cases`), and a file that is plain throughout does not even import PyYAML, which takes longer than
-to read such a file of some hundred cases.
+files with anchors, aliases, tags or merge keys take that way (`graph`).
 """
 
 from __future__ import annotations
@@ -12,8 +10,8 @@ import re
 from typing import Any
 
 from ..golden.source import Source
-from .cases import read_cases
-from .plain import NeedsWhole
+from .events import NeedsPlaces, Parser, parse
+from .graph import load_graph
 from .problems import YamlProblem, explain
 from .scalars import NeedsGraph
 
@@ -44,9 +42,6 @@ def load_yaml(source: Source) -> Any:
     try:
         return _load(source)
     except NeedsGraph:
-        from .events import Parser
-        from .graph import load_graph
-
         source.forget()
         return load_graph(source, Parser, MAX_DEPTH)
     except YamlProblem as exc:
@@ -56,33 +51,15 @@ def load_yaml(source: Source) -> Any:
 
 def _load(source: Source) -> Any:
     try:
-        root = _values(source)
-    except NeedsWhole:
-        return _parse(source, _DEEP)
+        root = parse(source, _SHALLOW, MAX_DEPTH)
+    except NeedsPlaces:
+        source.forget()
+        return parse(source, _DEEP, MAX_DEPTH)
     source.locate = lambda: _locate(source, root)
     return root
-
-
-def _values(source: Source) -> Any:
-    """Return the value with few places: case by case, or else all in one go."""
-    try:
-        return read_cases(source, lambda part, depth: _parse(part, _SHALLOW, depth))
-    except NeedsWhole:
-        pass
-    try:
-        return _parse(source, _SHALLOW)
-    except NeedsWhole:
-        source.forget()
-        raise
 
 
 def _locate(source: Source, root: Any) -> None:
     """Read the text once more, and note for the values of *root* where everything stands."""
     twin = Source(source.path, source.text)
-    source.take_marks(root, twin, _parse(twin, _DEEP))
-
-
-def _parse(source: Source, located: int, depth: int = 0) -> Any:
-    from .events import parse  # with it comes PyYAML
-
-    return parse(source, located, depth, MAX_DEPTH)
+    source.take_marks(root, twin, parse(twin, _DEEP, MAX_DEPTH))

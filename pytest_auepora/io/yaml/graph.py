@@ -20,7 +20,7 @@ _MAP, _SEQ = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
 
 
 def load_graph(source: Source, parser: Callable[[str], Any], max_depth: int) -> Any:
-    """Return the value of the one document in *source*; see `yaml_file.load_yaml`."""
+    """Return the value of the one document in *source*; see `file.load_yaml`."""
     loader = parser(source.text)
     try:
         _check_depth(source, parser, max_depth)

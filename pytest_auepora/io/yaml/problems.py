@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import yaml
 
 from ...core.git import CONFLICT, conflict_line
 from ..golden.source import Source
-
-if TYPE_CHECKING:
-    import yaml
 
 __all__ = ["NotYaml", "TooDeep", "YamlProblem", "explain"]
 
@@ -51,8 +50,6 @@ class NotYaml(YamlProblem):
 
 def explain(exc: Exception, source: Source) -> None:
     """Add what *exc* says to the problems of *source*: a `YamlProblem`, or an exception of the parser."""
-    import yaml
-
     if isinstance(exc, NotYaml):
         exc = exc.said
     if isinstance(exc, yaml.reader.ReaderError):

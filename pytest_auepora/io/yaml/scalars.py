@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import yaml
+
 from .problems import YamlProblem
 
 __all__ = ["NeedsGraph", "Plain", "construct_scalar"]
 
 _MERGE = "tag:yaml.org,2002:merge"
 
-# What is plain in every file needs no PyYAML, which takes long to import: its words, whole numbers and simple fractions
+# The words, whole numbers and simple fractions of most files; PyYAML takes many times as long for each
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
     **dict.fromkeys(("no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
     **dict.fromkeys(("null", "Null", "NULL", "~", ""), None),
 }
 _OF_WORDS = frozenset("yYnNtTfFoO")
+_LONGEST_WORD = len("false")
 _OF_NUMBERS = frozenset("0123456789+-.")
 """How numbers and dates begin."""
 _IN_NUMBERS = frozenset("0123456789abcdefABCDEFxinINTtZ_:+-. \t")
@@ -45,6 +48,8 @@ class Plain:
             YamlProblem: it looks like a number or a date and is none.
             NeedsGraph: it merges mappings.
         """
+        if text[:1] in _OF_WORDS and len(text) > _LONGEST_WORD:
+            return text
         if text in _WORDS:
             return _WORDS[text]
         if text in self._made:
@@ -66,8 +71,6 @@ class Plain:
 
     def _by_yaml(self, text: str, mark: Any) -> Any:
         """Resolve the rare rest: dates, signs, other bases and exponents."""
-        import yaml
-
         if self._constructor is None:
             self._constructor = yaml.constructor.SafeConstructor()
         for tag, looks_like in yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ()):
@@ -81,8 +84,6 @@ class Plain:
 
 def construct_scalar(constructor: Any, tag: str, text: str, mark: Any) -> Any:
     """Make the value of a scalar whose tag is known."""
-    import yaml
-
     node = yaml.ScalarNode(tag, text, mark, mark)
     try:
         return constructor.construct_object(node, deep=True)
