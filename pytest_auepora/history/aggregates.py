@@ -37,8 +37,8 @@ class AggregateMetrics(ByFields):
         mrr: mean of 1 / rank of the first relevant chunk, 0 below rank 10, over the same cases.
         recall_at_k_doc: mean share of a case's relevant documents that the top k chunks come from.
         citation_coverage: of the grounded answers, the share that cites something and nothing that is not there.
-        groundedness: of the answers with phrases to hold, the share with all of ``must_contain`` and none of
-            ``forbidden``; answers to cases that call for a refusal do not count.
+        groundedness: shown as ``assertion_pass``: of the answers with phrases to hold, the share with all of
+            ``must_contain`` and none of ``forbidden``; answers to cases that call for a refusal do not count.
         empty_result_rate: share of the cases for which nothing was returned.
         refusal_correctness: of the answered cases that call for a refusal, the share that was refused.
         total_queries: cases that ran.
@@ -75,7 +75,7 @@ class AggregateMetrics(ByFields):
             f"mrr@{MRR_CUT}": self.mrr,
             **{f"recall@{k}_doc": v for k, v in self.recall_at_k_doc.items()},
             "citation_coverage": self.citation_coverage,
-            "groundedness": self.groundedness,
+            "assertion_pass": self.groundedness,
             "empty_result_rate": self.empty_result_rate,
             "refusal_correctness": self.refusal_correctness,
         }

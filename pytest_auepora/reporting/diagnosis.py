@@ -66,7 +66,7 @@ def diagnosis_of(
     if "generation" in by:
         fault = "the system refused to answer" if refusals else _answer_fault(result, by["generation"])
         if "retrieval" not in by:
-            return _generation_fault(docs, fault)
+            return _generation_fault(result, docs, metrics, fault)
         return Diagnosis("retrieval", f"{_retrieval_fault(result, docs, metrics, by['retrieval'])}, and {fault}")
     if "retrieval" in by:
         return Diagnosis("retrieval", _retrieval_fault(result, docs, metrics, by["retrieval"]))
@@ -158,13 +158,13 @@ def _retrieval_fault(
     score = result.scores.get(name)
     shown = f"{name} {metric_value(score.value, metrics[name])}" if score is not None else name
     lost = [d for d in docs if not d.within(k)]
-    if lost:
+    fell = [d for d in docs if d.within(k) and d.rank and d.before and d.rank > d.before]
+    if lost and not (fell and all(d.known and not d.was_within(k) for d in lost)):  # what was lost before is no news
         worst = min(lost, key=lambda d: (not d.was_within(k), -d.grade, d.rank or len(returned) + 1))
         limit = f"{name} looks at {k}" if k else shown
         missed = min(len(lost), k) if k else len(lost)  # more than k have no room in the top k
         more = f"; {plural(missed - 1, 'more document')} missed" if missed > 1 else ""
         return _loss(worst, k, limit, len(returned)) + more + _without_ids(returned)
-    fell = [d for d in docs if d.rank is not None and d.before is not None and d.rank > d.before]
     if fell:
         worst = max(fell, key=lambda d: (d.rank or 0) - (d.before or 0))
         return f"{worst.short} fell from rank {worst.before} to {worst.rank} ({shown})"
@@ -203,18 +203,33 @@ def _unrefused(result: CaseResult, wished: str, name: str) -> str:
     return f"a refusal was expected, the system answered ({_told(result, name)})"
 
 
-def _generation_fault(docs: Sequence[RelevantDoc], fault: str) -> Diagnosis:
-    gone = [d for d in docs if d.rank is None]
-    if gone and (len(gone) == len(docs) or any(d.before for d in gone)):
-        worst = min(gone, key=lambda d: (d.before is None, -d.grade))
-        was = f", was at rank {worst.before}" if worst.before else ""
-        return Diagnosis("retrieval", f"{worst.short} was not found{was}, and {fault}")
+def _generation_fault(
+    result: CaseResult, docs: Sequence[RelevantDoc], metrics: Mapping[str, MetricInfo], fault: str
+) -> Diagnosis:
+    """Return the cause of a bad answer: documents that fell or were not found, else the generation."""
     if not docs:
         return Diagnosis("generation", fault)
+    cuts = (n for n in result.scores if n in metrics and component(metrics[n]) == "retrieval" and cutoff(metrics[n]))
+    name = next(cuts, "")
+    k = cutoff(metrics[name]) if name else None
+    if fell := [d for d in docs if d.was_within(k) and not d.within(k)]:
+        worst = max(fell, key=lambda d: (d.rank is None, d.grade))
+        lost = f"was not found, was at rank {worst.before}"
+        if worst.rank is not None:
+            lost = f"fell from rank {worst.before} to {worst.rank} ({name} looks at {k})"
+        more = f"; {plural(len(fell) - 1, 'more document')} missed" if len(fell) > 1 else ""
+        return Diagnosis("retrieval", f"{worst.short} {lost}{more}, and {fault}")
+    gone = [d for d in docs if d.rank is None]
+    if len(gone) == len(docs):
+        return Diagnosis("retrieval", f"{max(gone, key=lambda d: d.grade).short} was not found, and {fault}")
+    found = len(docs) - len(gone)
+    if found < len(gone):
+        return Diagnosis(
+            "retrieval", f"{found} of {len(docs)} documents {'was' if found == 1 else 'were'} found, and {fault}"
+        )
     if gone:
-        return Diagnosis("generation", f"{len(docs) - len(gone)} of {len(docs)} documents were found, {fault}")
-    found = "the document was found" if len(docs) == 1 else "the documents were found"
-    return Diagnosis("generation", f"{found}, {fault}")
+        return Diagnosis("generation", f"{found} of {len(docs)} documents were found, {fault}")
+    return Diagnosis("generation", f"{'the document was' if len(docs) == 1 else 'the documents were'} found, {fault}")
 
 
 def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> str:

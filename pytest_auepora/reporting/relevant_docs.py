@@ -9,7 +9,7 @@ from ..core.run import CaseResult
 from ..regression.compare.cases import CaseComparison
 from .text import shortened
 
-__all__ = ["RelevantDoc", "relevant_docs"]
+__all__ = ["RelevantDoc", "relevant_docs", "score_texts"]
 
 
 class RelevantDoc(NamedTuple):
@@ -68,3 +68,11 @@ def _span_grade(name: str, labels: Sequence[Mapping[str, Any]]) -> int:
 def _name(label: Mapping[str, Any]) -> str:
     quote = label.get("quote")
     return f'{label.get("id")}: "{quote}"' if quote else str(label.get("id"))
+
+
+def score_texts(hits: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the scores that the system gave its documents; empty texts where it gave none, which arrive as zeros."""
+    scores = [hit.get("score") for hit in hits]
+    if not any(scores):
+        return [""] * len(hits)
+    return [f"{score:.4g}" if isinstance(score, (int, float)) else "" for score in scores]

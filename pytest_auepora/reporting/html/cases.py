@@ -18,7 +18,7 @@ from ...regression.verdict import Verdict
 from ..diagnosis import cutoff, details_text, diagnose
 from ..metric_rows import chosen_metrics
 from ..numbers import metric_change, metric_value, seconds
-from ..relevant_docs import relevant_docs
+from ..relevant_docs import relevant_docs, score_texts
 from ..tally import FAILING, kind_of
 from ..text import printable
 
@@ -183,11 +183,10 @@ def _doc(label: str, grade: int, rank: int | None, before: int | None, known: bo
 def _hits(case: CaseResult) -> list[list[Any]]:
     """The ranking: rank, id, score, grade, beginning of the text."""
     out: list[list[Any]] = []
-    for rank, hit in enumerate(case.outputs.get("retrieved") or (), 1):
+    hits = case.outputs.get("retrieved") or ()
+    for rank, (hit, number) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
         grade = int(hit.get("grade") or 0)
         if rank <= MOST_HITS or grade > 0:
-            score = hit.get("score")
-            number = f"{score:.4g}" if isinstance(score, (int, float)) else ""
             out.append([rank, shown(hit.get("id")), number, grade, shown(hit.get("text") or "")])
     return out
 

@@ -32,7 +32,7 @@ OUTCOMES: dict[Outcome, tuple[str, str]] = {
 }
 """Outcome → its word, and its mark."""
 
-_FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "groundedness", "refusal_correctness", "citation_coverage")
+_FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "assertion_pass", "refusal_correctness", "citation_coverage")
 """Those shown first where the suite has no metric of its own with a past; the others where there is room."""
 
 _MOST_FIGURES = 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...history.compare import CompareReport, ComparisonKind, QueryComparison
-from ..numbers import change, number, plural
+from ..numbers import NOT_MEASURED, change, number, plural
 from ..text import listed, text_width
 from .text import escape
 
@@ -53,7 +53,7 @@ def _figures(report: CompareReport) -> Iterator[str]:
     rows = [
         [name, _value(before[name]), _value(after[name]), _change(before[name], after[name])]
         for name in after
-        if before[name] is not None or after[name] is not None
+        if name not in report.metrics  # which are told below
     ]
     counts = ((a.total_queries, a.failed_queries) for a in (report.aggregate_a, report.aggregate_b))
     for name, a, b in zip(("total_queries", "failed_queries"), *counts, strict=True):
@@ -133,11 +133,11 @@ def _row(cells: Sequence[str], widths: Sequence[int], sides: str) -> str:
 
 
 def _value(value: float | None) -> str:
-    return "n/a" if value is None else number(value, 4)
+    return NOT_MEASURED if value is None else number(value, 4)
 
 
 def _change(before: float | None, after: float | None) -> str:
-    return "" if before is None or after is None else change(after - before, 4)
+    return NOT_MEASURED if before is None or after is None else change(after - before, 4)
 
 
 def _rank(rank: int | None) -> str:

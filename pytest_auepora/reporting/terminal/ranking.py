@@ -8,7 +8,7 @@ from typing import Any
 from ...core.run import CaseResult, MetricInfo
 from ..diagnosis import component, cutoff
 from ..numbers import plural
-from ..relevant_docs import RelevantDoc
+from ..relevant_docs import RelevantDoc, score_texts
 from ..text import text_width
 from .layout import Page, Piece
 
@@ -97,10 +97,10 @@ def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> lis
     """Return a line for each of *hits*, which come with their ranks: the names, scores and texts stand in columns."""
     names = [page.safe(str(hit.get("id")), 200) for _, hit in hits]
     column = min(max(map(text_width, names)), 30, page.room - 15)
+    scores = score_texts([hit for _, hit in hits])
     lines: list[list[Piece]] = []
-    for (rank, hit), name in zip(hits, names, strict=True):
-        at, score = str(rank).rjust(3), hit.get("score")
-        number = f" {score:>7.4g}" if isinstance(score, (int, float)) else " " * 8
+    for (rank, hit), name, score in zip(hits, names, scores, strict=True):
+        at, number = str(rank).rjust(3), f" {score:>7}" if any(scores) else ""
         relevant = _is_relevant(hit)
         mark, style = (page.marks.good, ("green",)) if relevant else (page.marks.neutral, ())
         line: list[Piece] = [(f"{at} ", ()), (f"{mark} {page.padded(name, column)}", style), (number, ())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,15 @@ def test_the_markdown() -> None:
     assert "| regression |      1 |   miss |" in text
     assert "only in first: gone" in text
     assert "not comparable (the golden case was edited): edited" in text
+
+
+def test_the_markdown_says_na_and_gives_everything_one_name() -> None:
+    names = ["recall@5", "assertion_pass"]
+    held = Case("held", relevant=None, labels={"must_contain": ["30 days"]})
+    text = render_report_md(compare(run_of([held], names), run_of([held], names)))
+    assert re.search(r"\| hit@5 +\| +n/a \| +n/a \| +n/a \|", text)
+    assert text.count("assertion_pass") == 1
+    assert "groundedness" not in text
 
 
 def test_the_markdown_escapes_what_users_wrote() -> None:

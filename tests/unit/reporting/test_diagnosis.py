@@ -6,6 +6,7 @@ import pytest
 
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scores import Score
+from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.reporting.diagnosis import blamed_metrics, cutoff, details_text, diagnose
 from pytest_auepora.reporting.relevant_docs import relevant_docs
 
@@ -92,6 +93,25 @@ def test_a_bad_answer_without_documents_is_retrievals_fault() -> None:
 def test_some_documents_were_there() -> None:
     case = CASE.with_(relevant=["refunds.md", "a.md"], answer="No.", labels=MUST, thresholds={"assertion_pass": 1})
     assert said(case) == "generation: 1 of 2 documents were found, the answer misses '30 days'"
+
+
+def test_passages_that_fell_are_the_cause_of_a_bad_answer() -> None:
+    names = [f"p{i}.md" for i in range(4)]
+    before = CASE.with_(relevant=names, got=names, thresholds={"token_f1": 0.5})
+    now = before.with_(got=["p0.md", *MANY[:11], *names[1:]], answer="Bananas.")
+    told = diagnose(*judged(now, before, policy=RegressionPolicy(policy="report")))
+    assert str(told) == (
+        "retrieval: p1.md fell from rank 2 to 13 (recall@5 looks at 5); 2 more documents missed, and the answer falls "
+        "short (token_f1 0.00, wanted >= 0.5)"
+    )
+    without = now.with_(got=["p0.md", "x"])
+    assert said(without).startswith("retrieval: 1 of 4 documents was found, and the answer falls short")
+
+
+def test_what_fell_is_told_before_what_was_never_found() -> None:
+    before = CASE.with_(relevant=["refunds.md", "never.md"], got=at_rank(1), thresholds={"mrr@10": 0.5})
+    assert said(before.with_(got=at_rank(4)), before) == "retrieval: refunds.md fell from rank 1 to 4 (mrr@10 0.250)"
+    assert "never.md was again not found" in said(before.with_(thresholds={"recall@5": 0.8}), before)
 
 
 def test_both_went_wrong() -> None:

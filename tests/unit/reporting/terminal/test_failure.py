@@ -53,6 +53,16 @@ scores     recall@5 0.000 (was 1.000), mrr@10 0.111 (was 0.500), token_f1 1.000"
     )
 
 
+def test_documents_without_scores_have_none_in_the_table() -> None:
+    result, comparison, infos = judged(FELL, CASE)
+    for hit in result.outputs["retrieved"]:
+        hit["score"] = 0.0  # as documents get that came as plain ids
+    text = failure_text(result, comparison, infos)
+    assert re.search(r"1 · doc-0.md +What doc-0.md says about money.", text)
+    result.outputs["retrieved"][0]["score"] = 0.5
+    assert re.search(r"2 · doc-1.md +0 +What doc-1.md", failure_text(result, comparison, infos))
+
+
 def test_what_the_case_guard_says_is_among_the_problems() -> None:
     result, comparison, infos = judged(FELL, CASE)
     assert len(result.problems) == 2
