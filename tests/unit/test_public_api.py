@@ -60,3 +60,9 @@ def test_pages_import_public_names_only(page: Path) -> None:
     found = {(module, name) for module, name in imports_of(page) if module not in public}
     assert not found
     assert {name for module, name in imports_of(page) if module == "pytest_auepora"} <= set(pytest_auepora.__all__)
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    declared = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert declared is not None
+    assert declared[1] == pytest_auepora.__version__
