@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from importlib.util import find_spec
@@ -13,7 +14,7 @@ from pathlib import Path
 from ..core.files import write_atomically
 from .common import PASSED, UsageError
 
-__all__ = ["FORMS", "add_arguments", "run", "starter_files"]
+__all__ = ["FORMS", "add_arguments", "name_of", "run", "starter_files"]
 
 FORMS: Mapping[str, tuple[str, str]] = {
     "function": ("", ""),
@@ -37,38 +38,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Write the files, none of them over another, and say what to do next."""
-    made = starter_files(given.rag)
     folder: Path = given.folder
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is no directory")
-    if there := [name for name in made if (folder / name).exists()]:
-        raise UsageError(f"nothing was written: already there: {', '.join(str(folder / name) for name in there)}")
-    for name, text in made.items():
-        write_atomically(folder / name, text)
-        print(f"wrote {folder / name}")
-    print(_next_steps(folder, given.rag))
+    name = name_of(folder)
+    made = starter_files(given.rag, name)
+    if there := [path for path in made if (folder / path).exists()]:
+        raise UsageError(f"nothing was written: already there: {', '.join(str(folder / path) for path in there)}")
+    for path, text in made.items():
+        write_atomically(folder / path, text)
+        print(f"wrote {folder / path}")
+    print(_next_steps(folder, given.rag, name))
     return PASSED
 
 
-def starter_files(form: str) -> dict[str, str]:
-    """Return path → text of all that is written for a system of *form*."""
+def name_of(folder: Path) -> str:
+    """Return a name for the suite and the module in *folder* that no other folder of the repository has.
+
+    Python knows a module by its name alone: two of one name, in one pytest run, would be one system.
+    """
+    folder, here = folder.resolve(), Path.cwd()
+    otherwise = here if here in folder.parents else folder.parent
+    root = next((parent for parent in folder.parents if (parent / ".git").exists()), otherwise)
+    name = re.sub(r"\W+", "_", "_".join(folder.relative_to(root).parts), flags=re.ASCII).strip("_").lower()
+    return name if name[:1].isalpha() else f"rag_{name}".rstrip("_")
+
+
+def starter_files(form: str, name: str) -> dict[str, str]:
+    """Return path → text of all that is written for a system of *form*, its suite and module called after *name*."""
     from ..io.golden.schema import golden_schema
 
     starter = files(__package__) / "starter"
 
     def text(*parts: str) -> str:
-        return starter.joinpath(*parts).read_text(encoding="utf-8")
+        return starter.joinpath(*parts).read_text(encoding="utf-8").replace("NAME", name)
 
     return {
         "conftest.py": text("conftest", f"{form}.py.txt"),
-        "starter_rag.py": text("starter_rag.py.txt"),
+        f"{name}_rag.py": text("rag.py.txt"),
         **{f"documents/{name}": text("documents", name) for name in _DOCUMENTS},
-        "golden/starter.golden.yaml": text("starter.golden.yaml.txt"),
+        f"golden/{name}.golden.yaml": text("golden.yaml.txt"),
         _SCHEMA: json.dumps(golden_schema(), indent=1, ensure_ascii=False) + "\n",
     }
 
 
-def _next_steps(folder: Path, form: str) -> str:
+def _next_steps(folder: Path, form: str, name: str) -> str:
     module, package = FORMS[form]
     shown = os.path.relpath(folder)
     steps = [f"cd {shown}"] if shown != "." else []
@@ -78,7 +92,7 @@ def _next_steps(folder: Path, form: str) -> str:
     return (
         f"\nNext:\n"
         f"1. Run it:  {' && '.join(steps)}\n"
-        "2. Put your system into conftest.py and your questions into golden/starter.golden.yaml; run it again.\n"
+        f"2. Put your system into conftest.py and your questions into golden/{name}.golden.yaml; run it again.\n"
         "3. Accept what you see:  pytest --auepora --auepora-update  and commit golden/__baselines__/;\n"
         "   in CI:  pytest --auepora --auepora-require-baseline"
     )

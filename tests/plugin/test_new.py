@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.cli.main import main
-from pytest_auepora.cli.new import FORMS, starter_files
+from pytest_auepora.cli.new import FORMS, name_of, starter_files
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.schema import golden_schema
 
@@ -23,7 +23,8 @@ def empty(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project without a file of its own but its settings."""
     for name in ("shop.py", "conftest.py", "shop.golden.yaml"):
         (project.path / name).unlink()
-    monkeypatch.delitem(sys.modules, "starter_rag", raising=False)
+    for name in [name for name in sys.modules if name.endswith("_rag")]:
+        monkeypatch.delitem(sys.modules, name)
     return project
 
 
@@ -34,12 +35,14 @@ def test_it_is_green_at_once_and_red_when_it_breaks(
     assert main(["new", "--rag", form]) == 0
     said = capsys.readouterr().out
     assert "1. Run it:  pytest --auepora\n" in said
+    assert f"into golden/{name_of(empty.path)}.golden.yaml" in said
     assert "--auepora-update" in said
     result = empty.run()
     assert result.ret == 0, str(result.stdout)
     result.assert_outcomes(passed=8)
-    empty.edit("2.2 / (counts", "0 / (counts", "starter_rag.py")
-    sys.modules.pop("starter_rag", None)
+    name = name_of(empty.path)
+    empty.edit("2.2 / (counts", "0 / (counts", f"{name}_rag.py")
+    sys.modules.pop(f"{name}_rag", None)
     result = empty.run()
     assert result.ret == 1
     assert "recall@3" in gates(result)
@@ -49,10 +52,10 @@ def test_it_writes_over_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[st
     folder = tmp_path / "new" / "project"
     assert main(["new", str(folder)]) == 0
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    (folder / "starter_rag.py").unlink()
+    (folder / "project_rag.py").unlink()
     assert main(["new", str(folder), "--rag", "async"]) == 2
     assert "nothing was written: already there: " in capsys.readouterr().err
-    assert not (folder / "starter_rag.py").exists()
+    assert not (folder / "project_rag.py").exists()
     assert all(path.read_bytes() == before[path] for path in folder.rglob("*") if path.is_file())
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert main(["new", str(tmp_path / "file")]) == 2
@@ -69,7 +72,7 @@ def test_a_package_that_is_missing_is_named(
 
 def test_editors_find_the_schema(tmp_path: Path) -> None:
     assert main(["new", str(tmp_path)]) == 0
-    golden = tmp_path / "golden" / "starter.golden.yaml"
+    golden = tmp_path / "golden" / f"{name_of(tmp_path)}.golden.yaml"
     first = golden.read_text(encoding="utf-8").splitlines()[0]
     name = first.removeprefix("# yaml-language-server: $schema=")
     assert json.loads((golden.parent / name).read_text(encoding="utf-8")) == golden_schema()
@@ -80,6 +83,29 @@ def test_editors_find_the_schema(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_python(form: str) -> None:
-    made = starter_files(form)
-    for name in ("conftest.py", "starter_rag.py"):
+    made = starter_files(form, "shop")
+    for name in ("conftest.py", "shop_rag.py"):
         compile(made[name], name, "exec")
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("shop", "shop"), ("services/shop/rag", "services_shop_rag"), ("2nd try", "rag_2nd_try"), ("Ä-Ö", "rag")],
+)
+def test_a_name_says_where_in_the_repository(tmp_path: Path, folder: str, name: str) -> None:
+    (tmp_path / ".git").mkdir()
+    assert name_of(tmp_path / folder) == name
+
+
+def test_two_suites_of_one_repository_are_two_systems(empty: Project) -> None:
+    (empty.path / ".git").mkdir()
+    for service in ("cars", "boats"):
+        assert main(["new", f"{service}/eval"]) == 0
+    empty.run().assert_outcomes(passed=16)
+    empty.edit("2.2 / (counts", "0 / (counts", "boats/eval/boats_eval_rag.py")
+    for name in ("cars_eval_rag", "boats_eval_rag"):
+        sys.modules.pop(name, None)
+    result = empty.run()
+    assert {line.split("::")[0] for line in result.outlines if line.startswith("FAILED")} == {
+        "FAILED boats/eval/golden/boats_eval.golden.yaml"
+    }
