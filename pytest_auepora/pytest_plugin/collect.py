@@ -2,9 +2,7 @@
 
 Each case becomes a small real function whose code claims to stand on the case's line of the golden file,
 handed to ``pytest_pycollect_makeitem`` like any other.  Node ids, ``-k``, ``-m``, ``--lf``, fixtures of any
-scope, parametrized and async fixtures, xdist and every plugin then work because nothing is special.  All cases
-of a file ask for the same fixtures, so where no plugin could tell them apart the first is made so and the others
-share what was found out, as the items of one ``parametrize`` do: that halves the cost of collecting.
+scope, parametrized and async fixtures, xdist and every plugin then work because nothing is special.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ import pytest
 
 from ..errors import GoldenFileError
 from ..io.golden.load import GoldenCase, GoldenSuite
-from .compat import fixture_definitions, has_pytest_asyncio, loop_scope, may_have_siblings, sibling
+from .compat import fixture_definitions, has_pytest_asyncio, loop_scope
 from .items import run_case, run_case_async
 from .keys import CASE, CORPUS, SESSION, SUITE
 from .session import AueporaSession
@@ -54,17 +52,13 @@ class GoldenFile(pytest.Module):
             self.add_marker(tag)
         fixtures, mark = self._fixtures(suite)
         base = template(session, suite.path, fixtures, is_async=mark is not None)
-        first: list[Any] = []
         for case in suite.cases:
             function = make_function(case, suite=suite, base=base, mark=mark, marked=not session.options.checking)
             setattr(module, case.id, function)
-            made = [sibling(item, case.id, function) for item in first] or self._make_items(case.id, function)
-            for item in made:
+            for item in self._make_items(case.id, function):
                 item.stash[CASE] = case
                 item.stash[SUITE] = suite
                 yield item
-            if not first and mark is None and may_have_siblings(made, self):
-                first = made
 
     def _make_items(self, name: str, function: types.FunctionType) -> list[Any]:
         """Return what pytest and its plugins make of *function*: one item for each parameter of its fixtures."""

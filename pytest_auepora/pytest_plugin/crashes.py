@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from .brief import BRIEF, nobody_looks
 from .collect import SUFFIXES
 from .keys import SESSION
 from .options import OVERRIDE
@@ -31,12 +30,7 @@ class Crashes(OnlyHooks):
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell workers what they cannot know.
-
-        The baseline that is to be used instead, where it is in another host's copy, and whether anybody here reads
-        more of a case than the report of its call.
-        """
-        node.workerinput[BRIEF] = nobody_looks(node.config, node.config.hook)
+        """Tell workers which baseline is to be used instead, where it is in another host's copy."""
         root = node.config.rootpath
         if (override := node.config.stash[SESSION].options.override) is not None:
             inside = override.is_relative_to(root)

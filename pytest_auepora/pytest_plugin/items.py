@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -16,12 +16,12 @@ from ..calls.schedule import Fn, Upcoming
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
 from .compat import variant_of
-from .failing import show_quickly, wants_traceback
 from .keys import CASE, CORPUS, OUT_OF_SIGHT, PARCELS, SESSION, SUITE
 from .lookahead import Queue
 from .out_of_sight import OutOfSight
 from .plugin_base import OnlyHooks
 from .session import AueporaSession
+from .terminal import begin_at_case, failure_message, show_headline, wants_traceback
 from .xdist_messages import Parcel, attach
 
 if TYPE_CHECKING:
@@ -131,8 +131,6 @@ def conclude(
     if error is not None and wants_traceback(item.config):
         raise error
     if result.state != "passed":
-        from .terminal import failure_message
-
         infos = item.config.stash[SESSION].infos(item.stash[SUITE])
         pytest.fail(failure_message(item.config, result, comparison, infos), pytrace=False)
 
@@ -219,9 +217,11 @@ class Collecting(OnlyHooks):
 
         A failed set-up is an errored case, and so is one that somebody ended before it was measured, as pytest-timeout.
         """
-        if call.excinfo is not None and CASE in item.stash:
-            show_quickly(item, call.when)
+        if failed := call.when == "call" and call.excinfo is not None and CASE in item.stash:
+            begin_at_case(cast("pytest.Function", item), call)
         report = yield
+        if failed:
+            show_headline(report)
         if not report.passed and CASE in item.stash:
             if ended := call.when == "call" and PARCELS not in item.stash:
                 self.config.stash[SESSION].callers.forget(item)

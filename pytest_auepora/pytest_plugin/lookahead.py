@@ -11,7 +11,7 @@ from functools import cached_property
 
 import pytest
 
-from .compat import alike, fixture_definitions, is_of_one_case
+from .compat import fixture_definitions, is_of_one_case
 from .keys import CASE, SUITE
 
 __all__ = ["Queue"]
@@ -32,12 +32,8 @@ class Queue:
         places: dict[pytest.Item, tuple[list[pytest.Item], int]] = {}
         stretch: list[pytest.Item] = []
         key: Hashable = None
-        first: pytest.Item | None = None
-        shared: Hashable = None
         for item in self._items:
-            if first is None or not alike(item, first):  # as it nearly always is: the first call waits for this
-                first, shared = item, _share_key(item)
-            before, key = key, None if _is_timed(item) else shared
+            before, key = key, None if _is_timed(item) else _share_key(item)
             if key != before:
                 stretch = []
             if key is not None:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import pytest
 
-from .brief import Brief
 from .items import Collecting
 from .session import session_of
-
-if TYPE_CHECKING:
-    from .one_message import Sending
 
 __all__ = ["configure"]
 
@@ -22,8 +17,6 @@ def configure(config: pytest.Config) -> None:
     register = config.pluginmanager.register
     session = session_of(config)  # complains about options before anything is registered
     register(Collecting(config), "auepora-collecting")
-    sending = _sending(config) if hasattr(config, "workerinput") else None
-    register(Brief(config, sending), "auepora-brief")
     if session.options.timeout is None:
         from .watchdog import Patience
 
@@ -34,14 +27,6 @@ def configure(config: pytest.Config) -> None:
         register(JUnitProperties(), "auepora-junit")
     if not hasattr(config, "workerinput"):
         _register_judging(config)
-
-
-def _sending(config: pytest.Config) -> Sending:
-    from .one_message import Sending
-
-    sending = Sending()
-    config.pluginmanager.register(sending, "auepora-sending")
-    return sending
 
 
 def _wants_reports(config: pytest.Config) -> bool:
@@ -63,10 +48,8 @@ def _register_judging(config: pytest.Config) -> None:
     register(judge, "auepora-judge")
     if config.pluginmanager.hasplugin("xdist"):
         from .crashes import Crashes
-        from .one_message import Receiving
 
         register(Crashes(), "auepora-crashes")
-        register(Receiving(config), "auepora-receiving")
     if (target := session.options.suggest) is not None:
         from .suggesting import Suggesting
 

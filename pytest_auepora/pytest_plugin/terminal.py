@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .compat import quick_widths
 from .keys import SESSION
 from .plugin_base import OnlyHooks
 from .variants import variant_lines
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..reporting.terminal.layout import Line
     from .controller import Judge
 
-__all__ = ["Terminal", "failure_message"]
+__all__ = ["Terminal", "begin_at_case", "failure_message", "is_ascii", "show_headline", "wants_traceback"]
 
 _WIDTH: pytest.StashKey[int] = pytest.StashKey()
 """On the config: how wide failures are; like pytest's progress, they keep to what the terminal was at first."""
@@ -39,6 +40,31 @@ def failure_message(
     if not width:  # asking the system for it takes as long as writing a few lines
         width = config.stash[_WIDTH] = config.get_terminal_writer().fullwidth
     return failure_text(result, comparison, metrics, width=width, ascii_only=is_ascii())
+
+
+def begin_at_case(item: pytest.Function, call: pytest.CallInfo[None]) -> None:
+    """Let the traceback of a failed case begin at the case: pytest looks up the file of every frame before it."""
+    if call.excinfo is None or wants_traceback(item.config):
+        return
+    code = item.function.__code__
+    frames = [frame.f_code for frame, _ in walk_tb(call.excinfo.tb)]
+    if code in frames:
+        call.excinfo.traceback = call.excinfo.traceback[frames.index(code) :]
+
+
+def show_headline(report: pytest.TestReport) -> None:
+    """Let the one-line message of a failed case be its headline: in CI pytest lists the whole message once more."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None or not isinstance(message := getattr(crash, "message", None), str):
+        return
+    first, *others = message.split("\n")
+    crash.message = " ".join([first, *(line.strip() for line in takewhile(lambda line: line.startswith("  "), others))])
+
+
+def wants_traceback(config: pytest.Config) -> bool:
+    """Whether the user asked to see, or step into, frames; else the text of the failure serves."""
+    asked = config.getoption("usepdb", False) or config.getoption("fulltrace", False)
+    return bool(asked) or config.getoption("tbstyle", "auto") in ("long", "native")
 
 
 def is_ascii() -> bool:
@@ -68,12 +94,6 @@ class Terminal(OnlyHooks):
             baseline=str(session.options.override or ""),
         )
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Have the line that pytest writes results on measured quickly, as it asks for with each of them."""
-        with quick_widths():
-            return (yield)
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
         self, report: pytest.TestReport | pytest.CollectReport
@@ -91,13 +111,6 @@ class Terminal(OnlyHooks):
         session = self.config.stash[SESSION]
         word = case_word(parcels[0].result, session.infos(session.suite(session.root / parcels[0].path)))
         return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Have the summary of failures made quick, if there are any to be listed (or others, as ``-r`` asks for)."""
-        if session.testsfailed or not set("PXxAa").isdisjoint(self.config.getoption("reportchars", "")):
-            from .quick_summary import register
-
-            register(self.config)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

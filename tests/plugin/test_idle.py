@@ -70,23 +70,10 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
         "adapters.haystack", "adapters.langchain", "adapters.llamaindex", "core.batches", "core.rag_interface",
         "core.retry", "core.seeding", "core.workers", "evaluation.measuring", "evaluation.redaction",
         "metrics.bleu", "metrics.extensions", "metrics.generation_assertions", "metrics.robustness",
-        "pytest_plugin.quick_summary", "regression.accept", "regression.bootstrap", "regression.evidence",
+        "regression.accept", "regression.bootstrap", "regression.evidence",
         "regression.signflip", "reporting.accepted", "reporting.diagnosis", "reporting.formats",
         "reporting.side_by_side",
     }  # fmt: skip
     assert not ours & elsewhere
     outside = {"asyncio", "concurrent.futures.process", "fractions", "jinja2", "multiprocessing", "numpy", "statistics"}
     assert not (outside | {"nltk", "portalocker", "rouge_score", "sacrebleu", "tqdm"}) & seen
-
-
-def test_only_where_reports_are_listed_they_are_listed_quickly(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        test_x="def test_x(): assert False",
-        program=PROGRAM,
-        conftest="import pytest\n@pytest.fixture\ndef rag():\n    return lambda q: ('a', ['d'])",
-    )
-    (pytester.path / "a.golden.yaml").write_text("cases: [{id: a, query: b, relevant_docs: [d]}]\n")
-    quick = "pytest_auepora.pytest_plugin.quick_summary"
-    wanted = ("--auepora", "-o", "auepora_history=off", "a.golden.yaml")
-    assert quick in modules(pytester, *wanted, ret=1)
-    assert quick in modules(pytester, *wanted, "-k", "not test_x", "-rP")
