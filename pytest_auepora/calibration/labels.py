@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import MetricError, did_you_mean
-from ..io.golden.source import Source
 from ..io.json_lines import load_lines
+from ..io.source import Source
 
 __all__ = ["Item", "Kind", "LabelSet", "read_label_file"]
 

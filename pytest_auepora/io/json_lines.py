@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.git import CONFLICT, conflict_line
-from .golden.source import Source, Spot, describe
+from .source import Source, Spot, describe
 
 __all__ = ["load_lines"]
 

@@ -20,10 +20,10 @@ from .golden.containers import Field, ListOf, Record, table
 from .golden.fields import HEADER
 from .golden.kinds import BAD, Free, Kind, Text
 from .golden.model import GoldenSuite
-from .golden.source import MAX_BYTES, Source
 from .golden.suite import build_suite
 from .json_lines import load_lines
 from .line_blocks import Block, line_blocks
+from .source import MAX_BYTES, Source
 
 __all__ = ["load_golden_jsonl", "load_jsonl_dataset", "read_samples", "save_jsonl_dataset"]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GoldenFileError, Problem
-from .golden.source import Source
 from .json_lines import load_lines
+from .source import Source
 from .yaml.file import load_yaml
 
 __all__ = ["LabelFile", "Slot"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GoldenFileError
-from .golden.source import MAX_BYTES, Source, decode, too_large
+from .source import MAX_BYTES, Source, decode, too_large
 
 __all__ = ["LINES", "Block", "line_blocks", "refusal"]
 

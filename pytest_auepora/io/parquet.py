@@ -37,8 +37,8 @@ def load_parquet_dataset(path: str | Path, name: str | None = None) -> InMemoryD
         GoldenFileError: rows that are no samples; the line of a complaint is the number of the row.
         AueporaError: the file is no Parquet.
     """
-    from .golden.source import Source
     from .jsonl import read_samples
+    from .source import Source
 
     path = Path(path)
     lines = as_lines(iter_rows(path), path)

@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.io.golden.source import Source
+from pytest_auepora.io.source import Source
 from pytest_auepora.io.yaml.file import load_yaml
 from pytest_auepora.metrics.registry import Registry
 

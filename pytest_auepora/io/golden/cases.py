@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from ...core.types import EvaluationSample, Response
 from ...errors import Problem, did_you_mean
 from ...regression.thresholds import Bound
+from ..source import Source
 from .fields import CASE, CASE_FIELDS
 from .gates import Yardstick
 from .hash import content_hash
 from .model import GoldenCase
-from .source import Source
 
 __all__ = ["LABEL_KEYS", "CaseReader"]
 

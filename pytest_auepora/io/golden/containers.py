@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import did_you_mean
+from ..source import Source, describe
 from .kinds import BAD, Kind, name_of
-from .source import Source, describe
 
 __all__ = ["Field", "ListOf", "MapOf", "Record", "table"]
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..source import Source
 from .containers import Field, ListOf, MapOf, Record, table
 from .judging_keys import REGRESSION, Thresholds
 from .kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Whole
 from .names import CaseId, FixtureName, SuiteName, Tag
 from .passages import Documents
-from .source import Source
 
 __all__ = ["CASE", "CASE_FIELDS", "DEFAULTS", "HEADER", "MAX_TOP_K", "SUITE", "SUITE_FIELDS"]
 

@@ -12,8 +12,8 @@ from ...metrics.catalogue import ALWAYS
 from ...metrics.registry import Registry
 from ...regression.policy import Slice
 from ...regression.thresholds import PSEUDO_METRICS, Bound, Gate, check_range, read_gates, split_stat
+from ..source import Source
 from .model import GoldenCase
-from .source import Source
 
 __all__ = ["Yardstick"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from ...errors import ThresholdError
 from ...regression.thresholds import read_slice
+from ..source import Source
 from .containers import Field, ListOf, MapOf, Record, table
 from .kinds import Choice, Kind, Number, Text
-from .source import Source
 
 __all__ = ["REGRESSION", "Thresholds"]
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import did_you_mean
-from .source import Source, describe
+from ..source import Source, describe
 
 __all__ = ["BAD", "Choice", "Day", "Flag", "Free", "Kind", "Number", "Reason", "Text", "Whole", "name_of"]
 

@@ -8,8 +8,8 @@ import string
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from ..source import Source, describe
 from .kinds import BAD, Kind
-from .source import Source, describe
 
 __all__ = ["CaseId", "FixtureName", "SuiteName", "Tag"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.types import Document
+from ..source import Source, describe
 from .containers import Field, ListOf, Record, table
 from .kinds import BAD, Free, Kind, Text, Whole
-from .source import Source, describe
 
 __all__ = ["Documents"]
 

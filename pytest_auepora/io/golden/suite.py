@@ -9,12 +9,12 @@ from typing import Any
 
 from ...metrics.registry import Registry
 from ...regression.policy import ALL, AnchorPolicy, RegressionPolicy
+from ..source import Source
 from .cases import CaseReader
 from .fields import MAX_TOP_K
 from .gates import Yardstick
 from .model import GoldenSuite
 from .names import SuiteName
-from .source import Source
 
 __all__ = ["DEFAULT_METRICS", "build_suite"]
 

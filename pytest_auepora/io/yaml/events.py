@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
-from ..golden.source import Source
+from ..source import Source
 from .problems import NotYaml, TooDeep, YamlProblem
 from .scalars import NeedsGraph, Plain
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..golden.source import Source
+from ..source import Source
 from .events import NeedsPlaces, Parser, parse
 from .graph import load_graph
 from .problems import YamlProblem, explain

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from yaml.events import CollectionEndEvent, CollectionStartEvent
 
-from ..golden.source import Mark, Source
+from ..source import Mark, Source
 from .problems import TooDeep, YamlProblem, explain
 
 __all__ = ["MAX_ALIASED", "load_graph"]

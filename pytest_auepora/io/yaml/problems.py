@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from ...core.git import CONFLICT, conflict_line
-from ..golden.source import Source
+from ..source import Source
 
 __all__ = ["NotYaml", "TooDeep", "YamlProblem", "explain"]
 

@@ -12,7 +12,7 @@ import yaml
 
 from pytest_auepora.io.golden.fields import CASE, DEFAULTS, HEADER, SUITE
 from pytest_auepora.io.golden.schema import golden_schema
-from pytest_auepora.io.golden.source import Source
+from pytest_auepora.io.source import Source
 
 from .files import DESIGN, load, problems
 from .test_golden_errors import OF_A_CASE, OF_THE_FILE

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pytest_auepora.core.dataset import InMemoryDataset
 from pytest_auepora.core.types import Document, EvaluationSample, Response
 from pytest_auepora.errors import AueporaError, GoldenFileError
-from pytest_auepora.io.golden.source import Source
 from pytest_auepora.io.jsonl import load_jsonl_dataset, save_jsonl_dataset
+from pytest_auepora.io.source import Source
 
 from .files import DESIGN, load, problems, write
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora.io.golden.kinds import BAD
 from pytest_auepora.io.golden.names import CaseId, FixtureName, SuiteName, Tag
-from pytest_auepora.io.golden.source import Source
+from pytest_auepora.io.source import Source
 
 ODD_IDS = [
     "refund window?", "a/b", "a\\b", "../up", ".", "..", "a.py", "*", "-x", "--co", "@file", "=", "#1", "100%", "a:b",

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io.golden.source import Source
+from pytest_auepora.io.source import Source
 from pytest_auepora.io.yaml import events as yaml_events
 from pytest_auepora.io.yaml.file import load_yaml
 from pytest_auepora.io.yaml.graph import load_graph

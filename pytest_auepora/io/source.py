@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ...errors import GoldenFileError, Problem
+from ..errors import GoldenFileError, Problem
 
 __all__ = ["MAX_BYTES", "Mark", "Source", "Spot", "decode", "describe", "too_large"]
 
