@@ -1,107 +1,155 @@
-"""One POST of JSON, in time or given up: no redirects, a bounded reply, errors that say what came.
+"""One JSON request over HTTP: in time or given up, no redirects, a bounded reply, secrets masked in every message.
 
-The standard library is enough for this, so that judging adds no dependency that could clash with the user's
-own; proxies are those of the environment.
+The standard library is enough for this, so that no dependency can clash with the user's own; proxies are those of the
+environment.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from .core.retry import asked_by_headers
 from .errors import AueporaError
 
-__all__ = ["JudgeCallError", "TransientJudgeError", "post_json"]
+__all__ = ["LONGEST_REPLY", "HttpError", "mask", "request_json", "shorten"]
 
-_TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-_LONGEST_REPLY = 10 * 2**20
-_SHOWN = 300
+LONGEST_REPLY = 50_000_000
+"""How many bytes a reply may have."""
 
+_START = 65_536  # bytes read of a refusal
+_SHORTEST_SECRET = 4  # hiding every "1" of a message would tell more than it hides
+_NESTED_MOST = 200
 
-class JudgeCallError(AueporaError):
-    """The judge's server refused, or gave something that is no reply."""
-
-    def __init__(self, message: str, *, status: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
+Kind = Literal["status", "late", "unreachable", "too long", "no JSON"]
 
 
-class TransientJudgeError(JudgeCallError):
-    """It may go well the next time.  ``retry_after`` is how many seconds the server asks to wait, where it does."""
+class HttpError(AueporaError):
+    """There is no usable reply.
 
-    def __init__(self, message: str, *, status: int | None = None, retry_after: float | None = None) -> None:
-        super().__init__(message, status=status)
-        self.retry_after = retry_after
+    Attributes:
+        kind: the server said another status than 2xx, took too long, was not reached, said too much, or no JSON.
+        detail: the start of the reply, or why there is none; secrets are masked.
+        status: the status, where there was one.
+        reason: what the server calls that status.
+        retry_after: seconds that the server asks to wait, or None.
+    """
+
+    def __init__(
+        self, kind: Kind, detail: str, status: int | None = None, reason: str = "", retry_after: float | None = None
+    ) -> None:
+        super().__init__(kind, detail, status, reason, retry_after)
+        self.kind, self.detail, self.status, self.reason, self.retry_after = kind, detail, status, reason, retry_after
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail}" if self.status is None else f"{self.status} {self.reason}: {self.detail}"
 
 
-def post_json(url: str, body: Any, headers: Mapping[str, str], timeout: float) -> Any:
-    """Send *body* and return what came back, read as JSON.
+def request_json(
+    method: str, url: str, body: Any = None, *, headers: Mapping[str, str], timeout: float,
+    secrets: Sequence[str] = (), longest: int = LONGEST_REPLY,
+) -> tuple[int, Any]:  # fmt: skip
+    """Send one request and return the status and what came back, read as JSON.
 
     Args:
+        method: the HTTP method.
         url: http or https.
-        body: JSON-able.
+        body: JSON-able; None sends nothing.
         headers: further headers.
         timeout: seconds for all of it; a server that trickles is given up as well.
+        secrets: what stands in no message.
+        longest: bytes that the reply may have.
 
     Raises:
-        TransientJudgeError: no connection, no reply in time, a status such as 429 or 503, or a reply that is not
-            JSON.
-        JudgeCallError: any other status.
+        HttpError: there is no reply, or none that can be used.
     """
+    from urllib.request import Request
+
+    data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    kind = {} if data is None else {"Content-Type": "application/json"}
+    request = Request(url, data, {"Accept": "application/json", **kind, **headers}, method=method)
+    status, raw = _reply(request, timeout, secrets, longest)
+    try:
+        return status, json.loads(raw)
+    except (ValueError, RecursionError):
+        pass
+    raise HttpError("no JSON", _text(raw, secrets), status)
+
+
+def _reply(request: Any, timeout: float, secrets: Sequence[str], longest: int) -> tuple[int, bytes]:
     import http.client
     import urllib.error
-    import urllib.request
 
     end = time.monotonic() + timeout
-    data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-    request = urllib.request.Request(
-        url, data, {"Content-Type": "application/json", "Accept": "application/json", **headers}, method="POST"
-    )
     try:
         with _opener().open(request, timeout=timeout) as response:
-            raw = _read(response, end)
+            raw = _read(response, end, longest)
+            if raw is not None:
+                return response.status, raw
+            failed = HttpError("too long", f"more than {longest:,} bytes")
     except urllib.error.HTTPError as exc:
-        with exc:
-            raise _refused(exc.code, exc.headers, _read(exc, end, most=2000, strict=False)) from None
-    except (OSError, http.client.HTTPException) as exc:
+        told, asked = _text(_start_of(exc, end), secrets), asked_by_headers(exc.headers)
+        failed = HttpError("status", told, exc.code, mask(str(exc.reason), secrets), asked)
+    except (OSError, http.client.HTTPException, UnicodeError) as exc:
         reason = getattr(exc, "reason", exc)
-        late = isinstance(reason, TimeoutError)
-        told = f"no reply within {timeout:g} s" if late else f"{type(reason).__name__}: {reason}"
-        raise TransientJudgeError(f"the judge's server cannot be reached: {told}") from None
-    try:
-        return json.loads(raw)
-    except (ValueError, RecursionError):
-        raise TransientJudgeError(f"the judge's server gave no JSON: {_text(raw)!r}") from None
+        if isinstance(reason, TimeoutError):
+            failed = HttpError("late", f"no reply within {timeout:g} s")
+        else:
+            name = type(reason).__name__
+            failed = HttpError("unreachable", mask(f"{name}: {reason}" if str(reason) else name, secrets))
+    raise failed  # out here it has no context: the reply of a server cannot go to another process
 
 
-def _read(response: Any, end: float, *, most: int = _LONGEST_REPLY, strict: bool = True) -> bytes:
-    parts, size = [], 0
+def _read(response: Any, end: float, longest: int) -> bytes | None:
+    """Return all of a reply, None where it is too long."""
+    parts: list[bytes] = []
+    size = 0
     while block := response.read1(65536):
         parts.append(block)
         size += len(block)
-        if size > most:
-            if strict:
-                raise JudgeCallError(f"the judge's server gave more than {most} bytes")
-            break
-        if time.monotonic() > end:
-            raise TimeoutError("the reply trickled in too slowly")
+        if size > longest:
+            return None
+        if time.monotonic() > end:  # a socket's timeout begins anew with every byte
+            raise TimeoutError
     return b"".join(parts)
 
 
-def _refused(status: int, headers: Any, raw: bytes) -> JudgeCallError:
-    message = f"the judge's server said {status}: {_text(raw) or 'nothing more'}"
-    if status in _TRANSIENT:
-        return TransientJudgeError(message, status=status, retry_after=asked_by_headers(headers))
-    return JudgeCallError(message, status=status)
+def _start_of(error: Any, end: float) -> bytes:
+    """Return the start of a refusal's body, as far as it comes in time."""
+    start = b""
+    try:
+        with error:
+            while len(start) < _START and time.monotonic() < end and (block := error.read1(_START)):
+                start += block
+    except Exception:  # the refusal itself is what has to be told
+        return start
+    return start
 
 
-def _text(raw: bytes) -> str:
-    text = " ".join(raw.decode("utf-8", "replace").split())
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+def _text(raw: bytes, secrets: Iterable[str]) -> str:
+    return " ".join(mask(raw.decode("utf-8", "replace"), secrets).split())
+
+
+def shorten(text: str, longest: int) -> str:
+    """Return *text*, cut where it is longer; what is cut has to be masked before."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def mask(value: Any, secrets: Iterable[str], depth: int = 0) -> Any:
+    """Return a JSON value with ``***`` for every one of *secrets*, which a server may send back."""
+    if isinstance(value, str):
+        for secret in sorted(secrets, key=len, reverse=True):
+            if len(secret) >= _SHORTEST_SECRET:
+                value = value.replace(secret, "***")
+        return value
+    if depth > _NESTED_MOST:
+        return "…"
+    if isinstance(value, Mapping):
+        return {mask(k, secrets): mask(v, secrets, depth + 1) for k, v in value.items()}
+    return [mask(v, secrets, depth + 1) for v in value] if isinstance(value, list) else value
 
 
 @lru_cache(maxsize=1)

@@ -13,29 +13,33 @@
 ``{query}``, ``{top_k}`` and ``{sample_id}`` are filled in, percent-encoded in the URL; a text that is ``"{top_k}"``
 alone becomes the number.  Every call opens its own connection and is made once: no redirect is followed, since it could
 carry the headers elsewhere, and nothing is retried (``auepora_retry`` names the errors that are: `HttpCallError`,
-`CallTimeoutError`).  Header values stand in no message and no repr.
+`CallTimeoutError`).  Header values stand in no message and no repr; those of credentials in no answer
+and no document either.
 """
 
 from __future__ import annotations
 
-import json as jsonlib
-import time
+import os
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from ..core.retry import asked_by_headers
 from ..core.types import EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError
+from ..http import HttpError, mask, request_json, shorten
 from .documents import NESTED_KEYS, to_retrieved
-from .http_headers import expand, hide
 from .json_path import NOT_THERE, Path
 from .shapes import describe
 
 __all__ = ["HttpCallError", "HttpRag"]
 
 _SHOWN = 200
-_MAX_BYTES = 50_000_000
+_EMPTY = "(an empty body)"
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token of RFC 9110
+_CREDENTIAL = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
+"""Headers whose values no answer and no document needs; other values may well be words of them."""
 _QUESTION: Final = {"question": "{query}"}
 
 
@@ -102,7 +106,9 @@ class HttpRag:
         self._answer = None if answer is None else Path(answer)
         self._documents = None if documents is None else Path(documents)
         self._fields = {k: Path(v) for k, v in (("id", doc_id), ("text", text), ("score", score)) if v is not None}
-        self._headers, self._secrets = expand(headers or {})
+        self._headers, self._secrets = _expanded(headers or {})
+        named = (v for k, v in self._headers.items() if _CREDENTIAL.search(k))
+        self._credentials = [v.partition(" ")[2] or v for v in named]
         self._timeout = float(timeout)
         self.auepora_name = f"HTTP {parts.netloc}{parts.path}"
 
@@ -118,59 +124,49 @@ class HttpRag:
             CallTimeoutError: it takes longer than the timeout.
             OutputShapeError: what it says is no JSON, or holds no answer where one should be.
         """
-        status, body = self._send(sample, top_k)
+        status, said = self._send(sample, top_k)
+        said = mask(said, self._credentials)
         try:
-            said = jsonlib.loads(body)
-        except (ValueError, RecursionError):
-            raise OutputShapeError(f"{self._where} answered {status} with something that is no JSON: "
-                                   f"{self._shown(body)}") from None  # fmt: skip
+            return self._outputs(said, status)
+        except OutputShapeError as exc:
+            told = exc
+        try:  # secrets are masked before anything is cut for the message
+            self._outputs(mask(said, self._secrets), status)
+        except OutputShapeError as exc:
+            told = exc
+        raise OutputShapeError(mask(str(told), self._secrets))
+
+    def _outputs(self, said: Any, status: int) -> SystemOutputs:
         answer = "" if self._answer is None else self._read_answer(said, self._answer)
         retrieved = [] if self._documents is None else self._read_documents(said, self._documents)
         return SystemOutputs(retrieved, Response(answer), extra={"status": status})
 
-    def _send(self, sample: EvaluationSample, top_k: int) -> tuple[int, bytes]:
-        from http.client import HTTPException
-        from urllib.error import HTTPError
-        from urllib.request import Request
-
+    def _send(self, sample: EvaluationSample, top_k: int) -> tuple[int, Any]:
         values = {"query": sample.query, "top_k": top_k, "sample_id": sample.sample_id}
-        data = None if self._method == "GET" else jsonlib.dumps(_filled(self._json, values)).encode()
-        kind = {} if data is None else {"Content-Type": "application/json"}
-        headers = {"Accept": "application/json", **kind, **self._headers}
-        request = Request(_quoted(self._url, values), data, headers, method=self._method)
-        deadline = time.monotonic() + self._timeout
-        failed: AueporaError
+        body = None if self._method == "GET" else _filled(self._json, values)
+        url = _quoted(self._url, values)
         try:
-            with _open(request, self._timeout) as reply:
-                return reply.status, self._read(reply, deadline)
-        except HTTPError as exc:
-            body = self._shown(_start_of(exc))
-            message = hide(f"{self._method} {self._where} answered {exc.code} {exc.reason}: {body}", self._secrets)
-            failed = HttpCallError(message, exc.code, asked_by_headers(exc.headers))
-        except TimeoutError:
-            failed = self._late()
-        except (OSError, HTTPException, UnicodeError) as exc:
-            if isinstance(getattr(exc, "reason", None), TimeoutError):
-                failed = self._late()
-            else:
-                why = hide(str(getattr(exc, "reason", exc)) or type(exc).__name__, self._secrets)
-                failed = HttpCallError(f"{self._method} {self._where} could not be reached: {why}")
-        raise failed  # out here it has no context: the reply of a server cannot go to another process
+            return request_json(
+                self._method, url, body, headers=self._headers, timeout=self._timeout, secrets=self._secrets
+            )
+        except HttpError as exc:
+            failed = self._error(exc)
+        raise failed
 
-    def _read(self, reply: Any, deadline: float) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        while part := reply.read1(65536):
-            parts.append(part)
-            size += len(part)
-            if time.monotonic() > deadline:  # a socket's timeout begins anew with every byte
-                raise self._late()
-            if size > _MAX_BYTES:
-                raise OutputShapeError(f"{self._where} answered with more than {_MAX_BYTES:,} bytes")
-        return b"".join(parts)
-
-    def _late(self) -> CallTimeoutError:
-        return CallTimeoutError(f"{self._method} {self._where} did not answer within {self._timeout:g} s")
+    def _error(self, exc: HttpError) -> AueporaError:
+        told = shorten(exc.detail, _SHOWN)
+        if exc.kind == "status":
+            message = f"{self._method} {self._where} answered {exc.status} {exc.reason}: {told or _EMPTY}"
+            return HttpCallError(message, exc.status, exc.retry_after)
+        if exc.kind == "late":
+            return CallTimeoutError(f"{self._method} {self._where} did not answer within {self._timeout:g} s")
+        if exc.kind == "too long":
+            return OutputShapeError(f"{self._where} answered with {told}")
+        if exc.kind == "no JSON":
+            return OutputShapeError(
+                f"{self._where} answered {exc.status} with something that is no JSON: {told or _EMPTY}"
+            )
+        return HttpCallError(f"{self._method} {self._where} could not be reached: {told}")
 
     def _read_answer(self, said: Any, path: Path) -> str:
         found = path.find(said)
@@ -203,31 +199,7 @@ class HttpRag:
 
     def _not_there(self, what: str, path: Path, said: Any, found: Any, wanted: str) -> OutputShapeError:
         came = path.missing(said) if found is NOT_THERE else f"{describe(found)}, not {wanted}"
-        return OutputShapeError(hide(f"{self._where}: {what} is read at {path}, and there is {came}", self._secrets))
-
-    def _shown(self, body: bytes) -> str:
-        text = " ".join(hide(body.decode("utf-8", "replace"), self._secrets).split())
-        return (text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…") or "(an empty body)"
-
-
-def _start_of(error: Any) -> bytes:
-    """Return the first bytes of an error's body, as far as it comes."""
-    try:
-        with error:
-            start: bytes = error.read(_SHOWN * 4)
-    except Exception:  # the error itself is what has to be told
-        return b""
-    return start
-
-
-def _open(request: Any, timeout: float) -> Any:
-    from urllib.request import HTTPRedirectHandler, build_opener
-
-    class NoRedirect(HTTPRedirectHandler):
-        def redirect_request(self, *_: Any) -> None:
-            return None
-
-    return build_opener(NoRedirect).open(request, timeout=timeout)
+        return OutputShapeError(f"{self._where}: {what} is read at {path}, and there is {came}")
 
 
 def _filled(value: Any, values: Mapping[str, Any]) -> Any:
@@ -246,10 +218,40 @@ def _filled(value: Any, values: Mapping[str, Any]) -> Any:
 
 def _replaced(text: str, values: Mapping[str, Any]) -> str:
     """Fill all placeholders in one go, so that a query that looks like one stays what it is."""
-    import re
-
     return re.sub(r"\{(\w+)\}", lambda m: str(values[m[1]]) if m[1] in values else m[0], text)
 
 
 def _quoted(url: str, values: Mapping[str, Any]) -> str:
     return _replaced(url, {name: quote(str(value), safe="") for name, value in values.items()})
+
+
+def _expanded(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return *headers* with ``${NAME}`` filled in from the environment, and what must not be shown.
+
+    Raises:
+        SystemShapeError: a variable is not set, or a name or value cannot be sent.  The value is not shown.
+    """
+    made: dict[str, str] = {}
+    secrets: set[str] = set()
+    for name, value in headers.items():
+        if not _NAME.fullmatch(name):
+            raise SystemShapeError(f"HttpRag: {name!r} is no name of an HTTP header")
+        missing = [v for v in _VARIABLE.findall(value) if v not in os.environ]
+        if missing:
+            raise SystemShapeError(f"HttpRag: the header {name} needs ${missing[0]}, which is not in the environment")
+        secrets.update(os.environ[v] for v in _VARIABLE.findall(value))
+        made[name] = _VARIABLE.sub(lambda m: os.environ[m[1]], value)
+        secrets.update((made[name], *made[name].split(" ")[1:]))  # a scheme such as Bearer is no secret
+        if why := _unsendable(made[name]):
+            raise SystemShapeError(f"HttpRag: the value of the header {name} {why}")
+    return made, sorted(secrets)
+
+
+def _unsendable(value: str) -> str:
+    if "\r" in value or "\n" in value:
+        return "holds a line break; does a file it came from end in one?"
+    try:
+        value.encode("latin-1")
+    except UnicodeEncodeError:
+        return "holds a character that HTTP cannot send"
+    return ""

@@ -1,4 +1,4 @@
-"""The few requests to GitHub's REST API that a comment takes, by the standard library."""
+"""The few requests to GitHub's REST API that a comment takes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from ..errors import AueporaError
+from ..http import HttpError, request_json
 from .common import UsageError
 
 __all__ = ["API", "GitHub", "GitHubError"]
@@ -16,7 +17,6 @@ API = "https://api.github.com"
 
 _PAGE = 100
 _MOST_PAGES = 50
-_LONGEST_REPLY = 50 * 2**20
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -60,51 +60,34 @@ class GitHub:
         Raises:
             GitHubError: see the class.
         """
-        return self._request(method, path, json.dumps(body).encode())
+        return self._request(method, path, body)
 
-    def _request(self, method: str, path: str, data: bytes | None = None) -> Any:
-        import http.client
-        import urllib.error
-        import urllib.request
-
+    def _request(self, method: str, path: str, body: Any = None) -> Any:
         headers = {
             "Accept": "application/vnd.github+json",
             "Authorization": f"Bearer {self._token}",
             "User-Agent": "pytest-auepora",
             "X-GitHub-Api-Version": "2022-11-28",
-            **({"Content-Type": "application/json"} if data is not None else {}),
         }
-        request = urllib.request.Request(f"{self._root}/{path}", data, headers, method=method)
         try:
-            with _opener().open(request, timeout=self._timeout) as response:
-                return json.loads(response.read(_LONGEST_REPLY))
-        except urllib.error.HTTPError as exc:
-            with exc:
-                raise _refused(method, path, exc.code, exc.read(4000)) from None
-        except (OSError, http.client.HTTPException) as exc:
-            raise GitHubError(f"GitHub cannot be reached: {getattr(exc, 'reason', None) or exc}") from None
-        except ValueError:
-            raise GitHubError(f"GitHub gave no JSON for {method} {path.partition('?')[0]}") from None
+            _, said = request_json(
+                method, f"{self._root}/{path}", body, headers=headers, timeout=self._timeout, secrets=[self._token]
+            )
+        except HttpError as exc:
+            raise _github_error(method, path.partition("?")[0], exc) from None
+        return said
 
 
-def _refused(method: str, path: str, status: int, raw: bytes) -> GitHubError:
+def _github_error(method: str, path: str, exc: HttpError) -> GitHubError:
+    if exc.kind == "no JSON":
+        return GitHubError(f"GitHub gave no JSON for {method} {path}")
+    if exc.kind != "status":
+        return GitHubError(f"GitHub cannot be reached: {exc.detail}")
     try:
-        told = str(json.loads(raw)["message"])
-    except (ValueError, KeyError, TypeError):
+        told = str(json.loads(exc.detail)["message"])
+    except (ValueError, KeyError, TypeError, RecursionError):
         told = "nothing more"
     hint = ""
-    if status in (401, 403, 404):
+    if exc.status in (401, 403, 404):
         hint = "; the job needs `permissions: pull-requests: write`, which a pull request from a fork does not get"
-    return GitHubError(f"GitHub said {status} to {method} {path.partition('?')[0]}: {told[:300]}{hint}")
-
-
-def _opener() -> Any:
-    import urllib.request
-
-    class NoRedirect(urllib.request.HTTPRedirectHandler):
-        """A redirect would carry the token to somebody else."""
-
-        def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
-            return None
-
-    return urllib.request.build_opener(NoRedirect)
+    return GitHubError(f"GitHub said {exc.status} to {method} {path}: {told[:300]}{hint}")

@@ -258,6 +258,30 @@ def test_secret_that_the_endpoint_sends_back_is_hidden(
     assert "Authorization" in repr(rag)
 
 
+HITS = {"answer": "x", "hits": [{"text": f"{'x' * 20} {SECRET}", "you sent": f"Bearer {SECRET}"}]}
+
+
+@pytest.mark.parametrize("sent", [{"answer": f"no: {SECRET}"}, {"answer": {f"Bearer {SECRET}": SECRET}}, HITS])
+def test_a_secret_inside_a_reply_is_in_no_message(endpoint: Endpoint, sent: Any) -> None:
+    endpoint.says(sent)
+    rag = HttpRag(endpoint.url, documents="hits", doc_id="_id", headers={"X-Tenant": SECRET})
+    with pytest.raises(OutputShapeError) as caught:
+        ask(rag)
+    assert SECRET[:6] not in str(caught.value)
+
+
+def test_a_secret_inside_an_answer_or_a_document_is_masked(endpoint: Endpoint) -> None:
+    endpoint.says({"answer": f"for {SECRET}", "hits": [{"id": "a", "text": f"Authorization: Bearer {SECRET}"}]})
+    outputs = ask(HttpRag(endpoint.url, documents="hits", headers={"Authorization": f"Bearer {SECRET}"}))
+    assert SECRET not in repr(outputs)
+    assert outputs.response.text == "for ***"
+
+
+def test_words_of_other_headers_stay_in_answers(endpoint: Endpoint) -> None:
+    endpoint.says({"answer": "paid by production"})
+    assert ask(HttpRag(endpoint.url, headers={"X-Stage": "production"})).response.text == "paid by production"
+
+
 def test_query_string_is_in_no_repr_and_no_message(endpoint: Endpoint) -> None:
     endpoint.status = 500
     rag = HttpRag(endpoint.url + f"?key={SECRET}")

@@ -14,12 +14,32 @@ from urllib.parse import urlsplit
 
 from ...calls.caller import Caller
 from ...core.retry import RetryPolicy
-from ...errors import MetricError
-from ...http import JudgeCallError, TransientJudgeError, post_json
+from ...errors import AueporaError, MetricError
+from ...http import HttpError, mask, request_json, shorten
 from .cache import ReplyCache
 from .critic import Judgement, LLMCritic, Question, Scale, read_reply
 
-__all__ = ["JudgeUsage", "OpenAICompatibleCritic", "critic_from_environment"]
+__all__ = ["JudgeCallError", "JudgeUsage", "OpenAICompatibleCritic", "TransientJudgeError", "critic_from_environment"]
+
+_TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_LONGEST_REPLY = 10 * 2**20
+_SHOWN = 300
+
+
+class JudgeCallError(AueporaError):
+    """The judge's server refused, or gave something that is no reply.  ``status`` is the HTTP status, or None."""
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class TransientJudgeError(JudgeCallError):
+    """It may go well the next time.  ``retry_after`` is how many seconds the server asks to wait, where it does."""
+
+    def __init__(self, message: str, *, status: int | None = None, retry_after: float | None = None) -> None:
+        super().__init__(message, status=status)
+        self.retry_after = retry_after
 
 
 @dataclass
@@ -187,11 +207,7 @@ class OpenAICompatibleCritic(LLMCritic):
         with self._slots:
             start = perf_counter()
             try:
-                said = post_json(self.url, body, headers, self._timeout)
-            except JudgeCallError as exc:
-                if key:
-                    exc.args = tuple(str(a).replace(key, "***") for a in exc.args)
-                raise
+                said = _post(self.url, body, headers, self._timeout, key)
             finally:
                 self.usage.add(requests=1, seconds=perf_counter() - start)
         usage = self._count(said)
@@ -212,6 +228,33 @@ class OpenAICompatibleCritic(LLMCritic):
             cost = sum(n * price for n, price in zip(tokens.values(), self._prices, strict=True)) / 1e6
             self.usage.add(cost=cost)
         return tokens
+
+
+def _post(url: str, body: Any, headers: Mapping[str, str], timeout: float, key: str) -> Any:
+    """Return the reply without *key*, which it has no reason to repeat; raises as `OpenAICompatibleCritic.score`."""
+    try:
+        _, said = request_json(
+            "POST", url, body, headers=headers, timeout=timeout, secrets=[key], longest=_LONGEST_REPLY
+        )
+    except HttpError as exc:
+        failed = _judge_error(exc)
+    else:
+        return mask(said, [key])
+    raise failed
+
+
+def _judge_error(exc: HttpError) -> JudgeCallError:
+    told = shorten(exc.detail, _SHOWN)
+    if exc.kind == "status":
+        message = f"the judge's server said {exc.status}: {told or 'nothing more'}"
+        if exc.status in _TRANSIENT:
+            return TransientJudgeError(message, status=exc.status, retry_after=exc.retry_after)
+        return JudgeCallError(message, status=exc.status)
+    if exc.kind == "too long":
+        return JudgeCallError(f"the judge's server gave {told}")
+    if exc.kind == "no JSON":
+        return TransientJudgeError(f"the judge's server gave no JSON: {told!r}")
+    return TransientJudgeError(f"the judge's server cannot be reached: {told}")
 
 
 def _content(said: Any) -> str:

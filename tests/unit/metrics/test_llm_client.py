@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import MetricError
-from pytest_auepora.http import JudgeCallError, TransientJudgeError
-from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic, critic_from_environment
+from pytest_auepora.metrics.judge.client import (
+    JudgeCallError,
+    OpenAICompatibleCritic,
+    TransientJudgeError,
+    critic_from_environment,
+)
 from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Question
 
 from .judge_server import GOOD, Reply, chat, critic, judge_server

@@ -7,8 +7,8 @@ from email.utils import formatdate
 
 import pytest
 
-from pytest_auepora.http import JudgeCallError, TransientJudgeError
-from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
+from pytest_auepora.errors import AueporaError
+from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic, TransientJudgeError
 from tests.loopback import nobody_listens
 
 from .judge_server import GOOD, Reply, critic, judge_server
@@ -115,3 +115,22 @@ def test_a_redirect_is_not_followed() -> None:
 def test_a_reply_without_end_is_cut() -> None:
     with judge_server(Reply(b" " * (11 * 2**20))) as server, pytest.raises(JudgeCallError, match="gave more than"):
         critic(server).score(prompt="x")
+
+
+KEY = "judge-key-0123456789"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply({"error": "x" * 270 + KEY}, 401),
+        Reply({"no choices": KEY}),
+        Reply({"choices": [{"message": {"content": {"text": KEY}}}]}),
+        Reply({"choices": [{"message": {"content": f"score for {KEY}"}}]}),
+    ],
+)
+def test_a_key_that_comes_back_is_in_no_message(reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with judge_server(reply) as server, pytest.raises(AueporaError) as caught:
+        critic(server, attempts=1, api_key_env="OPENAI_API_KEY").score(prompt="x")
+    assert KEY[:8] not in str(caught.value)
