@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -94,7 +95,7 @@ def load_model(name: str) -> EmbedFn:
 
     Raises:
         MissingExtraError: the package is not installed.
-        MetricError: there is no such model.
+        MetricError: there is no such model, or its folder names code of its own, which a golden file must not run.
     """
     loaders = {"wordllama": _wordllama, "minilm-int8": _minilm}
     return loaders[name]() if name in loaders else _sentence_transformer(name)
@@ -121,7 +122,22 @@ def _minilm() -> EmbedFn:
     return embed
 
 
+def _refuse_code(folder: Path) -> None:
+    """Refuse a model folder whose modules are classes of its own: sentence-transformers imports them from there."""
+    try:
+        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+        kinds = [str(module["type"]) for module in modules]
+    except (OSError, ValueError, TypeError, KeyError):
+        return  # no folder of a model; who loads it says so
+    if own := [kind for kind in kinds if not kind.startswith("sentence_transformers.")]:
+        raise MetricError(
+            f"the folder {folder} is a model with code of its own ({', '.join(own)}), which is not run by name; "
+            "load the model in the project and pass embed_fn"
+        )
+
+
 def _sentence_transformer(name: str) -> EmbedFn:
+    _refuse_code(Path(name))
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError:
