@@ -12,6 +12,7 @@ from datetime import date
 from typing import Any, Literal
 
 from .by_fields import ByFields, names_of
+from .case_texts import TextsApart
 from .metrics_base import Metric, interval_of, ruler_of
 from .scores import Score, ScoreList
 
@@ -21,13 +22,13 @@ CaseState = Literal["passed", "failed", "error", "skipped"]
 
 
 @dataclass(eq=False, repr=False, slots=True)
-class CaseResult(ByFields):
+class CaseResult(TextsApart):
     """One golden case, run once (or its repeats merged).
 
     ``query``, ``expected`` and ``outputs`` are what reports show; they are redacted and capped in size
-    before they get here.  ``outputs`` has ``answer``, ``retrieved`` (a list of ``{"id", "score", "grade"}``
-    in rank order) and ``timings`` in seconds.  ``ranks`` maps each relevant label to the 1-based rank it
-    was found at, or None.
+    before they get here, and may be in a file (see `case_texts`).  ``outputs`` has ``answer``, ``retrieved`` (a list
+    of ``{"id", "score", "grade"}`` in rank order) and ``timings`` in seconds.  ``ranks`` maps each relevant label to
+    the 1-based rank it was found at, or None.
     """
 
     case_id: str

@@ -1,6 +1,6 @@
 """Recorded outputs scored as if they had just been given: in batches, in as many processes as are wanted.
 
-Of a large suite no texts are kept but those of some failed cases: texts would be all that its cases weigh.
+Their texts lie in a temporary file, for whoever reads them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ..adapters.outputs import to_outputs
 from ..adapters.systems import System
 from ..calls.call import CallResult
 from ..core.batches.series import BATCH_SIZE, Lost, in_batches, run_batches
+from ..core.case_texts import ResultFile
 from ..core.metrics_base import Metric
 from ..core.progress import Progress
 from ..core.run import CaseResult
@@ -30,12 +31,6 @@ from .case_judge import CaseJudge
 from .suite import Evaluation, opened
 
 __all__ = ["score_recorded"]
-
-LARGE = 5_000
-"""Of a suite of more cases than this not all texts stay in memory."""
-
-SHOWN = 500
-"""Of so many failed cases of a large suite the texts are kept, to be shown."""
 
 
 def score_recorded(
@@ -74,7 +69,7 @@ def score_recorded(
     out = opened(suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations)
     run, metrics = out.run, out.metrics
     judge = CaseJudge(run, suite.policy, out.baseline, out.advisory)
-    slim = _Slimming(len(suite.cases) > LARGE)
+    texts = ResultFile()
     with Progress("cases", len(suite.cases) - len(suite.skipped), show=progress) as bar:
         batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
         done = run_batches(
@@ -85,7 +80,7 @@ def score_recorded(
             results = _lost(batch, made, metrics, run.path) if isinstance(made, Lost) else made
             for one, result in zip(batch, results, strict=True):
                 judged, _ = judge.judge(one.case, [result])
-                slim.let_go(judged)
+                texts.put_away(judged)
                 run.add([judged])
             bar.done(len(batch))
     run.add(skipped_result(c, c.skip or "", f"{run.path}:{c.line}") for c in suite.skipped)
@@ -137,20 +132,3 @@ def _lost(batch: Iterable[Recorded], lost: Lost, metrics: Mapping[str, Metric], 
         result.state, result.error = "error", reason
         result.scores = {name: Score.failed(reason) for name in metrics}
     return results
-
-
-class _Slimming:
-    """Takes the texts out of the results of a large suite, but for the first that failed."""
-
-    def __init__(self, large: bool) -> None:
-        self._large = large
-        self._shown = 0
-
-    def let_go(self, result: CaseResult) -> None:
-        failed = result.state in ("failed", "error")
-        if self._large and not (failed and self._shown < SHOWN):
-            timings = result.outputs.get("timings")
-            result.query, result.expected, result.outputs = "", {}, {"timings": timings} if timings else {}
-            for score in result.scores.values():
-                score.details = {}
-        self._shown += failed

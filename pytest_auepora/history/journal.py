@@ -7,13 +7,15 @@ next one finds the file, which nobody holds any more, and stores what is in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Any
 
+from ..core.case_texts import ResultFile, Stored
 from ..core.json import dumps
 from ..core.run import CaseResult, Run
 from ..evaluation.document_texts import escaped, with_texts
@@ -26,8 +28,6 @@ from .run_ids import new_run_id
 from .store import HistoryStore
 
 __all__ = ["Journal", "Unfinished", "recover"]
-
-_PIECE = 64 * 1024  # bytes that are read at once
 
 
 class Journal:
@@ -42,12 +42,9 @@ class Journal:
         self.path = journal_path(folder, new_run_id())
         self._head = {"started": started.isoformat(timespec="seconds")}
         self._known: set[tuple[str, str]] = set()
-        self._file: IO[bytes] | None = None
-        self._size = 0
+        self._file: ResultFile | None = None
         self._broken = False
         self._told: dict[tuple[str, str], tuple[Any, bytes]] = {}
-        self._written: dict[tuple[str, str], dict[str, tuple[CaseResult, int, int]]] = {}
-        self._piece = 0, b""
 
     def knows(self, path: str, variant: str) -> bool:
         """Whether the run of that golden file and configuration was begun here."""
@@ -60,10 +57,11 @@ class Journal:
 
     def add(
         self, path: str, variant: str, result: CaseResult, answers: Lines | None, provenance: Any, *, text: bytes = b""
-    ) -> None:
+    ) -> Stored | None:
         """Take in one result of a run that was begun, and its recorded *answers*; a later one of a case counts.
 
-        *text* is the `result_data` of the result, where that is known.
+        *text* is the `result_data` of the result, where that is known.  Where that was written is returned, None where
+        it could not be.
         """
         text = text or result_data(result)
         known, told = self._told.get((path, variant), (None, b""))
@@ -71,28 +69,9 @@ class Journal:
             told = dumps({"of": [path, variant], "provenance": provenance}).encode()
             self._told[path, variant] = provenance, told
         self._write(b'%s,%s"result":%s}\n' % (told[:-1], b"" if answers is None else _said(answers).encode(), text))
-        if not self._broken:
-            written = self._written.setdefault((path, variant), {})
-            written[result.case_id] = result, self._size - len(text) - 2, len(text)
-
-    def text_of(self, path: str, variant: str, result: CaseResult) -> bytes:
-        """Return the `result_data` of *result*; of one that was added it is not made again."""
-        added, start, length = self._written.get((path, variant), {}).get(result.case_id, (None, 0, 0))
-        if added is result and self._file is not None:
-            with suppress(OSError):
-                text = self._read(self._file, start, length)
-                if len(text) == length:
-                    return text
-        return result_data(result)
-
-    def _read(self, file: IO[bytes], start: int, length: int) -> bytes:
-        """Return what was written at *start*; texts are mostly asked for in order, so that more is read at a time."""
-        first, some = self._piece
-        if start < first or start + length > first + len(some):
-            file.seek(start)
-            first, some = self._piece = start, file.read(max(length, _PIECE))
-            file.seek(self._size)
-        return some[start - first : start - first + length]
+        if self._broken or self._file is None:
+            return None
+        return Stored(self._file, self._file.size - len(text) - 2, len(text))
 
     def _write(self, line: bytes) -> None:
         """Append *line* with its end; where that does not work, a killed run is lost, and the run goes on."""
@@ -101,17 +80,12 @@ class Journal:
         try:
             if self._file is None:
                 self._file = self._open()
-                self._append(f"{dumps(self._head)}\n".encode())
-            self._append(line)
+                self._file.append(f"{dumps(self._head)}\n".encode())
+            self._file.append(line)
         except OSError:
             self._broken = True
 
-    def _append(self, line: bytes) -> None:
-        if self._file is None or self._file.write(line) != len(line):
-            raise OSError("the disk is full")
-        self._size += len(line)
-
-    def _open(self) -> IO[bytes]:
+    def _open(self) -> ResultFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.parent.name == FOLDER and not (ignore := self.path.parent / ".gitignore").exists():
             ignore.write_text("*\n", encoding="utf-8")
@@ -119,19 +93,29 @@ class Journal:
         file = self.path.open("x+b", buffering=0)
         if not _lock(file):
             raise OSError("cannot be locked")
-        return file
+        return ResultFile(file)
 
     def close(self, *, keep: bool = False) -> None:
-        """Remove it, as the runs are stored or cannot be; or *keep* it for the next run to take up."""
-        if self._file is not None:
-            self._file.close()
-        self._file, self._broken = None, True  # nothing is written any more
-        self._written.clear()
-        self._piece = 0, b""
+        """Remove it, as the runs are stored or cannot be; or *keep* it for the next run to take up.
+
+        Results whose texts are in it can still be read, as long as there is one.
+        """
+        file, self._file, self._broken = self._file, None, True  # nothing is written any more
         if keep:
+            if file is not None:
+                file.close()
             return
-        with suppress(OSError):
+        try:
             self.path.unlink(missing_ok=True)
+        except OSError:  # Windows removes no file that is open
+            if file is not None:
+                weakref.finalize(file, _remove, file.close, self.path)
+
+
+def _remove(close: Callable[[], object], path: Path) -> None:
+    close()
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 @dataclass(eq=False, repr=False, slots=True)

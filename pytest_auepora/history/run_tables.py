@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..core.json import dumps
-from ..core.run import CaseResult, Run
+from ..core.run import Run
 from ..regression.verdict import Verdict
 from .aggregates import AggregateMetrics
-from .codec import run_text
+from .codec import result_data, run_text
 from .database import Statements
 from .run_ids import new_run_id
 from .verdicts import verdict_text
@@ -45,13 +44,13 @@ def keep_run(open_: Statements, row: dict[str, Any]) -> str:
     return run_id
 
 
-def keep_results(open_: Statements, run_id: str, run: Run, text_of: Callable[[CaseResult], bytes]) -> None:
+def keep_results(open_: Statements, run_id: str, run: Run) -> None:
     """Write down the results of *run*, in order."""
     open_.run_many(
         "INSERT INTO eval_query_results (run_id, case_id, repeat_index, place, state, result) "
         "VALUES (:run_id, :case_id, 0, :place, :state, :result)",
         (  # each text is made when it is written: all of them together are as large as the history grows
-            {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": text_of(c)}
+            {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": result_data(c)}
             for i, c in enumerate(run.cases.values())
         ),
         utf8=("result",),

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from ..core.json import dumps
-from ..core.run import CaseResult, Run
+from ..core.run import Run
 from ..errors import HistoryError, UnknownRunError, did_you_mean
 from ..regression.verdict import Verdict
 from . import KEEP, KEEP_RECORDED
 from .aggregates import AggregateMetrics, aggregate_of
 from .blocks import Packing, packed
-from .codec import result_data, run_of
+from .codec import run_of
 from .database import open_database
 from .pruning import delete_runs, prune_recordings, prune_runs
 from .recordings import RECORDINGS, keep_recordings, recordings_of
@@ -73,7 +73,6 @@ class HistoryStore:
         keep: int = KEEP,
         recordings: Recordings | Packing | None = None,
         keep_recorded: int = KEEP_RECORDED,
-        text_of: Callable[[CaseResult], bytes] = result_data,
     ) -> str:
         """Store *run* with its *verdict* and aggregate, all of it or nothing.
 
@@ -86,7 +85,6 @@ class HistoryStore:
             keep: how many runs of this suite and configuration stay, this one included; 0 for all.
             recordings: the answers, each as `evaluation.recording.record` gives it, packed already or not.
             keep_recorded: of how many of these runs the recordings stay; 0 for all.
-            text_of: how a result is written down; who has its `codec.result_data` already can hand it over.
 
         Returns:
             The new run's id.
@@ -102,7 +100,7 @@ class HistoryStore:
         blocks = recordings.blocks() if isinstance(recordings, Packing) else packed(recordings or {})
         with self._database.transaction(write=True) as open_:
             run_id = keep_run(open_, row)
-            keep_results(open_, run_id, run, text_of)
+            keep_results(open_, run_id, run)
             keep_recordings(open_, run_id, blocks)
             keep_compared(open_, run_id, verdict)
             if keep > 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -79,6 +79,12 @@ class Recorder(OnlyHooks):
 
         return Journal(self._folder, self.started)
 
+    @cached_property
+    def _only_ours_judge(self) -> bool:
+        """Whether results stay as they were reported: the project's own hook may change them at the end."""
+        hooked = self.config.hook.pytest_auepora_run_finished.get_hookimpls()
+        return all(type(impl.plugin).__module__.startswith(f"{__package__}.") for impl in hooked)
+
     def recover(self) -> None:
         """Store the runs of processes that were killed; what cannot be stored now is stored another time."""
         from ..history.places import journals_in
@@ -111,7 +117,9 @@ class Recorder(OnlyHooks):
         if parcel.recordings:
             answers = self._keep((path, variant), result.case_id, parcel.recordings)
             parcel.recordings = []  # pytest holds reports to the end, and answers are large
-        self._journal.add(path, variant, result, answers, parcel.provenance, text=parcel.data)
+        stored = self._journal.add(path, variant, result, answers, parcel.provenance, text=parcel.data)
+        if stored is not None and self._only_ours_judge:
+            result.put_away(stored)
 
     def _keep(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> Lines:
         from ..evaluation.recording import CUT
@@ -130,7 +138,6 @@ class Recorder(OnlyHooks):
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
-        from ..history.codec import result_data
         from ..history.store import HistoryStore
 
         session, key = self.config.stash[SESSION], (run.path, run.variant)
@@ -145,7 +152,6 @@ class Recorder(OnlyHooks):
                 run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=session.commit, keep=self.keep,
                 recordings=self._recordings.pop(key, None), keep_recorded=self.recorded,
-                text_of=partial(self._journal.text_of, *key) if _only_ours_judge(self.config) else result_data,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
@@ -165,9 +171,3 @@ class Recorder(OnlyHooks):
         """The runs are stored, or cannot be; unless something else broke before they were judged."""
         if "_journal" in vars(self):
             self._journal.close(keep=bool(self._unjudged))
-
-
-def _only_ours_judge(config: pytest.Config) -> bool:
-    """Whether results stay as they were reported: the project's own hook may change them at the end."""
-    hooked = config.hook.pytest_auepora_run_finished.get_hookimpls()
-    return all(type(impl.plugin).__module__.startswith(f"{__package__}.") for impl in hooked)

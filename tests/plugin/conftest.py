@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_auepora.core.case_texts import Stored
 from pytest_auepora.core.run import CaseResult
-from pytest_auepora.history.codec import result_data
-from pytest_auepora.history.journal import Journal
 
 for _module in (
     "numpy",
@@ -212,17 +211,17 @@ class Project:
 
 
 @pytest.fixture(autouse=True)
-def _results_stay_as_they_were_reported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What the journal hands to the history is what would be written anew: nobody of ours changed it in between."""
+def _texts_are_read_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a result reads from its journal is what it had before."""
     changed: list[str] = []
-    handed_over = Journal.text_of
+    put_away = CaseResult.put_away
 
-    def checked(journal: Journal, path: str, variant: str, result: CaseResult) -> bytes:
-        text = handed_over(journal, path, variant, result)
-        changed.extend([result.case_id] if text != result_data(result) else [])
-        return text
+    def checked(result: CaseResult, stored: Stored) -> None:
+        before = result.query, result.expected, result.outputs
+        put_away(result, stored)
+        changed.extend([result.case_id] if before != (result.query, result.expected, result.outputs) else [])
 
-    monkeypatch.setattr(Journal, "text_of", checked)
+    monkeypatch.setattr(CaseResult, "put_away", checked)
     yield
     assert changed == []
 
