@@ -1,13 +1,13 @@
-"""Many rankings at once: one pass finds where the relevant documents stand, every metric reads from that.
+"""Many rankings at once: one pass finds where the relevant documents stand, and each metric's formula reads from that.
 
-The numbers are those of the metrics' own `measure`, to the last bit; what is left out is an object per case.
+The formula is that of a single case; it is given arrays with a number per ranking.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..core.garbage import garbage_collection_paused
 from ..errors import MetricError
-from .relevance import Matching, Ranking
+from .registry import Registry
+from .relevance import Matching, Worth
+from .retrieval_basic import Ranked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from .retrieval_basic import Ranked
 
 __all__ = ["Hits", "Qrels", "RankedLists", "RankingScores", "find_hits", "score_rankings"]
 
@@ -48,10 +48,12 @@ def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranke
             ``duplicates``, ``unjudged``): `Metric.compute` does that.
         UnknownNameError: no metric has that name.
     """
+    import numpy as np
+
     chosen = [_ranked(m) for m in metrics]
     with garbage_collection_paused():
         hits = find_hits(qrels, run)
-        return RankingScores(hits.queries, {m.name: m.score_all(hits) for m in chosen})
+        return RankingScores(hits.queries, {m.name: np.asarray(m.value(hits), float) for m in chosen})
 
 
 class RankingScores(Mapping[str, dict[str, float]]):
@@ -94,9 +96,6 @@ class RankingScores(Mapping[str, dict[str, float]]):
 
 
 def _ranked(metric: str | Ranked) -> Ranked:
-    from .registry import Registry
-    from .retrieval_basic import Ranked
-
     found: Any = Registry().get(metric) if isinstance(metric, str) else metric
     if not isinstance(found, Ranked):
         raise MetricError(f"{getattr(found, 'name', found)!r} is no metric over a ranking of document ids")
@@ -107,7 +106,7 @@ def _ranked(metric: str | Ranked) -> Ranked:
 
 @dataclass(eq=False)
 class Hits:
-    """Where the relevant documents of some queries stand.
+    """Where the relevant documents of some queries stand; see `relevance.Held` for what formulas ask of it.
 
     ``queries`` are those with a relevant document.  Of the other arrays, ``wanted`` (how many are relevant) and
     ``depths`` (how many were returned) have one value per query; ``slots`` (0-based), ``grades`` and ``owners`` (the
@@ -123,34 +122,34 @@ class Hits:
     owners: NDArray[Any]
     ideals: list[list[int]] | None
 
-    def per_query(self, hits: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return the sum of *weights* (or the count) of the chosen *hits* for each query, added in rank order."""
-        import numpy as np
+    def hits(self, k: Any) -> NDArray[Any]:
+        return self._sums(self._top(k))
 
-        return np.bincount(self.owners[hits], weights, minlength=len(self.queries))
+    def found(self, k: Any) -> NDArray[Any]:
+        return self.hits(k)
 
-    def top(self, k: int | None) -> NDArray[Any]:
-        """Return which hits lie in the top *k* (all for None)."""
-        import numpy as np
+    def relevant(self, k: int | None = None) -> NDArray[Any]:
+        return self.wanted if k is None else self.wanted.clip(max=k)
 
-        return np.ones(len(self.slots), bool) if k is None else self.slots < k
+    def returned(self, k: int) -> NDArray[Any]:
+        return self.depths.clip(max=k)
 
-    @cached_property
-    def counts(self) -> NDArray[Any]:
-        """For each hit, how many relevant documents its query has found up to and with it."""
-        import numpy as np
+    def reciprocal_rank(self, k: int | None) -> NDArray[Any]:
+        first = self._top(k) & (self._counts == 1)
+        return self._sums(first, 1 / (self.slots[first] + 1))
 
-        found = np.bincount(self.owners, minlength=len(self.queries))
-        starts = np.cumsum(found) - found
-        counts: NDArray[Any] = np.arange(len(self.slots)) - starts[self.owners] + 1
-        return counts
+    def precisions(self, k: int | None) -> NDArray[Any]:
+        top = self._top(k)
+        return self._sums(top, self._counts[top] / (self.slots[top] + 1))
 
-    def discounted(self, hits: NDArray[Any], worth: Callable[[int], int]) -> NDArray[Any]:
-        """Return the discounted cumulative gain of the chosen *hits*, for each query."""
-        return self.per_query(hits, _worths(self.grades[hits], worth) / _log2s(self.slots[hits]))
+    def separate(self, k: int | None) -> NDArray[Any]:
+        return self.wanted
 
-    def ideal(self, k: int, worth: Callable[[int], int]) -> NDArray[Any]:
-        """Return the discounted cumulative gain of the best possible top *k*, for each query."""
+    def gain(self, k: int, worth: Worth) -> NDArray[Any]:
+        top = self._top(k)
+        return self._sums(top, _worths(self.grades[top], worth) / _log2s(self.slots[top]))
+
+    def ideal_gain(self, k: int, worth: Worth) -> NDArray[Any]:
         import numpy as np
 
         sizes = np.minimum(self.wanted, k)
@@ -162,17 +161,29 @@ class Hits:
             grades = np.fromiter((g for ideal in self.ideals for g in ideal[:k]), int, len(slots))
         return np.bincount(owners, _worths(grades, worth) / _log2s(slots), minlength=len(sizes))
 
-    def rankings(self) -> Iterable[Ranking]:
-        """Yield each query's pass as single cases have it, for metrics that have no formula over many."""
+    def _top(self, k: Any) -> NDArray[Any]:
+        """Return which slots lie in the top *k*: one for all rankings, an array with one for each, or None."""
         import numpy as np
 
-        ends = np.cumsum(np.bincount(self.owners, minlength=len(self.queries)))
-        for q, (start, end) in enumerate(zip([0, *ends.tolist()], ends.tolist(), strict=False)):
-            wanted = int(self.wanted[q])
-            slots, names = self.slots[start:end].tolist(), [str(i) for i in range(wanted)]
-            ideal = [1] * wanted if self.ideals is None else self.ideals[q]
-            place = dict(zip(names, slots, strict=False))
-            yield Ranking(names, ideal, slots, self.grades[start:end].tolist(), slots, place, int(self.depths[q]))
+        if k is None:
+            return np.ones(len(self.slots), bool)
+        return self.slots < (k if isinstance(k, int) else k[self.owners])
+
+    def _sums(self, chosen: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return the sum of *weights* (or the count) of the *chosen* slots for each query, added in rank order."""
+        import numpy as np
+
+        return np.bincount(self.owners[chosen], weights, minlength=len(self.queries))
+
+    @cached_property
+    def _counts(self) -> NDArray[Any]:
+        """For each slot, how many relevant documents its query has found up to and with it."""
+        import numpy as np
+
+        found = np.bincount(self.owners, minlength=len(self.queries))
+        starts = np.cumsum(found) - found
+        counts: NDArray[Any] = np.arange(len(self.slots)) - starts[self.owners] + 1
+        return counts
 
 
 def find_hits(qrels: Qrels, run: RankedLists) -> Hits:
@@ -272,7 +283,7 @@ def _by_score(query: str, scores: Mapping[str, float], judged: Mapping[str, int]
     return places
 
 
-def _worths(grades: NDArray[Any], worth: Callable[[int], int]) -> NDArray[Any]:
+def _worths(grades: NDArray[Any], worth: Worth) -> NDArray[Any]:
     import numpy as np
 
     kinds, which = np.unique(grades, return_inverse=True)

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ..core.garbage import garbage_collection_paused
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
-from .relevance import Matching, Ranking, ranking_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from .rankings import Hits
+from .relevance import Held, Matching, Ranking, at_least_one, at_most_one, ranking_of
 
 __all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked", "RecallAtK"]
 
@@ -89,14 +84,16 @@ class Ranked(Matched):
         return self._matching
 
     def score(self, held: Ranking) -> Measurement:
-        """Score a ranking held against its labels; there is at least one relevant label."""
+        """Score a ranking held against its labels."""
+        return Measurement(float(self.value(held)), details=self.details(held))
+
+    def value(self, held: Held) -> Any:
+        """Return the score: the formula, of one ranking or of many at once.  There is at least one relevant label."""
         raise NotImplementedError
 
-    def score_all(self, hits: Hits) -> NDArray[Any]:
-        """Return what `score` gives, for each of many rankings; the common metrics do it in one pass."""
-        import numpy as np
-
-        return np.array([self.score(held).value for held in hits.rankings()], float)
+    def details(self, held: Ranking) -> dict[str, Any]:
+        """Return what people want to know beside the score."""
+        return {}
 
 
 @dataclass(eq=False, repr=False)
@@ -112,19 +109,15 @@ class RecallAtK(Ranked):
     source = "trec_eval recall; capped: BEIR (arXiv:2104.08663)"
     oracle = "pytrec_eval recall, 1e-12; ranx recall"
 
-    def score(self, held: Ranking) -> Measurement:
-        """Details: ``missed``, the labels not covered."""
-        found, wanted = held.found(self.k), len(held.names)
-        missed = held.missed(self.k) if found < wanted else []
+    def value(self, held: Held) -> Any:
+        """Return a share of the labels."""
         if self.capped:
-            wanted = min(self.k, wanted)
-        return Measurement(min(found, wanted) / wanted, details={"missed": missed})
+            return at_most_one(held.found(self.k) / held.relevant(self.k))
+        return held.found(self.k) / held.relevant()
 
-    def score_all(self, hits: Hits) -> NDArray[Any]:
-        """Return the share for each ranking."""
-        found, wanted = hits.per_query(hits.top(self.k)), hits.wanted
-        shares: NDArray[Any] = found / (wanted.clip(max=self.k) if self.capped else wanted)
-        return shares
+    def details(self, held: Ranking) -> dict[str, Any]:
+        """Return ``missed``, the labels not covered."""
+        return {"missed": held.missed(self.k)}
 
 
 @dataclass(eq=False, repr=False)
@@ -140,15 +133,10 @@ class PrecisionAtK(Ranked):
     source = "trec_eval P"
     oracle = "pytrec_eval P, 1e-12; ranx precision"
 
-    def score(self, held: Ranking) -> Measurement:
-        """Nothing returned is 0."""
-        slots = self.k if self.denominator == "k" else held.returned(self.k)
-        return Measurement(held.hits(self.k) / slots if slots else 0.0)
-
-    def score_all(self, hits: Hits) -> NDArray[Any]:
-        """Return the share for each ranking."""
-        found = hits.per_query(hits.top(self.k))
-        return found / (self.k if self.denominator == "k" else hits.depths.clip(1, self.k))
+    def value(self, held: Held) -> Any:
+        """Return a share of the slots; nothing returned is 0."""
+        found = held.hits(self.k)
+        return found / (self.k if self.denominator == "k" else at_least_one(held.returned(self.k)))
 
     def counts(self, samples: Sequence[EvaluationSample]) -> dict[str, int]:
         """Return ``skipped_empty_gold``, the number of samples without relevant documents."""
@@ -167,14 +155,13 @@ class HitRateAtK(Ranked):
     source = "trec_eval success"
     oracle = "pytrec_eval success, exact; ranx hit_rate"
 
-    def score(self, held: Ranking) -> Measurement:
-        """Details: ``rank`` of the first relevant slot in the whole list, or None."""
-        rank = held.slots[0] + 1 if held.slots else None
-        return Measurement(1.0 if held.hits(self.k) else 0.0, details={"rank": rank})
+    def value(self, held: Held) -> Any:
+        """Return 1 or 0."""
+        return (held.hits(self.k) > 0) * 1.0
 
-    def score_all(self, hits: Hits) -> NDArray[Any]:
-        """Return 1 or 0 for each ranking."""
-        return (hits.per_query(hits.top(self.k)) > 0).astype(float)
+    def details(self, held: Ranking) -> dict[str, Any]:
+        """Return the ``rank`` of the first relevant slot in the whole list, or None."""
+        return {"rank": held.first_rank}
 
 
 class EmptyResultRate(Metric):

@@ -15,7 +15,7 @@ from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .gold import Label, Matcher, labels_of
 from .options import Configured
-from .relevance import Ranking, walk
+from .relevance import Held, Ranking, walk
 from .retrieval_basic import Matched, Ranked
 
 __all__ = [
@@ -157,10 +157,14 @@ class RPrecision(Ranked):
     source = "trec_eval Rprec"
     oracle = "pytrec_eval Rprec, 1e-12"
 
-    def score(self, held: Ranking) -> Measurement:
-        """Details: ``missed``, the labels that the top R do not cover."""
-        size = len(held.names)
-        return Measurement(held.found(size) / size, details={"missed": held.missed(size)})
+    def value(self, held: Held) -> Any:
+        """Return a share of the first R slots."""
+        size = held.relevant()
+        return held.found(size) / size
+
+    def details(self, held: Ranking) -> dict[str, Any]:
+        """Return ``missed``, the labels that the top R do not cover."""
+        return {"missed": held.missed(len(held.names))}
 
 
 @dataclass(eq=False, repr=False)

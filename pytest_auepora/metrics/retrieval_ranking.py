@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..core.metrics_base import Measurement
 from ..core.types import TargetCategory
 from .options import choice
-from .relevance import Ranking
+from .relevance import Held, Ranking, Worth, at_least_one, at_most_one
 from .retrieval_basic import Ranked
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from .rankings import Hits
 
 __all__ = ["MRRAtK", "MeanAveragePrecision", "NDCGAtK"]
 
-_DEPTH = 1024
-_LOG2 = [math.log2(rank + 1) for rank in range(1, _DEPTH + 1)]
-_IDEAL = [0.0, *accumulate(1 / log for log in _LOG2)]  # of 0, 1, 2, … documents of gain 1
-_WORTH: dict[str, Callable[[int], int]] = {
+_WORTH: dict[str, Worth] = {
     "exp": lambda grade: (1 << grade) - 1,
     "linear": lambda grade: grade,
     "binary": lambda grade: min(grade, 1),
@@ -43,15 +31,13 @@ class MRRAtK(Ranked):
     source = "trec_eval recip_rank"
     oracle = "pytrec_eval recip_rank, ir_measures RR@k, 1e-12"
 
-    def score(self, held: Ranking) -> Measurement:
-        """Details: ``rank`` of the first relevant slot in the whole list, or None."""
-        rank = held.slots[0] + 1 if held.slots else None
-        return Measurement(1 / rank if rank and held.hits(self.k) else 0.0, details={"rank": rank})
+    def value(self, held: Held) -> Any:
+        """Return 1 / rank, or 0."""
+        return held.reciprocal_rank(self.k)
 
-    def score_all(self, hits: Hits) -> NDArray[Any]:
-        """Return 1 / rank for each ranking."""
-        first = hits.top(self.k) & (hits.counts == 1)
-        return hits.per_query(first, 1 / (hits.slots[first] + 1))
+    def details(self, held: Ranking) -> dict[str, Any]:
+        """Return the ``rank`` of the first relevant slot in the whole list, or None."""
+        return {"rank": held.first_rank}
 
 
 @dataclass(eq=False, repr=False)
@@ -67,21 +53,10 @@ class MeanAveragePrecision(Ranked):
     source = "trec_eval map, map_cut"
     oracle = "pytrec_eval map and map_cut, 1e-12"
 
-    def score(self, held: Ranking) -> Measurement:
-        """Nothing found is 0."""
-        n = held.hits(self.k)
-        total = 0.0
-        for count, slot in enumerate(held.slots[:n], 1):
-            total += count / (slot + 1)
-        over = n if self.norm == "found" else len(held.wanted(self.k))
-        return Measurement(total / over if over else 0.0)
-
-    def score_all(self, hits: Hits) -> NDArray[Any]:
-        """Return the average precision of each ranking."""
-        top = hits.top(self.k)
-        total = hits.per_query(top, hits.counts[top] / (hits.slots[top] + 1))
-        means: NDArray[Any] = total / (hits.per_query(top).clip(1) if self.norm == "found" else hits.wanted)
-        return means
+    def value(self, held: Held) -> Any:
+        """Return the average precision; nothing found is 0."""
+        over = at_least_one(held.hits(self.k) if self.norm == "found" else held.separate(self.k))
+        return held.precisions(self.k) / over
 
 
 @dataclass(eq=False, repr=False)
@@ -103,25 +78,7 @@ class NDCGAtK(Ranked):
     source = "Burges et al. 2005; linear: Järvelin and Kekäläinen 2002, trec_eval ndcg_cut"
     oracle = "ranx ndcg_burges; linear: pytrec_eval ndcg_cut, 1e-12"
 
-    def score(self, held: Ranking) -> Measurement:
-        """The ideal order is over every relevant label, returned or not."""
-        n, wanted = held.hits(self.k), held.wanted(self.k)
-        dcg = self._discounted(held.slots[:n], held.grades)
-        if (wanted[0] == 1 or self.gain == "binary") and (size := min(self.k, len(wanted))) <= _DEPTH:
-            ideal = _IDEAL[size]
-        else:
-            ideal = self._discounted(range(min(self.k, len(wanted))), wanted)
-        return Measurement(min(dcg / ideal, 1.0))
-
-    def score_all(self, hits: Hits) -> NDArray[Any]:
-        """Return the normalised gain of each ranking."""
+    def value(self, held: Held) -> Any:
+        """Return the share of the ideal gain; the ideal order is over every relevant label, returned or not."""
         worth = _WORTH[self.gain]
-        gains: NDArray[Any] = hits.discounted(hits.top(self.k), worth) / hits.ideal(self.k, worth)
-        return gains.clip(max=1.0)
-
-    def _discounted(self, slots: Iterable[int], grades: Iterable[int]) -> float:
-        # added one by one: sum() rounds differently from Python 3.12 on, and an ideal order must give exactly 1
-        total, worth = 0.0, _WORTH[self.gain]
-        for slot, grade in zip(slots, grades, strict=False):
-            total += worth(grade) / (_LOG2[slot] if slot < _DEPTH else math.log2(slot + 2))
-        return total
+        return at_most_one(held.gain(self.k, worth) / held.ideal_gain(self.k, worth))
