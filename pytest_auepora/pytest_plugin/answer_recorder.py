@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult
@@ -11,7 +12,9 @@ from ..core.types import SystemOutputs
 from ..evaluation.document_texts import Recording
 from ..evaluation.recording import RecordedAnswer, record
 from ..io.golden.load import GoldenCase
-from .session import AueporaSession
+
+if TYPE_CHECKING:
+    from .session import AueporaSession
 
 __all__ = ["Keeper", "make_keeper"]
 
@@ -22,7 +25,7 @@ def make_keeper(session: AueporaSession) -> Keeper | None:
 
     config = session.config
     keep = session.options.keep
-    if keep.answers == 0 or not config.pluginmanager.hasplugin("auepora-collecting") or history_place(config) is None:
+    if keep.answers == 0 or not config.pluginmanager.hasplugin("auepora-running") or history_place(config) is None:
         return None
     if session.answers.asks_nothing:
         return None  # the run that is replayed has them

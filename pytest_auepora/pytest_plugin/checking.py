@@ -19,11 +19,8 @@ from .plugin_base import OnlyHooks
 if TYPE_CHECKING:
     from .session import AueporaSession
 
-__all__ = ["Checked", "Checking", "Report", "check_labels", "check_labels_async", "configure"]
+__all__ = ["Checked", "Checking", "Report", "check_labels", "check_labels_async"]
 
-_RUNS_CASES = (
-    "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
-)  # fmt: skip
 _CHECKED: pytest.StashKey[Checked] = pytest.StashKey()
 _ATTRIBUTE = "auepora_labels"
 
@@ -35,22 +32,6 @@ class Checked:
     path: str
     variant: str
     labels: list[CheckedLabel] = field(default_factory=list)
-
-
-def configure(config: pytest.Config) -> None:
-    """Register what checks labels, in place of what runs cases."""
-    from .items import Collecting
-    from .session import session_of
-
-    for name in _RUNS_CASES:
-        if config.getoption(name):
-            option = f"--{name.replace('_', '-')}"
-            raise pytest.UsageError(f"{option} is about a run, --auepora-labels check and repair run no case")
-    session_of(config).labels.read_options()
-    config.pluginmanager.register(Collecting(config), "auepora-collecting")
-    config.pluginmanager.register(Checking(config), "auepora-checking")
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Report(config), "auepora-label-report")
 
 
 def check_labels(session: AueporaSession) -> None:

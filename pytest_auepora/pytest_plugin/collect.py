@@ -20,12 +20,11 @@ from ..errors import GoldenFileError
 from ..io.golden.load import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_pytest_asyncio, loop_scope
 from .items import run_case, run_case_async
-from .keys import CASE, CORPUS, SESSION, SUITE
+from .keys import CASE, CORPUS, SESSION, SUFFIXES, SUITE
+from .plugin_base import OnlyHooks
 from .session import AueporaSession
 
-__all__ = ["SUFFIXES", "GoldenFile", "is_golden"]
-
-SUFFIXES = (".yaml", ".yml", ".jsonl")
+__all__ = ["Collecting", "GoldenFile"]
 
 
 def is_golden(path: Path, config: pytest.Config, parent: pytest.Collector) -> bool:
@@ -33,6 +32,17 @@ def is_golden(path: Path, config: pytest.Config, parent: pytest.Collector) -> bo
     if any(path.match(glob) for glob in config.getini("auepora_files")):
         return True
     return path.suffix in SUFFIXES and parent.session.isinitpath(path)
+
+
+class Collecting(OnlyHooks):
+    """In every process that collects tests."""
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """Take golden files: by pattern, or because the command line names them."""
+        if not is_golden(file_path, parent.config, parent):
+            return None
+        collector: pytest.Collector = GoldenFile.from_parent(parent, path=file_path)
+        return collector
 
 
 class GoldenFile(pytest.Module):

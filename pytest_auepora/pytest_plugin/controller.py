@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..errors import BaselineError
-from .collect import SUFFIXES
-from .entry import is_asked_for
-from .keys import OUT_OF_SIGHT, SESSION
+from .keys import OUT_OF_SIGHT, SESSION, SUFFIXES
+from .options import is_asked_for
 from .plugin_base import OnlyHooks
 from .provenance import Conditions
 from .variants import in_order

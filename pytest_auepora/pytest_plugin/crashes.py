@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from .collect import SUFFIXES
-from .keys import SESSION
+from .keys import SESSION, SUFFIXES
 from .options import OVERRIDE
 from .plugin_base import OnlyHooks
 

@@ -1,6 +1,6 @@
 """The part that every pytest run pays for: options, hook specifications, fixtures' names, one ``if``.
 
-Nothing of the package is imported here until ``--auepora`` is given or a test asks for a fixture.
+Only `options` and `hooks` are imported here until ``--auepora`` is given or a test asks for a fixture.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .options import KEEP, UPDATE_WORDS, is_asked_for
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
 _UPDATE = "--auepora-update"
 _SUGGEST = "--auepora-suggest"
 _REPLAY, _RESUME = "--auepora-replay", "--auepora-resume"
-UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
-LABEL_WORDS = ("check", "repair", "strict")
-KEEP = ("runs=200", "answers=20", "characters=1000000")
 _RUN = r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?"  # else it is a path
 
 
@@ -123,19 +122,14 @@ def pytest_configure(config: pytest.Config) -> None:
     words = (config.getoption("auepora_labels") or "").split(",")
     if "check" in words or "repair" in words:
         _import_straight(config)
-        from .checking import configure
+        from .registration import configure_checking
 
-        configure(config)
+        configure_checking(config)
     elif is_asked_for(config) or config.getini("auepora"):
         _import_straight(config)
         from .registration import configure
 
         configure(config)
-
-
-def is_asked_for(config: pytest.Config) -> bool:
-    """Whether any option of ours is given: each asks for golden cases, as none means anything without them."""
-    return any(given not in (None, False) for name, given in vars(config.option).items() if name.startswith("auepora"))
 
 
 def _import_straight(config: pytest.Config) -> None:

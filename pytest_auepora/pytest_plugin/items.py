@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from ..io.golden.model import GoldenSuite
     from ..regression.compare.cases import CaseComparison
 
-__all__ = ["Collecting", "run_case", "run_case_async"]
+__all__ = ["Running", "run_case", "run_case_async"]
 
 
 def run_case(session: AueporaSession, rag: Any) -> None:
@@ -149,7 +148,7 @@ def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupErro
     return LookupError(told)
 
 
-class Collecting(OnlyHooks):
+class Running(OnlyHooks):
     """The part of the plugin that is active in every process that runs tests."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -157,15 +156,6 @@ class Collecting(OnlyHooks):
         self._splitter = OutputSplitter()
         self._items: list[pytest.Item] = []
         self._out_of_sight = config.stash[OUT_OF_SIGHT] = OutOfSight(config)
-
-    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """Take golden files: by pattern, or because the command line names them."""
-        from .collect import GoldenFile, is_golden
-
-        if not is_golden(file_path, self.config, parent):
-            return None
-        collector: pytest.Collector = GoldenFile.from_parent(parent, path=file_path)
-        return collector
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from .session import AueporaSession
     from .xdist_messages import Parcel
 
-__all__ = ["CASE", "CORPUS", "OUT_OF_SIGHT", "PARCELS", "SESSION", "SUITE"]
+__all__ = ["CASE", "CORPUS", "OUT_OF_SIGHT", "PARCELS", "SESSION", "SUFFIXES", "SUITE"]
 
+SUFFIXES = (".yaml", ".yml", ".jsonl")
+"""How the names of golden files end."""
 CORPUS = "auepora_corpus_ids"
 """The fixture that says what the system can return."""
 

@@ -1,4 +1,4 @@
-"""What the command line and the ini file ask for, read once and checked."""
+"""What the command line and the ini file ask for, read once and checked; every pytest run imports it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ..errors import did_you_mean
-from .entry import KEEP, LABEL_WORDS, UPDATE_WORDS
-
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
 
-__all__ = ["OVERRIDE", "Keep", "Options"]
+__all__ = ["KEEP", "LABEL_WORDS", "OVERRIDE", "UPDATE_WORDS", "Keep", "Options", "is_asked_for"]
 
+UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
+LABEL_WORDS = ("check", "repair", "strict")
+KEEP = ("runs=200", "answers=20", "characters=1000000")
 TO_LEARN = 5
 """Answers to each case that a suggestion is made from, where ``--auepora-repeat`` does not say."""
 
 OVERRIDE = "auepora_baseline"
 """What a worker is told of ``--auepora-baseline``: a path from the rootdir, as it may stand in another folder."""
+
+
+def is_asked_for(config: pytest.Config) -> bool:
+    """Whether any option of ours is given: each asks for golden cases, as none means anything without them."""
+    return any(given not in (None, False) for name, given in vars(config.option).items() if name.startswith("auepora"))
 
 
 class Keep(NamedTuple):
@@ -138,6 +143,8 @@ def _words(config: pytest.Config, name: str, known: tuple[str, ...], more: str =
     words = [word for word in (config.getoption(name) or "").split(",") if word]
     option, plain = f"--{name.replace('_', '-')}", tuple(w for w in words if not (more and w.startswith("old=")))
     if unknown := sorted(set(plain) - set(known)):
+        from ..errors import did_you_mean
+
         told = ", ".join(f"{word}{did_you_mean(word, known)}" for word in unknown)
         raise pytest.UsageError(f"{option}: unknown word {told}; there is {', '.join([*known, *filter(None, [more])])}")
     return plain

@@ -6,17 +6,23 @@ import os
 
 import pytest
 
-from .items import Collecting
+from .collect import Collecting
+from .items import Running
 from .session import session_of
 
-__all__ = ["configure"]
+__all__ = ["configure", "configure_checking"]
+
+_RUNS_CASES = (
+    "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
+)  # fmt: skip
 
 
 def configure(config: pytest.Config) -> None:
     """Register the parts of the plugin: everywhere what runs cases, and what judges them where nobody else does."""
     register = config.pluginmanager.register
     session = session_of(config)  # complains about options before anything is registered
-    register(Collecting(config), "auepora-collecting")
+    register(Collecting(), "auepora-collecting")
+    register(Running(config), "auepora-running")
     if session.options.timeout is None:
         from .watchdog import Patience
 
@@ -27,6 +33,23 @@ def configure(config: pytest.Config) -> None:
         register(JUnitProperties(), "auepora-junit")
     if not hasattr(config, "workerinput"):
         _register_judging(config)
+
+
+def configure_checking(config: pytest.Config) -> None:
+    """Register what checks labels, in place of what judges cases."""
+    from .checking import Checking, Report
+
+    for name in _RUNS_CASES:
+        if config.getoption(name):
+            option = f"--{name.replace('_', '-')}"
+            raise pytest.UsageError(f"{option} is about a run, --auepora-labels check and repair run no case")
+    register = config.pluginmanager.register
+    session_of(config).labels.read_options()
+    register(Collecting(), "auepora-collecting")
+    register(Running(config), "auepora-running")
+    register(Checking(config), "auepora-checking")
+    if not hasattr(config, "workerinput"):
+        register(Report(config), "auepora-label-report")
 
 
 def _wants_reports(config: pytest.Config) -> bool:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..errors import AueporaError, Problem, did_you_mean
-from .collect import SUFFIXES
 from .controller import measures
+from .keys import SUFFIXES
 from .plugin_base import OnlyHooks
 from .variants import compared_of
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import pytest
 
-from .collect import SUFFIXES
+from .keys import SUFFIXES
 from .plugin_base import OnlyHooks
 
 __all__ = ["Patience", "copy_of_stderr"]

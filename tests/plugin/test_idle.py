@@ -25,7 +25,7 @@ def modules(pytester: pytest.Pytester, *args: str, ret: int = 0) -> set[str]:
     return set(line.split()[1:])
 
 
-def test_only_the_entry_module_and_its_hook_signatures_are_imported(pytester: pytest.Pytester) -> None:
+def test_only_options_and_hook_signatures_are_imported(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_x="def test_x(): pass", program=PROGRAM)
     without = modules(pytester, "-p", "no:auepora")
     extra = modules(pytester) - without
@@ -34,6 +34,7 @@ def test_only_the_entry_module_and_its_hook_signatures_are_imported(pytester: py
         "pytest_auepora.pytest_plugin",
         "pytest_auepora.pytest_plugin.entry",
         "pytest_auepora.pytest_plugin.hooks",
+        "pytest_auepora.pytest_plugin.options",
     }
 
 
