@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
     """Hold the lock of *path* among all processes of this machine.  The operating system frees it on death.
 
     It is a file in the temporary directory, which is removed with the lock; one that a killed process leaves behind
-    is in nobody's way.
+    is in nobody's way.  What a killed writer of *path* left beside it is removed.
 
     Raises:
         NotWrittenError: another one has held it for *timeout* seconds, or it cannot be taken.
@@ -33,6 +34,7 @@ def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
     lock = Path(tempfile.gettempdir()) / f"auepora-{name}.lock"
     held = _taken(lock, path, timeout)
     try:
+        _remove_leftovers(path)
         yield
     finally:
         if _is_at(lock, held):
@@ -66,14 +68,22 @@ def _is_at(path: Path, held: Lock) -> bool:
         return False
 
 
+def _remove_leftovers(path: Path) -> None:
+    for left in path.resolve().parent.glob(f".{escape(path.resolve().name)}.*.tmp"):
+        left.unlink(missing_ok=True)
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Write *text* to *path* so that a reader, or a crash, sees the old file or the new one, never a part.
+
+    A symbolic link stays one: the file that it leads to is written.
 
     Raises:
         NotWrittenError: the directory cannot be made or written.
     """
     temp: str | None = None
     try:
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temp = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:

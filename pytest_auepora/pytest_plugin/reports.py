@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Reports", "make_reports"]
 
 _MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<told>.*)"
+_SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", ".ipynb", ".lock")
 _GITHUB = ("summary", "annotations", "off")
 
 
@@ -65,6 +66,8 @@ def _target(text: str, folder: Path) -> Target:
         raise pytest.UsageError(f"--auepora-report {text}: there is no directory {path.parent}")
     if path.is_dir():
         raise pytest.UsageError(f"--auepora-report {text}: {path} is a directory, a file is wanted")
+    if path.suffix in _SOURCES and path.is_file():
+        raise pytest.UsageError(f"--auepora-report {text}: {path} is a source file and would be overwritten")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise pytest.UsageError(f"--auepora-report {text}: {path} cannot be written")
     return Target(kind, path)

@@ -64,6 +64,7 @@ def test_the_settings_name_reports_relative_to_the_rootdir(project: Project, mon
         (["report.txt"], "does not say its format"),
         (["md:nowhere/a.md"], "--auepora-report md:nowhere/a.md: there is no directory *nowhere"),
         (["md:__baselines__"], "*__baselines__ is a directory, a file is wanted"),
+        (["json:conftest.py"], "*conftest.py is a source file and would be overwritten"),
         (["md:a", "json:a"], "two reports would be written to *a"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from .model import FORMAT, Baseline, case_of
 
 __all__ = ["baseline_path", "changing", "load_baseline", "parse_baseline"]
 
+_LONGEST = 100
 _ACCEPT = "run the whole suite with --auepora-update"
 
 
@@ -27,8 +29,15 @@ def baseline_path(golden: Path, suite: str, variant: str, override: Path | None 
     if override is not None and override.suffix == ".json":
         return override
     folder = override if override is not None else golden.parent / "__baselines__"
-    tail = f"@{quote(variant, safe='-_.+ ')}" if variant else ""
+    tail = f"@{_shortened(quote(variant, safe='-_.+ '))}" if variant else ""
     return folder / f"{suite}{tail}.json"
+
+
+def _shortened(name: str) -> str:
+    """A part of a file's name has some 255 bytes; what is cut is told apart by its hash."""
+    if len(name) <= _LONGEST:
+        return name
+    return f"{name[: _LONGEST - 13]}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
 @contextmanager

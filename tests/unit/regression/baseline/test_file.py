@@ -31,6 +31,9 @@ def test_where_it_lies() -> None:
     assert "/" not in baseline_path(golden, "x", "a/b:c").name.replace("x@", "")
     assert baseline_path(golden, "x", "", Path("d")) == Path("d/x.json")
     assert baseline_path(golden, "x", "v", Path("f.json")) == Path("f.json")
+    long = [baseline_path(golden, "x", "parameter-" * 60 + end).name for end in "ab"]
+    assert long[0] != long[1]
+    assert max(map(len, long)) < 120
 
 
 def test_another_suite_under_the_same_path_is_refused(tmp_path: Path) -> None:

@@ -88,3 +88,22 @@ def test_a_lock_that_cannot_be_made_is_said(tmp_path: Path, temporary: Path) -> 
     lock.mkdir()
     with pytest.raises(NotWrittenError, match=r"a\.json: its lock .*\.lock cannot be taken: \w+"):
         locked(tmp_path / "a.json").__enter__()
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    target, link = tmp_path / "kept" / "a.json", tmp_path / "a.json"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    for text in ("first", "second"):  # a link to nothing yet, then to a file
+        write_atomically(link, text)
+        assert link.is_symlink()
+        assert target.read_text() == text
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path, temporary: Path) -> None:
+    left, other = tmp_path / ".a.json.x1.tmp", tmp_path / ".b.json.x1.tmp"
+    for path in (left, other):
+        path.write_text("half")
+    with locked(tmp_path / "a.json"):
+        assert not left.exists()
+    assert other.exists()
