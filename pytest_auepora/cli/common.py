@@ -41,7 +41,7 @@ def to_read(text: str) -> Path:
 
 def of_outcome(outcome: str) -> int:
     """Return the code of a verdict or comparison: inconclusive passes, as it does in pytest."""
-    if outcome in ("failed", "worse"):
+    if outcome in ("failed", "worse", "mixed"):
         return FAILED
     return UNJUDGED if outcome == "not judged" else PASSED
 

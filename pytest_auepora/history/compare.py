@@ -22,14 +22,13 @@ from ..regression.guards.case_guard import guard_case
 from ..regression.guards.gates import GateOutcome
 from ..regression.judging import judge_comparison
 from ..regression.policy import RegressionPolicy
+from ..regression.wording import Word, word_of
 from .aggregates import AggregateMetrics, aggregate_of
 from .baselines import as_baseline
 from .codec import rounded
 from .matching import CHUNK_KEYS, Match, Matcher, changes
 
-__all__ = ["CompareReport", "ComparisonKind", "Outcome", "QueryComparison", "compare"]
-
-Outcome = Literal["worse", "inconclusive", "no worse", "not judged"]
+__all__ = ["CompareReport", "ComparisonKind", "QueryComparison", "compare"]
 
 
 class ComparisonKind(str, Enum):
@@ -93,14 +92,9 @@ class CompareReport:
     only_b: tuple[str, ...] = ()
 
     @property
-    def outcome(self) -> Outcome:
-        """Whether *b* is worse than *a*: either guard says so."""
-        states = {gate.state for gate in self.gates}
-        if "failed" in states or self.problems:
-            return "worse"
-        if not states:
-            return "not judged"
-        return "inconclusive" if "inconclusive" in states else "no worse"
+    def outcome(self) -> Word:
+        """What *b* is beside *a*: worse, better, same, inconclusive, mixed or not judged."""
+        return word_of(self.gates, list(self.problems))
 
     def count(self) -> Counter[ComparisonKind]:
         """How many cases there are of each kind."""

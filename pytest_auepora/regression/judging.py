@@ -31,6 +31,6 @@ def judge_comparison(
 
 
 def in_order(run: Run, gates: Iterable[GateOutcome]) -> list[GateOutcome]:
-    """Return the outcomes of metrics in the order of the run's metrics."""
+    """Return the outcomes of metrics in the order of the run's metrics, net flips last."""
     order = {name: i for i, name in enumerate(run.metrics)}
-    return sorted(gates, key=lambda gate: order[gate.metric])
+    return sorted(gates, key=lambda gate: order.get(gate.metric, len(order)))

@@ -33,7 +33,7 @@ ALL = "all"
 """Stands for every metric in ``not_comparable``."""
 
 CLUSTERS_FOR_STATISTICS = 10
-"""Below this many there is no chance to count with: not over a suite, and not over a slice of it."""
+"""Below this many only an exact test may fail a metric, and a slice is not judged."""
 
 OVERRIDES = ("policy", "case_max_drop", "min_effect", "margin", "judge")
 """What may differ from metric to metric; alpha belongs to the whole family of metrics."""
@@ -56,8 +56,9 @@ class RegressionPolicy(Fixed):
     """The knobs of the verdict.  Differences are in the metric's own unit.
 
     Attributes:
-        policy: ``tolerance`` compares means with ``min_effect``; ``statistical`` tests them; ``auto`` picks by the
-            number of clusters; ``report`` shows the change and fails nothing.
+        policy: ``tolerance`` compares means with ``min_effect``; ``statistical`` tests them; ``auto`` is the first
+            for a steady metric of fewer than ten clusters, else the second; ``report`` shows the change and fails
+            nothing.
         case_max_drop: how far the score of one case may fall before that case fails.
         min_effect: a drop of the mean below this is no regression, however certain.
         alpha: chance of a false alarm over all metrics together.
@@ -116,12 +117,12 @@ class RegressionPolicy(Fixed):
         own = self.metrics.get(name)
         return replace(self, metrics={}, **own) if own else self
 
-    def over(self, name: str, clusters: int) -> PolicyName:
+    def over(self, name: str, clusters: int, *, steady: bool) -> PolicyName:
         """Return how a metric is judged over so many clusters: what the file says, or what ``auto`` picks."""
         said = self.for_metric(name).policy
         if said != "auto":
             return said
-        return "tolerance" if clusters < CLUSTERS_FOR_STATISTICS else "statistical"
+        return "tolerance" if clusters < CLUSTERS_FOR_STATISTICS and steady else "statistical"
 
     def against_anchor(self) -> RegressionPolicy:
         """Return the policy for the comparison with the anchor; no limit of a metric is narrower than the anchor's."""

@@ -31,6 +31,7 @@ from .guards.suite_guard import judge_regression, too_few_notes
 from .judging import in_order
 from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
+from .wording import Word, next_steps, word_of
 
 if TYPE_CHECKING:
     from .statistics.repeats import VarianceSplit
@@ -47,7 +48,9 @@ class Verdict(ByFields):
     ``aggregates`` has every metric of the run; ``comparison`` is None without a baseline, and
     ``baseline_note`` then says why.  ``gates`` are in the order they are shown.  Where cases were repeated,
     ``flaky`` has those too unsteady to be held to a baseline, with the reason, and ``noise`` says by metric how much
-    of the spread is that of a case asked again.
+    of the spread is that of a case asked again.  ``fell`` are the cases that failed as they are worse than their
+    baseline, ``rose`` those in which a score rose by more than ``case_max_drop``, ``varies`` those that did not answer
+    the same when they were asked again.
     """
 
     title: str
@@ -59,6 +62,19 @@ class Verdict(ByFields):
     failed_cases: int = 0
     flaky: dict[str, str] = field(default_factory=dict)
     noise: dict[str, VarianceSplit] = field(default_factory=dict)
+    fell: list[str] = field(default_factory=list)
+    rose: list[str] = field(default_factory=list)
+    varies: list[str] = field(default_factory=list)
+
+    @property
+    def word(self) -> Word:
+        """The comparison with the baseline in a word: worse, better, same, inconclusive, not judged, mixed."""
+        return word_of(self.gates, self.fell)
+
+    @property
+    def next_steps(self) -> list[str]:
+        """What to do about it, a sentence each; empty where there is nothing to do."""
+        return next_steps(self.word, fell=self.fell, rose=self.rose, varies=self.varies)
 
     @property
     def outcome(self) -> Outcome:

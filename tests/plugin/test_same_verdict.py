@@ -84,4 +84,4 @@ def test_the_same_verdict_number_for_number(broken: Project, capfd: pytest.Captu
     for name, verdict in told.items():
         assert plain(verdict) == serial, name
     assert main(["compare", "last~3", "last", "--json"]) == 0  # a replay is no better and no worse than its run
-    assert json.loads(capfd.readouterr().out)["outcome"] == "no worse"
+    assert json.loads(capfd.readouterr().out)["outcome"] == "same"

@@ -137,6 +137,11 @@ class Baseline(ByFields):
     provenance: dict[str, Any] = field(default_factory=dict)
     cases: MutableMapping[str, BaselineCase] = field(default_factory=dict)
 
+    @property
+    def steady(self) -> frozenset[str]:
+        """The metrics in which no answer to a case differed from another; what nobody asked again is not known."""
+        return frozenset(name for name, told in self.metrics.items() if told.get("steady", True))
+
     def dumps(self) -> str:
         """Return the file's text."""
         raw = {

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from ..statistics.bootstrap import Aggregation, bootstrap_interval, jackknife_interval
-from ..statistics.precision import MeanEstimate, t_quantile
-from ..statistics.signflip import TIE
+from ..statistics.precision import TIE, MeanEstimate, t_quantile
 
 __all__ = ["Difference", "Standing", "aggregate_difference", "mean_difference"]
 

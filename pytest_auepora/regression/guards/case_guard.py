@@ -75,7 +75,11 @@ def guard_case(
     changes = comparison.changes
     if comparison.before is None or comparison.before.repeats == 1:
         changes = {name: c for name, c in changes.items() if c.gain < 0}  # most cases have none, and are done here
-    held = {name: c for name, c in changes.items() if not c.errored and _is_held(name, metrics, policy, always)}
+    held = {
+        name: c
+        for name, c in changes.items()
+        if not c.errored and feeds_case_guard(name, metrics[name], policy, always=always)
+    }
     if result is not None and comparison.before is not None and held:
         told = guard_repeats(result, comparison.before, held, metrics, policy)
         if told is not None:
@@ -92,8 +96,12 @@ def guard_case(
     return out
 
 
-def _is_held(name: str, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, always: bool) -> bool:
-    info, exempt = metrics[name], policy.for_metric(name).policy == "report" and not always
+def feeds_case_guard(name: str, info: MetricInfo, policy: RegressionPolicy, *, always: bool = False) -> bool:
+    """Whether the scores of single cases count in this metric: never those of a judge, nor those without bounds.
+
+    With *always* (a ``must_pass`` case) also under the policy ``report``.
+    """
+    exempt = policy.for_metric(name).policy == "report" and not always
     return not (exempt or info.judge) and info.deterministic and all(map(math.isfinite, info.range))
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "GateKind",
     "GateOutcome",
     "GateState",
+    "GateWord",
     "cases_words",
     "errored_words",
     "judge_gate",
@@ -33,6 +34,7 @@ __all__ = [
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
+GateWord = Literal["", "worse", "better", "same", "inconclusive"]
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -65,6 +67,8 @@ class GateOutcome(ByFields):
     differs, by the usual spread of scores."""
     warning: str = ""
     """What is said where ``mde`` exceeds the margin."""
+    word: GateWord = ""
+    """Against a baseline: whether the metric is worse, better, the same, or nobody can tell; else empty."""
 
     @property
     def is_of_whole(self) -> bool:
@@ -79,7 +83,7 @@ def regression_title(part: str) -> str:
 
 def leave_undecided(gate: GateOutcome, policy: RegressionPolicy) -> None:
     """Let *gate*, which the data cannot decide, be inconclusive, or fail and say that this is why."""
-    gate.state = "inconclusive"
+    gate.state = gate.word = "inconclusive"
     if policy.on_inconclusive == "fail":
         gate.state, gate.message = "failed", f"inconclusive (on_inconclusive: fail): {gate.message}"
 

@@ -13,7 +13,7 @@ from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
 from ..compare.cases import Comparison, MetricChange
 from ..compare.measurements import APART, Pairs, aggregate_of, settle
-from ..policy import RegressionPolicy
+from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
 from .gates import GateOutcome, cases_words, leave_undecided
 
 if TYPE_CHECKING:
@@ -80,10 +80,11 @@ def judge_apart(
         _question(run, name, metrics[name], pairs, policy, change=comparison.aggregates[name])
         for name, pairs in settled.items()
     ]
-    by_chance = [q for q in asked if policy.over(q.name, q.n_clusters) == "statistical"]
+    steady = comparison.steady
+    by_chance = [q for q in asked if policy.over(q.name, q.n_clusters, steady=q.name in steady) == "statistical"]
     out = []
     for question in asked:
-        how = policy.over(question.name, question.n_clusters)
+        how = policy.over(question.name, question.n_clusters, steady=question.name in steady)
         if how == "report":
             continue
         gate = _outcome(run, comparison, question)
@@ -124,18 +125,24 @@ def _outcome(run: Run, comparison: Comparison, question: _Question) -> GateOutco
 
 def _tolerate(gate: GateOutcome, question: _Question) -> None:
     gate.bound = f"{_worse(question)} <= {_amount(question.min_effect, question)}"
-    gate.message = _told(question)
+    gate.message, gate.word = _told(question), "same"
+    if question.drop < -question.min_effect - 1e-9:
+        gate.word = "better"
     if question.drop > question.min_effect + 1e-9:
-        gate.state = "failed"
+        gate.state, gate.word = "failed", "worse"
         limit = _amount(question.min_effect, question)
         drop = next(said for d in range(4, 18) if (said := _amount(question.drop, question, digits=d)) != limit)
         gate.message += f": {_worse(question)} of {drop}, more than the tolerated {limit}"
 
 
 def _judge(gate: GateOutcome, question: _Question, policy: RegressionPolicy, alpha: float) -> None:
-    gate.bound = f"interval at {alpha:g}"
+    gate.bound, gate.word = f"interval at {alpha:g}", "same"
     if all(then == now for then, now in question.pairs.values()):
         gate.message = f"{_told(question)}: no case differs"
+        return
+    if question.n_clusters < CLUSTERS_FOR_STATISTICS:
+        gate.message = f"{_told(question)}: fewer than {CLUSTERS_FOR_STATISTICS} clusters, and the metric varies"
+        leave_undecided(gate, policy)
         return
     from ..statistics.bootstrap import judge_interval
 
@@ -144,9 +151,11 @@ def _judge(gate: GateOutcome, question: _Question, policy: RegressionPolicy, alp
     found = judge_interval(seen, direction=direction, min_effect=question.min_effect, margin=question.margin)
     gate.message = f"{_told(question)}: {_between(seen)}; {_reason(found, question)}"
     if found == "fail":
-        gate.state = "failed"
+        gate.state, gate.word = "failed", "worse"
     elif found == "inconclusive":
         leave_undecided(gate, policy)
+    elif found == "better":
+        gate.word = "better"
 
 
 def _told(question: _Question) -> str:
@@ -169,6 +178,8 @@ def _reason(found: str, question: _Question) -> str:
     least, margin = _amount(question.min_effect, question), _amount(question.margin, question)
     if found == "fail":
         return f"clearly worse, and by at least {least}"
+    if found == "better":
+        return f"clearly better, and by at least {least}"
     if found in ("pass", "same"):
         return f"a true {_worse(question)} of {margin} is ruled out"
     return f"neither clearly worse by {least}, nor is a true {_worse(question)} of {margin} ruled out"

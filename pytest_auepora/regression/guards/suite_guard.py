@@ -1,25 +1,32 @@
 """The suite guard: did the golden set as a whole, or a slice of it, get worse than its baseline?
 
-``tolerance`` fails a metric whose mean paired drop exceeds ``min_effect``; ``statistical`` asks `significance`
-whether the drop is more than chance; ``auto`` is the first below ten clusters and the second from there on.
-Slices are judged in one family with the whole, so that asking for ten of them does not give ten chances of a false
-alarm.
+Its family is the mean of each metric, each slice, and net flips: +1 for a case in which a score rose by more than
+``case_max_drop``, -1 for one in which one fell by as much.  ``statistical`` asks `significance` whether a drop is more
+than chance; ``tolerance`` fails a mean paired drop above ``min_effect``, which ``auto`` does for steady metrics of
+fewer than ten clusters.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from ...core.run import Run
-from ..compare.cases import Comparison
+from ..compare.cases import Comparison, ScoreChange
+from ..compare.measurements import is_apart
 from ..compare.slices import Part, is_too_small, parts_of
 from ..policy import RegressionPolicy
+from ..statistics.precision import TIE, count_clusters
 from ..thresholds import Bound
+from .case_guard import feeds_case_guard
 from .gates import GateOutcome, cases_words, leave_undecided, regression_title
 from .steadiness import instead_of_cases
 
-__all__ = ["judge_regression", "too_few_notes"]
+__all__ = ["NET_FLIPS", "judge_regression", "net_flips", "too_few_notes"]
+
+NET_FLIPS = "net flips"
+"""Stands where others have the name of a metric."""
 
 _MOST_NOTES = 3
 
@@ -32,10 +39,14 @@ def judge_regression(
     The *advisory* metrics are a family of their own: what cannot fail the run must not cost the others power.
     """
     parts = parts_of(run, comparison, policy)
+    steady = comparison.steady
+    if (flips := net_flips(run, comparison, policy, advisory)) is not None:
+        parts.append(flips.part)
+        steady |= {NET_FLIPS} if flips.metrics <= steady else set()
     by_policy: dict[str, list[Part]] = defaultdict(list)
     for part in parts:
         if not part.slice or not is_too_small(part, policy):
-            by_policy[policy.over(part.metric, part.clusters)].append(part)
+            by_policy[policy.over(part.metric, part.clusters, steady=part.metric in steady)].append(part)
     out = {part.title: _tolerance(run, comparison, part, policy) for part in by_policy["tolerance"]}
     for family in (
         [p for p in by_policy["statistical"] if p.metric not in advisory],
@@ -44,6 +55,37 @@ def judge_regression(
         if family:
             out.update(_statistical(run, comparison, policy, family))
     return [out[part.title] for part in parts if part.title in out]
+
+
+class NetFlips(NamedTuple):
+    """What rose and fell in single cases, as a member of the family, and the metrics that did so."""
+
+    part: Part
+    metrics: frozenset[str]
+
+
+def net_flips(
+    run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
+) -> NetFlips | None:
+    """Return +1, -1 or 0 for each case that compares; None where no case flipped."""
+    drops = {
+        name: policy.for_metric(name).case_max_drop + TIE
+        for name, info in run.metrics.items()
+        if name not in advisory and not is_apart(info) and feeds_case_guard(name, info, policy)
+    }
+    flipped: set[str] = set()
+    signs: dict[str, float] = {}
+    for case_id, case in comparison.cases.items():
+        moved = {n: c.gain for n, c in case.changes.items() if n in drops}
+        if not moved:
+            continue
+        far = {n: gain for n, gain in moved.items() if abs(gain) > drops[n]}
+        flipped.update(far)
+        signs[case_id] = float(any(g > 0 for g in far.values()) - any(g < 0 for g in far.values()))
+    if not any(signs.values()):
+        return None
+    changes = {case_id: ScoreChange(0.0, sign, sign) for case_id, sign in signs.items()}
+    return NetFlips(Part(NET_FLIPS, changes, count_clusters(changes, run.clusters)), frozenset(flipped))
 
 
 def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
@@ -67,10 +109,10 @@ def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionP
     change = part.change
     own = policy.for_metric(part.metric)
     out = _outcome(run, comparison, part)
-    out.bound = f"drop <= {own.min_effect:g}"
+    out.bound, out.word = f"drop <= {own.min_effect:g}", "better" if change.gain > own.min_effect + 1e-9 else "same"
     told = f"{part.title} {change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
     if -change.gain > own.min_effect + 1e-9:
-        out.state = "failed"
+        out.state, out.word = "failed", "worse"
         fell = Bound("max", own.min_effect).shown(-change.gain)
         out.message = f"{told}: fell by {fell}, more than the tolerated {own.min_effect:g}"
     else:
@@ -104,8 +146,9 @@ def _statistical(
         if found.outcome == "inconclusive" and not part.slice:
             told += instead_of_cases(run, comparison, found)
         gate.message = f"{told}; {found.warning}" if found.warning else told
+        gate.word = "better" if found.outcome == "better" else "same"
         if found.outcome == "fail":
-            gate.state = "failed"
+            gate.state, gate.word = "failed", "worse"
         elif found.outcome == "inconclusive":
             leave_undecided(gate, policy)
         out[part.title] = gate

@@ -145,8 +145,9 @@ def judge_interval(
 ) -> Outcome:
     """Judge one aggregate by its interval, outside any family of metrics.
 
-    ``"fail"`` if it is clearly worse and by *min_effect* or more; ``"pass"`` if a change for the worse by
-    *margin* is ruled out; ``"same"`` if all resamples agree that nothing changed; else ``"inconclusive"``.
+    ``"fail"`` if it is clearly worse and by *min_effect* or more, ``"better"`` if it is so better; ``"pass"`` if a
+    change for the worse by *margin* is ruled out; ``"same"`` if all resamples agree that nothing changed; else
+    ``"inconclusive"``.
 
     Args:
         interval: what was measured.
@@ -165,6 +166,8 @@ def judge_interval(
         return "same"
     if high < 0.0 and -observed >= min_effect:
         return "fail"
+    if low > 0.0 and observed >= min_effect:
+        return "better"
     return "pass" if low > -margin else "inconclusive"
 
 

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from .precision import MeanEstimate, cases_for_effect, minimum_detectable_effect, planned_mde
-from .signflip import TIE
+from .precision import TIE, MeanEstimate, cases_for_effect, minimum_detectable_effect, planned_mde, t_quantile
 
 __all__ = ["Evidence", "Outcome", "PairedMetric"]
 
-Outcome = Literal["fail", "pass", "inconclusive", "same"]
+Outcome = Literal["fail", "better", "pass", "inconclusive", "same"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,11 @@ class PairedMetric:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A metric, the estimate of its mean difference, and the test of its drop within its family."""
+    """A metric, the estimate of its mean difference, and the test of its drop within its family.
+
+    ``p_adjusted`` and ``p_gain`` are of a drop and of a gain: the mid-p, or where clusters are few the exact one.
+    ``hall`` is the skewness-corrected t of the cluster sums; None where clusters are few.
+    """
 
     metric: PairedMetric
     estimate: MeanEstimate
@@ -46,6 +49,8 @@ class Evidence:
     alpha: float
     family_size: int
     members: str = "metrics"
+    p_gain: float = 1.0
+    hall: float | None = None
 
     @property
     def drop(self) -> float:
@@ -70,12 +75,31 @@ class Evidence:
     @property
     def is_clear(self) -> bool:
         """Whether chance would give a drop like this too rarely to believe in it."""
-        return self.p_adjusted <= self.alpha
+        return self.p_adjusted <= self.alpha and not self.is_lopsided
+
+    @property
+    def is_lopsided(self) -> bool:
+        """Whether sign flips alone call the drop clear, and the t that knows of skewness does not."""
+        return self.p_adjusted <= self.alpha and self.hall is not None and not self.hall < -self._t
+
+    @property
+    def is_clear_gain(self) -> bool:
+        """The same of a gain, by the same test."""
+        return self.p_gain <= self.alpha and (self.hall is None or self.hall > self._t)
+
+    @property
+    def _t(self) -> float:
+        return t_quantile(1.0 - self.alpha, self.estimate.n_clusters - 1)
 
     @property
     def is_large(self) -> bool:
         """Whether the observed drop is worth failing for."""
         return self.drop >= self.metric.min_effect - TIE
+
+    @property
+    def is_large_gain(self) -> bool:
+        """Whether the observed gain is as large."""
+        return -self.drop >= self.metric.min_effect - TIE and self.drop < -TIE
 
     @property
     def lower_bound(self) -> float | None:
@@ -100,8 +124,8 @@ class Evidence:
         effect = max(self.metric.margin - self.drop, self.drop if self.is_large else 0.0)
         if not n or effect <= TIE:
             return None
-        # below this many clusters not even the clearest pattern, all of them worse, has a mid-p of alpha
-        fewest_clusters = math.ceil(math.log2(0.5 / self.alpha))
+        # below this many clusters not even the clearest pattern, all of them worse, has a p of alpha
+        fewest_clusters = math.ceil(math.log2(1.0 / self.alpha))
         floor = max(n + 1, math.ceil(n * fewest_clusters / clusters))
         mde = self.mde if self.mde is not None else planned_mde(clusters)
         return max(floor, cases_for_effect(n, mde, effect))

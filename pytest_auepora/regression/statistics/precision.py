@@ -11,10 +11,14 @@ __all__ = [
     "MeanEstimate",
     "cases_for_effect",
     "count_clusters",
+    "hall_t",
     "minimum_detectable_effect",
     "planned_mde",
     "t_quantile",
 ]
+
+TIE = 1e-9
+"""Statistics this close are tied, and a difference this small is none: less than this is rounding."""
 
 POWER_80 = 0.84
 """The normal quantile that stands for a power of 80 %."""
@@ -69,6 +73,24 @@ class MeanEstimate:
         if self.mean is None or self.se is None:
             return None
         return self.mean - t_quantile(1.0 - alpha, self.n_clusters - 1) * self.se
+
+
+def hall_t(sums: Sequence[float]) -> float:
+    """Return the skewness-corrected t statistic of the mean of *sums*, one per cluster, two or more.
+
+    T = √G · (t + s·t²/3 + s²·t³/27 + s/6G) with t = mean / sd (divisor G - 1) and s the skewness m₃ / m₂^1.5.
+    Of sums without spread it is 0 or infinite.
+
+    Source: Hall (1992), *On the removal of skewness by transformation*, J. R. Statist. Soc. B 54, 221-228.
+    """
+    g = len(sums)
+    mean = math.fsum(sums) / g
+    squares = math.fsum((x - mean) ** 2 for x in sums)
+    if squares <= g * TIE**2:
+        return 0.0 if abs(mean) <= TIE else math.copysign(math.inf, mean)
+    t = mean / math.sqrt(squares / (g - 1))
+    skewness: float = math.fsum((x - mean) ** 3 for x in sums) / g / math.pow(squares / g, 1.5)
+    return math.sqrt(g) * (t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / (6 * g))
 
 
 def minimum_detectable_effect(critical_value: float, se: float) -> float:

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .precision import TIE
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 __all__ = ["MAX_ENUMERATED", "TIE", "ClusterTable", "SignFlipTest", "sign_flip_test"]
-
-TIE = 1e-9
-"""Statistics this close are tied, and a difference this small is none: less than this is rounding."""
 
 MAX_ENUMERATED = 13
 """Up to this many differing clusters all 2^G sign patterns are tried (8,192 at most); beyond it, random ones."""
@@ -72,6 +71,8 @@ class SignFlipTest:
         z: -ΣD_g / √ΣD_g², large when the metric dropped; 0 where nothing differs.
         p_raw: one-sided mid-p of each metric taken alone.
         p_adjusted: the same, adjusted for the whole family.
+        p_exact: adjusted as well, ties counted in full: never below the level, as few clusters need it.
+        gain_adjusted, gain_exact: the same two for a gain.
         critical_value: the 1 - alpha quantile of the largest z under sign flips, or None where nothing differs.
         enumerated: whether every sign pattern was tried.
     """
@@ -79,6 +80,9 @@ class SignFlipTest:
     z: FloatArray
     p_raw: FloatArray
     p_adjusted: FloatArray
+    p_exact: FloatArray
+    gain_adjusted: FloatArray
+    gain_exact: FloatArray
     critical_value: float | None
     enumerated: bool
 
@@ -109,34 +113,38 @@ def sign_flip_test(sums: FloatArray, *, alpha: float = 0.05, draws: int = 9999, 
     critical = np.quantile(varying.max(axis=1), 1.0 - alpha, method="inverted_cdf") if varying.size else None
     return SignFlipTest(
         z=z,
-        p_raw=_mid_p(z, z_star, enumerated=enumerated),
+        p_raw=_beyond(z, z_star, enumerated=enumerated),
         p_adjusted=_step_down(z, z_star, enumerated=enumerated),
+        p_exact=_step_down(z, z_star, enumerated=enumerated, tied=1.0),
+        gain_adjusted=_step_down(-z, -z_star, enumerated=enumerated),
+        gain_exact=_step_down(-z, -z_star, enumerated=enumerated, tied=1.0),
         critical_value=None if critical is None else float(critical),
         enumerated=enumerated,
     )
 
 
-def _mid_p(z: FloatArray, z_star: FloatArray, *, enumerated: bool) -> FloatArray:
-    """Return the share of sign patterns beyond *z*, ties counted half.
+def _beyond(z: FloatArray, z_star: FloatArray, *, enumerated: bool, tied: float = 0.5) -> FloatArray:
+    """Return the share of sign patterns beyond *z*; a tie counts as *tied*: half of one gives the mid-p.
 
     Random patterns do not include the observed one, so it is added, as a tie with itself.
     """
     import numpy as np
 
     above = np.sum(z_star > z + TIE, axis=0)
-    tied = np.sum(np.abs(z_star - z) <= TIE, axis=0)
+    ties = np.sum(np.abs(z_star - z) <= TIE, axis=0)
     patterns = len(z_star)
-    share: Any = (above + tied / 2) / patterns if enumerated else (above + tied / 2 + 0.5) / (patterns + 1)
+    beyond = above + tied * ties
+    share: Any = beyond / patterns if enumerated else (beyond + tied) / (patterns + 1)
     return np.asarray(share, dtype=np.float64)
 
 
-def _step_down(z: FloatArray, z_star: FloatArray, *, enumerated: bool) -> FloatArray:
+def _step_down(z: FloatArray, z_star: FloatArray, *, enumerated: bool, tied: float = 0.5) -> FloatArray:
     """Adjust for the family: the j-th clearest drop stands against the largest z* of metrics j, j+1, …, M."""
     import numpy as np
 
     clearest_first = np.argsort(-z, kind="stable")
     largest_from_here_on = np.maximum.accumulate(z_star[:, clearest_first[::-1]], axis=1)[:, ::-1]
-    p_sorted = _mid_p(z[clearest_first], largest_from_here_on, enumerated=enumerated)
+    p_sorted = _beyond(z[clearest_first], largest_from_here_on, enumerated=enumerated, tied=tied)
     p_adjusted = np.empty_like(p_sorted)
     p_adjusted[clearest_first] = np.maximum.accumulate(p_sorted)  # a less clear drop never gets a smaller p
     return p_adjusted

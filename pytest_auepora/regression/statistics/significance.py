@@ -1,8 +1,11 @@
 """The statistical policy: did a family of metrics get worse, by data one can believe?
 
-    differences per case ──sum in clusters──▶ joint sign flips ──step-down──▶ adjusted p ──▶ FAIL
-                                          └─▶ cluster-robust bound on the mean ───────────▶ PASS
-                                                                  neither ──▶ INCONCLUSIVE, with the cases needed
+    differences per case ──sum in clusters──▶ joint sign flips, step-down ──▶ adjusted p ─┐
+                                          ├─▶ t corrected for skewness ────────────────────┴▶ FAIL, BETTER
+                                          └─▶ cluster-robust bound on the mean ────────────▶ PASS
+                                                                    neither ──▶ INCONCLUSIVE, with the cases needed
+
+Below ten clusters the p is exact and there is no t: a metric is judged by the clusters that it has itself.
 
 A pure function of plain mappings: it knows no run, no file and no pytest.
 """
@@ -13,14 +16,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..policy import CLUSTERS_FOR_STATISTICS
 from .evidence import Evidence, Outcome, PairedMetric
-from .precision import MeanEstimate, count_clusters
+from .precision import MeanEstimate, count_clusters, hall_t
 from .signflip import ClusterTable, sign_flip_test
 from .wording import reason, warning
 
 __all__ = ["FamilyVerdict", "MetricVerdict", "Outcome", "PairedMetric", "gravest", "judge_family"]
 
-_GRAVEST_FIRST: tuple[Outcome, ...] = ("fail", "inconclusive", "pass", "same")
+_GRAVEST_FIRST: tuple[Outcome, ...] = ("fail", "inconclusive", "better", "pass", "same")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,9 @@ class MetricVerdict:
     Attributes:
         mean_difference: mean over cases, negative for a drop.
         z: -ΣD/√ΣD² over clusters, large for a clear drop.
-        p_raw, p_adjusted: one-sided mid-p, alone and adjusted for the family.
+        p_raw, p_adjusted: one-sided p of a drop, alone and adjusted for the family.
+        p_gain: the adjusted p of a gain.
+        hall: the t that is corrected for skewness; None below ten clusters.
         se, lower_bound: cluster-robust standard error of the mean and its one-sided 1 - alpha lower bound.
         mde: smallest true drop that these cases would fail in 80 % of runs.
         cases_needed: how many cases in all would decide an inconclusive metric, if what they show goes on;
@@ -59,11 +65,13 @@ class MetricVerdict:
     warning: str = ""
     n_worse: int = 0
     n_better: int = 0
+    p_gain: float = 0.5
+    hall: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyVerdict:
-    """The gravest outcome of a family of metrics: fail, inconclusive, pass, same.  An empty family is inconclusive.
+    """The gravest outcome of a family: fail, inconclusive, better, pass, same.  An empty family is inconclusive.
 
     ``critical_value`` is the z a single drop has to exceed to be clear in this family; None where nothing differs.
     """
@@ -104,23 +112,22 @@ def judge_family(
         return _nothing_differs(metrics, clusters, alpha, members)
     table = ClusterTable.of([m.differences for m in metrics], clusters)
     test = sign_flip_test(table.sums, alpha=alpha, draws=draws, seed=seed)
-    verdicts = tuple(
-        _judge(
-            Evidence(
-                metric,
-                MeanEstimate.of(table.sums[:, m].tolist(), table.counts[:, m].tolist()),
-                z=float(test.z[m]),
-                p_raw=float(test.p_raw[m]),
-                p_adjusted=float(test.p_adjusted[m]),
-                critical_value=test.critical_value,
-                alpha=alpha,
-                family_size=len(metrics),
-                members=members,
-            )
-        )
-        for m, metric in enumerate(metrics)
+    verdicts = []
+    for m, metric in enumerate(metrics):
+        counts = table.counts[:, m].tolist()
+        sums = table.sums[:, m].tolist()
+        estimate = MeanEstimate.of(sums, counts)
+        few = estimate.n_clusters < CLUSTERS_FOR_STATISTICS
+        evidence = Evidence(
+            metric, estimate, float(test.z[m]), float(test.p_raw[m]),
+            float((test.p_exact if few else test.p_adjusted)[m]), test.critical_value, alpha, len(metrics), members,
+            float((test.gain_exact if few else test.gain_adjusted)[m]),
+            None if few else hall_t([d for d, n in zip(sums, counts, strict=True) if n]),
+        )  # fmt: skip
+        verdicts.append(_judge(evidence))
+    return FamilyVerdict(
+        gravest(verdicts), tuple(verdicts), len(table.sums), test.critical_value, test.enumerated, alpha
     )
-    return FamilyVerdict(gravest(verdicts), verdicts, len(table.sums), test.critical_value, test.enumerated, alpha)
 
 
 def _nothing_differs(
@@ -131,7 +138,10 @@ def _nothing_differs(
     for metric in metrics:
         cases = metric.differences.keys()
         estimate = MeanEstimate.of_zeros(len(cases), count_clusters(cases, clusters))
-        verdicts.append(_judge(Evidence(metric, estimate, 0.0, 0.5, 0.5, None, alpha, len(metrics), members)))
+        few = estimate.n_clusters < CLUSTERS_FOR_STATISTICS
+        p, hall = (1.0, None) if few else (0.5, 0.0)
+        evidence = Evidence(metric, estimate, 0.0, 0.5, p, None, alpha, len(metrics), members, p, hall)
+        verdicts.append(_judge(evidence))
     n_clusters = count_clusters(set().union(*(metric.differences for metric in metrics)), clusters)
     return FamilyVerdict(gravest(verdicts), tuple(verdicts), n_clusters, None, True, alpha)
 
@@ -161,6 +171,8 @@ def _judge(evidence: Evidence) -> MetricVerdict:
         warning=warning(evidence),
         n_worse=evidence.n_worse,
         n_better=evidence.n_better,
+        p_gain=evidence.p_gain,
+        hall=evidence.hall,
     )
 
 
@@ -171,6 +183,8 @@ def _decide(e: Evidence) -> Outcome:
         return "same"
     if e.is_clear and e.is_large:
         return "fail"
+    if e.is_clear_gain and e.is_large_gain:
+        return "better"
     if e.lower_bound is not None and e.lower_bound > -e.metric.margin:
         return "pass"
     return "inconclusive"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..thresholds import Bound
 from .evidence import Evidence, Outcome
-from .precision import cases_for_effect, planned_mde
-from .signflip import TIE
+from .precision import TIE, cases_for_effect, planned_mde
 
 __all__ = ["reason", "warning"]
 
@@ -21,6 +20,11 @@ def reason(outcome: Outcome, e: Evidence) -> str:
         return (
             f"{_moved(e)}: if nothing had changed, a drop as clear as this would show in "
             f"{_percent(e.p_adjusted)} of runs ({_p_value(e)}, at most {_number(e.alpha)} fails)"
+        )
+    if outcome == "better":
+        return (
+            f"{_moved(e)}: if nothing had changed, a gain as clear as this would show in "
+            f"{_percent(e.p_gain)} of runs (p {_number(e.p_gain, Bound('max', e.alpha))})"
         )
     if outcome == "pass":
         but = f"; {_clear_but_small(e)}" if e.is_clear else ""
@@ -45,6 +49,8 @@ def _why_no_failure(e: Evidence) -> str:
         return "there is no drop to fail"
     if e.is_clear:
         return _clear_but_small(e)
+    if e.is_lopsided:
+        return f"few cases changed much and the others hardly, which {_p_value(e)} does not allow for"
     return f"chance alone may do this ({_p_value(e)}, at most {_number(e.alpha)} fails)"
 
 

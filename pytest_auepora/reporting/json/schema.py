@@ -46,6 +46,7 @@ MEANING = {
     "GateOutcome.mde": "minimum detectable drop (80 % power); null if not tested",
     "GateOutcome.p": "p-value of the drop, the metric taken alone; null if not tested",
     "GateOutcome.warning": "where mde exceeds the margin: how many cases are needed",
+    "GateOutcome.word": "against a baseline: worse, better, same or inconclusive; else empty",
     "GateOutcome.would_be": "of an advisory gate: the state it would have, did it count",
     "MetricInfo.direction": "higher or lower is better",
     "MetricInfo.interval": "how an interval of its aggregate is found; empty for means",

@@ -12,7 +12,7 @@ from ...core.scores import Score
 from ...errors import AueporaError
 from ...metrics.registry import Registry
 from ...regression.compare.difference import Difference, Standing, aggregate_difference, mean_difference
-from ...regression.statistics.signflip import TIE
+from ...regression.statistics.precision import TIE
 
 __all__ = ["Measured", "Reckoned", "figures_of", "measured"]
 

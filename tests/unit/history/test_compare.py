@@ -81,7 +81,7 @@ def test_deltas_of_undefined_figures_are_null() -> None:
     report = compare(run_of([at(1)]), run_of([at(1)]))
     assert report.to_dict()["deltas"]["groundedness"] is None
     assert report.to_dict()["deltas"]["mrr"] == 0.0
-    assert report.outcome == "no worse"
+    assert report.outcome == "same"
 
 
 def chunked(version: int, *documents: str) -> Run:
@@ -154,7 +154,7 @@ def test_the_policy_decides_what_worse_means() -> None:
     assert compare(a, b, policy=RegressionPolicy(policy="report")).outcome == "not judged"
     strict = compare(a, b, policy=RegressionPolicy(policy="tolerance", min_effect=0.0))
     lenient = compare(a, b, policy=RegressionPolicy(policy="tolerance", min_effect=0.6))
-    assert (strict.outcome, lenient.outcome) == ("worse", "no worse")
+    assert (strict.outcome, lenient.outcome) == ("worse", "same")
 
 
 @pytest.mark.parametrize("why", ["suite", "cases"])

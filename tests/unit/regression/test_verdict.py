@@ -18,13 +18,13 @@ from pytest_auepora.regression.statistics.precision import planned_mde
 from pytest_auepora.regression.thresholds import Bound, Gate
 from pytest_auepora.regression.verdict import Verdict, judge
 
-from .runs import case, metrics, run
+from .runs import case, metrics, run, steady
 
 M = metrics("recall@1", "mrr")
 
 
 def baseline_of(measured: Run) -> Baseline:
-    return merge(None, measured, {"all"})[0]
+    return steady(merge(None, measured, {"all"})[0])
 
 
 def verdict(measured: Run, *gates: Gate, policy: RegressionPolicy | None = None, **more: object) -> Verdict:
@@ -148,7 +148,7 @@ def test_statistics_from_ten_clusters_up() -> None:
     noise = verdict(run(*(case(str(i), mrr=0.4 if i == 0 else 1.0) for i in range(40))), baseline=before)
     assert failed(noise) == []  # one case of forty is no evidence, though the mean fell by more than min_effect
     worse = verdict(run(*(case(str(i), mrr=0.4 if i < 12 else 1.0) for i in range(40))), baseline=before)
-    assert failed(worse) == ["regression: mrr"]
+    assert failed(worse) == ["regression: mrr", "regression: net flips"]
     clustered = [case(str(i), mrr=0.4 if i < 12 else 1.0, cluster=str(i // 12)) for i in range(40)]
     tolerant = verdict(run(*clustered), baseline=before, policy=RegressionPolicy(min_effect=0.5))
     assert failed(tolerant) == []  # four clusters only: tolerance

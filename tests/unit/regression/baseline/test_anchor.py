@@ -16,7 +16,7 @@ from pytest_auepora.regression.guards.interval_guard import limits
 from pytest_auepora.regression.policy import AnchorPolicy, RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
-from ..runs import case, metrics, run
+from ..runs import case, metrics, run, steady
 
 
 def suite(score: float, n: int = 5, **more: Any) -> Run:
@@ -24,8 +24,9 @@ def suite(score: float, n: int = 5, **more: Any) -> Run:
 
 
 def judged(now: Run, last: Run, old: Run, **policy: Any) -> Verdict:
-    last_one, anchor = merge(None, last, {"all"})[0], Anchor(merge(None, old, {"all"})[0])
-    return judge(now, [], RegressionPolicy(**policy), metrics("mrr"), baseline=last_one, anchor=anchor)
+    last_one, anchor = (steady(merge(None, one, {"all"})[0]) for one in (last, old))
+    given = RegressionPolicy(**policy)
+    return judge(now, [], given, metrics("mrr"), baseline=last_one, anchor=Anchor(anchor))
 
 
 def states(found: Verdict) -> dict[str, str]:

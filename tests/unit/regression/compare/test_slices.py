@@ -15,7 +15,7 @@ from pytest_auepora.regression.baseline.model import Baseline
 from pytest_auepora.regression.compare.cases import compare
 from pytest_auepora.regression.compare.slices import in_slice, parts_of
 from pytest_auepora.regression.guards.gates import GateOutcome
-from pytest_auepora.regression.guards.suite_guard import judge_regression
+from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_regression
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 
@@ -40,7 +40,7 @@ def accepted(before: Run) -> Baseline:
 
 def judged(now: Run, before: Run, *slices: Any, **policy: Any) -> dict[str, GateOutcome]:
     gates = judge_regression(now, compare(now, accepted(before)), RegressionPolicy(slices=slices, **policy))
-    return {g.title.removeprefix("regression: "): g for g in gates}
+    return {g.title.removeprefix("regression: "): g for g in gates if g.metric != NET_FLIPS}
 
 
 def test_a_slice_fails_where_the_whole_hides_it() -> None:

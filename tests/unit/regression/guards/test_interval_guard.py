@@ -21,7 +21,7 @@ from pytest_auepora.regression.guards.gates import GateOutcome
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
-from ..runs import REGISTRY
+from ..runs import REGISTRY, steady
 
 LATENCY = {"p95_latency": {"policy": "auto"}, "mean_latency[end_to_end]": {"policy": "auto"}}
 
@@ -57,7 +57,7 @@ def timed(*seconds: float, name: str = "p95_latency", concurrency: int = 1) -> R
 
 def accepted(before: Run) -> Baseline:
     """What a baseline file holds of *before*, written and read again."""
-    return parse_baseline(merge(None, before, {"all"})[0].dumps(), "test")
+    return parse_baseline(steady(merge(None, before, {"all"})[0]).dumps(), "test")
 
 
 def verdict(now: Run, before: Run, **policy: Any) -> Verdict:

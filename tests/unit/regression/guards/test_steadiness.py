@@ -206,7 +206,7 @@ def test_where_cases_differ_more_repeats_do_not_help() -> None:
     level = [rng.gauss(0, 0.4) for _ in range(30)]
     then = accepted(*(asked(f"c{i}", mrr=[0.5, 0.5, 0.5001]) for i in range(30)))
     now = [asked(f"c{i}", mrr=[0.5 + x] * 3) for i, x in enumerate(level)]
-    (gate,) = (g for g in judged(then, *now, policy="statistical").gates if g.kind == "regression")
+    (gate,) = (g for g in judged(then, *now, policy="statistical").gates if g.metric == "mrr")
     assert "no number of repeats" in gate.message
 
 

@@ -232,13 +232,14 @@ def interval_of(low: float, value: float, high: float, *, ratio: bool = False) -
     ("interval", "direction", "outcome"),
     [
         (interval_of(-0.09, -0.05, -0.01), "higher", "fail"),
-        (interval_of(-0.09, -0.05, -0.01), "lower", "pass"),
+        (interval_of(-0.09, -0.05, -0.01), "lower", "better"),
         (interval_of(0.01, 0.05, 0.09), "lower", "fail"),
         (interval_of(-0.009, -0.005, -0.001), "higher", "pass"),  # clear, but below min_effect
         (interval_of(-0.12, -0.05, 0.02), "higher", "inconclusive"),
         (interval_of(-0.04, 0.01, 0.06), "higher", "pass"),
         (interval_of(-0.01, 0.04, 0.09), "lower", "pass"),
         (interval_of(-0.01, 0.04, 0.11), "lower", "inconclusive"),
+        (interval_of(0.01, 0.04, 0.09), "higher", "better"),
         (interval_of(0.0, 0.0, 0.0), "higher", "same"),
         (interval_of(1.1, 1.3, 1.6, ratio=True), "lower", "fail"),
         (interval_of(0.7, 0.8, 0.9, ratio=True), "higher", "fail"),

@@ -15,6 +15,7 @@ from pytest_auepora.regression.statistics.precision import (
     MeanEstimate,
     cases_for_effect,
     count_clusters,
+    hall_t,
     minimum_detectable_effect,
     planned_mde,
     t_quantile,
@@ -117,3 +118,18 @@ def test_a_drop_of_the_detectable_size_is_found_in_four_of_five_runs() -> None:
     se, critical = 0.04, 1.645
     observed = rng.normal(minimum_detectable_effect(critical, se), se, 20_000)
     assert np.mean(observed / se > critical) == pytest.approx(0.80, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_corrected_t_is_that_of_the_formula(seed: int) -> None:
+    sums = np.random.default_rng(seed).lognormal(size=12 + seed) - 1.2
+    from scipy.stats import skew
+
+    t, skewness = sums.mean() / sums.std(ddof=1), skew(sums)
+    inside = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / (6 * len(sums))
+    assert hall_t(sums.tolist()) == pytest.approx(math.sqrt(len(sums)) * inside)
+    assert hall_t((-sums).tolist()) == pytest.approx(-hall_t(sums.tolist())), "a gain is a drop the other way round"
+
+
+def test_the_corrected_t_without_spread() -> None:
+    assert (hall_t([0.0] * 12), hall_t([-0.5] * 12), hall_t([0.5] * 12)) == (0.0, -math.inf, math.inf)

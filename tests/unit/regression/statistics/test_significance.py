@@ -86,8 +86,10 @@ def test_so_many_cases_do_decide_it() -> None:
 
 def test_too_few_clusters_to_fail_ask_for_as_many_as_could() -> None:
     verdict = judge_one({"a": -1.0, "b": -1.0, "c": -1.0})
-    assert (verdict.outcome, verdict.cases_needed) == ("inconclusive", 4)
-    assert judge_one(dict.fromkeys("abcd", -1.0)).outcome == "fail"
+    assert (verdict.outcome, verdict.cases_needed) == ("inconclusive", 5)
+    assert judge_one(dict.fromkeys("abcd", -1.0)).outcome == "inconclusive"
+    assert judge_one(dict.fromkeys("abcde", -1.0)).outcome == "fail"
+    assert judge_one(dict.fromkeys("abcde", 1.0)).outcome == "better"
 
 
 def test_the_detectable_effect_is_always_told_and_warned_about_above_the_margin() -> None:
@@ -125,7 +127,8 @@ def test_a_drop_between_margin_and_min_effect_is_not_decided_by_more_cases() -> 
 
 def test_a_gain_is_no_drop() -> None:
     verdict = judge_one(binary(100, 0, 20))
-    assert verdict.outcome == "pass"
+    assert verdict.outcome == "better"
+    assert verdict.p_gain < 0.001
     assert verdict.z < 0
     assert verdict.p_raw > 0.99
     assert verdict.reason.startswith("better by 0.2 (100 cases: 0 worse, 20 better)")
@@ -133,7 +136,7 @@ def test_a_gain_is_no_drop() -> None:
 
 def test_margin_zero_asks_for_proof_of_a_gain() -> None:
     assert judge_one(binary(100, 2, 2), margin=0.0).outcome == "inconclusive"
-    assert judge_one(binary(100, 0, 20), margin=0.0).outcome == "pass"
+    assert judge_one(binary(100, 0, 2), min_effect=0.5, margin=0.0).outcome == "inconclusive"
 
 
 def test_nothing_differs() -> None:

@@ -1,0 +1,41 @@
+"""The verdict in a word, and what is said to do next."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.regression.guards.gates import GateOutcome, GateState, GateWord
+from pytest_auepora.regression.wording import next_steps, word_of
+
+
+def gate(word: GateWord, state: GateState = "passed") -> GateOutcome:
+    return GateOutcome("regression: m", "regression", state, "", "m", word=word)
+
+
+@pytest.mark.parametrize(
+    ("gates", "fell", "word"),
+    [
+        ([gate("same"), gate("worse", "failed"), gate("better")], [], "worse"),
+        ([gate("same"), gate("better")], [], "better"),
+        ([gate("same"), gate("inconclusive", "inconclusive")], [], "inconclusive"),
+        ([gate("better"), gate("inconclusive", "inconclusive")], [], "better"),
+        ([gate("same")], [], "same"),
+        ([gate("same")], ["a"], "mixed"),
+        ([gate("better")], ["a"], "mixed"),
+        ([gate("inconclusive", "inconclusive")], ["a"], "worse"),
+        ([gate("worse", "advisory"), gate("same")], [], "same"),
+        ([gate("same", "not judged")], [], "not judged"),
+        ([], [], "not judged"),
+    ],
+)
+def test_the_word(gates: list[GateOutcome], fell: list[str], word: str) -> None:
+    assert word_of(gates, fell) == word
+
+
+def test_what_to_do_about_a_red_run() -> None:
+    told = next_steps("mixed", fell=["a", "b"], rose=["c"], varies=["d"])
+    assert told[0] == "about as many cases scored higher (1) as lower (2)"
+    assert [step.partition(":")[0] for step in told[1:]] == ["intended", "varies", "look closer"]
+    assert "d answered differently" in told[2]
+    assert next_steps("same") == []
+    assert len(next_steps("worse", fell=["a"] * 9, rose=["b"])) == 2
