@@ -94,8 +94,8 @@ class Comparison(ByFields):
 
     ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the same content
     where there is one.  ``incomparable`` are metrics with what changed about them.  ``aggregates`` are the changes of
-    metrics whose aggregate is no mean; see `measurements`.  ``steady`` are the metrics that gave the same number whenever
-    a case was asked again.
+    metrics whose aggregate is no mean; see `measurements`.  ``steady`` are the metrics that gave the same number
+    whenever a case was asked again.
     """
 
     cases: dict[str, CaseComparison] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Comparison(ByFields):
     incomparable: dict[str, str] = field(default_factory=dict)
     lost_metrics: tuple[str, ...] = ()
     aggregates: dict[str, MetricChange] = field(default_factory=dict)
-    steady: frozenset[str] = frozenset()
+    steady: tuple[str, ...] = ()
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
     @property
@@ -156,7 +156,7 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     out = Comparison(
         incomparable=incomparable_metrics(run, baseline),
         provenance=changed_since(baseline, run),
-        steady=baseline.steady,
+        steady=tuple(sorted(baseline.steady)),
     )
     out.cases = {
         case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)

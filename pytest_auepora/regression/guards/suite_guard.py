@@ -39,7 +39,7 @@ def judge_regression(
     The *advisory* metrics are a family of their own: what cannot fail the run must not cost the others power.
     """
     parts = parts_of(run, comparison, policy)
-    steady = comparison.steady
+    steady = set(comparison.steady)
     if (flips := net_flips(run, comparison, policy, advisory)) is not None:
         parts.append(flips.part)
         steady |= {NET_FLIPS} if flips.metrics <= steady else set()

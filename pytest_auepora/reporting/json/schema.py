@@ -36,6 +36,7 @@ MEANING = {
     "CaseResult.where": "file:line of the case",
     "Column.name": "the configuration",
     "Comparison.aggregates": "changes of metrics whose aggregate is no mean",
+    "Comparison.steady": "metrics that gave the same number whenever a case was asked again",
     "Comparison.incomparable": "metrics, with what changed about them",
     "Difference.low": "lower end of the interval; null where there is none",
     "Difference.value": "this column - the first, in the metric's own unit and sign",
@@ -79,6 +80,7 @@ MEANING = {
     "SuiteReport.title": "suite, with the configuration in brackets",
     "Verdict.baseline_note": "why there is no baseline",
     "Verdict.comparison": "null without a baseline",
+    "Verdict.fell": "cases that failed as they are worse than their baseline",
     "Verdict.flaky": "cases too unsteady for the case guard, and why",
     "Verdict.noise": "by metric, where cases were repeated: variances of a case's difference",
 }

@@ -43,7 +43,7 @@ def test_three_runs_stand_side_by_side(shell: Shell, ids: list[str]) -> None:
 
 
 def test_two_runs_do_so_on_request(shell: Shell, ids: list[str]) -> None:
-    assert shell("compare").out.startswith("## billing: no worse")
+    assert shell("compare").out.startswith("## billing: better")
     assert shell("compare", "--side-by-side").out.startswith("billing side by side\n")
     assert shell("compare", "--side-by-side", ids[0], ids[1], "--format", "md").out.startswith(
         "## billing side by side · owner search-team\n"
