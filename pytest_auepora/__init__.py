@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .io.golden.load import load_golden
     from .io.streams import open_dataset
     from .metrics.judge.critic import LLMCritic
-    from .metrics.rankings import RankingScores, score_rankings
+    from .metrics.ranking.many import RankingScores, score_rankings
     from .metrics.registry import Registry
     from .regression.verdict import Verdict
 
@@ -98,7 +98,7 @@ _MODULES = {
     "io.golden.load": "load_golden",
     "io.streams": "open_dataset",
     "metrics.judge.critic": "LLMCritic",
-    "metrics.rankings": "RankingScores score_rankings",
+    "metrics.ranking.many": "RankingScores score_rankings",
     "metrics.registry": "Registry",
     "regression.verdict": "Verdict",
 }

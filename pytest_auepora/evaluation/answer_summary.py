@@ -9,9 +9,9 @@ from typing import Any
 
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import MetricError
-from ..metrics.citations import citations_of
-from ..metrics.gold import source_of, span_of
-from ..metrics.relevance import grades_of_retrieved
+from ..metrics.coverage import citations_of
+from ..metrics.ranking.gold import source_of, span_of
+from ..metrics.ranking.matching import grades_of_retrieved
 
 __all__ = ["cropped", "shown_outputs", "snippet", "source_key"]
 

@@ -13,8 +13,8 @@ from ..core.scores import Score
 from ..core.scoring import failed_scores, score_case, score_cases
 from ..core.types import Document, EvaluationSample, SystemOutputs
 from ..io.golden.load import GoldenCase
-from ..metrics.gold import span_of
-from ..metrics.relevance import expected_behaviour, ranks_of_relevant
+from ..metrics.ranking.gold import span_of
+from ..metrics.ranking.matching import expected_behaviour, ranks_of_relevant
 from .answer_summary import shown_outputs, snippet, source_key
 from .causes import describe_error
 from .recording import RecordedAnswer

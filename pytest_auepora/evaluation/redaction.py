@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..metrics.gold import SOURCE_KEYS
+from ..metrics.ranking.gold import SOURCE_KEYS
 from .answer_codec import Parts
 
 __all__ = ["CHANGED", "UNSEEN", "conceal"]

@@ -11,7 +11,7 @@ from ..core.scoring import failed_scores
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NotRecordedError
 from ..io.golden.load import GoldenCase
-from ..metrics.relevance import ranks_of_relevant
+from ..metrics.ranking.matching import ranks_of_relevant
 from ..regression.baseline.model import metric_key
 from .answer_summary import shown_outputs
 from .recording import RecordedAnswer

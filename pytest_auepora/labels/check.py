@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.types import Document
 from ..io.golden.load import GoldenCase
-from ..metrics.gold import label_of
+from ..metrics.ranking.gold import label_of
 from .classify import Candidate, Finding, Kind, classify
 from .corpus import Corpus
 from .passages import Recall, recalled

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..core.types import Document
-from ..metrics.gold import SPAN_COVER, fold_quote, label_of
+from ..metrics.ranking.gold import SPAN_COVER, fold_quote, label_of
 from .corpus import Chunk, Corpus
 from .passages import Passage
 from .text_match import MIN_RUN, covered_share, squeeze

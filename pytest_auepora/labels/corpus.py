@@ -13,7 +13,7 @@ from ..adapters.documents import to_document
 from ..adapters.shapes import describe
 from ..core.types import Document
 from ..errors import CorpusError, OutputShapeError
-from ..metrics.gold import source_of, span_of
+from ..metrics.ranking.gold import source_of, span_of
 from .text_match import TextIndex
 
 __all__ = ["Chunk", "Corpus", "corpus_of", "load_corpus"]

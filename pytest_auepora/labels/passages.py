@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.types import Document
-from ..metrics.gold import source_of, span_of
+from ..metrics.ranking.gold import source_of, span_of
 from .corpus import Chunk, Corpus
 
 __all__ = ["Passage", "Recall", "corpus_recall", "passage_of", "recalled"]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
-from .citations import citations_of
-from .gold import source_of
+from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
+from .ranking.gold import source_of
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 
-__all__ = ["CitationCoverage", "CoverageEntities"]
+__all__ = ["CitationCoverage", "CoverageEntities", "citations_of"]
+
+
+_MARKER = r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]"
+_CITED_BY = ("id", "doc_id", "chunk_id", "document_id", "citation", "source", "path")
 
 
 @dataclass(eq=False, repr=False)
@@ -107,3 +112,29 @@ def _resolves(citation: Any, returned: int, known: Callable[[str], bool]) -> boo
     if isinstance(citation, int) and not isinstance(citation, bool):
         return 1 <= citation <= returned or known(str(citation))
     return bool(citation) and known(str(citation))
+
+
+def citations_of(outputs: SystemOutputs) -> list[Any]:
+    """Return what the answer cites: ids, or ranks as whole numbers; see `CitationCoverage`.
+
+    Raises:
+        MetricError: the citations are no list.
+    """
+    given = outputs.response.metadata.get("citations")
+    if given is None and outputs.response.structured:
+        given = outputs.response.structured.get("citations")
+    if given is None:
+        text = outputs.response.text or ""
+        marked = re.findall(_MARKER, text) if "[" in text else ()
+        return [int(number) for group in marked for number in re.split(r"\s*[,;]\s*", group)]
+    if isinstance(given, (str, Mapping)):
+        given = [given]
+    if not isinstance(given, Collection):
+        raise MetricError(f"citations must be a list, got {type(given).__name__}")
+    return [_cited(citation) for citation in given]
+
+
+def _cited(citation: Any) -> Any:
+    if not isinstance(citation, Mapping):
+        return citation
+    return next((citation[key] for key in _CITED_BY if citation.get(key) not in (None, "")), "")

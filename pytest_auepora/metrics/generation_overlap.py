@@ -13,8 +13,8 @@ from .text.comparands import answer_text, evidence_texts, targets
 from .text.tokens import answer_words, is_mostly_ascii, squad_words
 
 if TYPE_CHECKING:
-    from .generation_bleu import BleuScore, SentenceBleu
-    from .generation_rouge import Rouge1, Rouge2, RougeL, RougeScores
+    from .generation.bleu import BleuScore, SentenceBleu
+    from .generation.rouge import Rouge1, Rouge2, RougeL, RougeScores
 
 __all__ = [
     "BleuScore",

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
-from .bertscore import BertEncoder, BertMatch, layers_of, match, model_fingerprint, versions
-from .embedding import Embedder, EmbedFn, load_model
 from .options import UNSPELLED, Configured, choice
+from .semantic.bertscore import BertEncoder, BertMatch, layers_of, match, model_fingerprint, versions
+from .semantic.embedding import Embedder, EmbedFn, load_model
 from .text.comparands import answer_text, comparison_target, targets
 
 __all__ = ["BertScoreMetric", "EmbeddingSimilarity"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from .generation_bleu import BleuScore, SentenceBleu
+from .generation.bleu import BleuScore, SentenceBleu
+from .generation.rouge import Rouge1, Rouge2, RougeL, RougeScores
 from .generation_overlap import ExactMatch, TokenF1
-from .generation_rouge import Rouge1, Rouge2, RougeL, RougeScores
 
 __all__ = [
     "BleuScore",

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError, did_you_mean
-from .gold import grade_of
+from .ranking.gold import grade_of
 
 __all__ = ["REFUSAL_PATTERNS", "Behaviour", "expected_behaviour", "is_refusal"]
 

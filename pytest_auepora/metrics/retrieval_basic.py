@@ -10,7 +10,8 @@ from ..core.garbage import garbage_collection_paused
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
-from .relevance import Held, Matching, Ranking, at_least_one, at_most_one, ranking_of
+from .ranking.held import Held, Ranking, at_least_one, at_most_one
+from .ranking.matching import Matching, ranking_of
 
 __all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked", "RecallAtK"]
 

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 from ..core.metrics_base import CHUNK_KEYS, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .gold import Label, Matcher, labels_of
 from .options import Configured
-from .relevance import Held, Ranking, walk
+from .ranking.gold import Label, Matcher, labels_of
+from .ranking.held import Held, Ranking
+from .ranking.matching import walk
 from .retrieval_basic import Matched, Ranked
 
 __all__ = [

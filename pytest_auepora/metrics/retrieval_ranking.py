@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.types import TargetCategory
 from .options import choice
-from .relevance import Held, Ranking, Worth, at_least_one, at_most_one
+from .ranking.held import Held, Ranking, Worth, at_least_one, at_most_one
 from .retrieval_basic import Ranked
 
 __all__ = ["MRRAtK", "MeanAveragePrecision", "NDCGAtK"]

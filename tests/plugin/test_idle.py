@@ -70,7 +70,7 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     elsewhere = {
         "adapters.haystack", "adapters.langchain", "adapters.llamaindex", "core.batches", "core.rag_interface",
         "core.retry", "core.seeding", "core.workers", "evaluation.measuring", "evaluation.redaction",
-        "metrics.bleu", "metrics.extensions", "metrics.generation_assertions", "metrics.robustness",
+        "metrics.generation.bleu", "metrics.extensions", "metrics.generation.assertions", "metrics.robustness",
         "regression.accept", "regression.bootstrap", "regression.evidence",
         "regression.signflip", "reporting.accepted", "reporting.diagnosis", "reporting.formats",
         "reporting.side_by_side",

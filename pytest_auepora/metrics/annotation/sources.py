@@ -12,7 +12,7 @@ from typing import Any
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs
 from ...errors import MetricError
-from ..gold import Label, Matcher, label_of
+from ..ranking.gold import Label, Matcher, label_of
 from ..text.comparands import answer_text
 from .labels import (
     ANSWER_LABELS,

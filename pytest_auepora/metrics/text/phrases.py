@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...errors import MetricError
-from ..generation_assertions import phrase_finder
+from ..generation.assertions import phrase_finder
 
 __all__ = ["phrase_finder", "wordings"]
 

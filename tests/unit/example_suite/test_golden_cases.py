@@ -19,7 +19,7 @@ from example_suite.simple_rag import (
 )
 from pytest_auepora.core.scoring import score_case
 from pytest_auepora.core.types import EvaluationSample
-from pytest_auepora.metrics.gold import fold_quote
+from pytest_auepora.metrics.ranking.gold import fold_quote
 from pytest_auepora.metrics.registry import Registry
 
 from .parts import GOLDEN, ROOT, corpus, means, outputs, suite

@@ -16,7 +16,7 @@ from example_suite.simple_rag import (
     build_rag,
 )
 from pytest_auepora.core.types import Document
-from pytest_auepora.metrics.gold import fold_quote
+from pytest_auepora.metrics.ranking.gold import fold_quote
 
 from .parts import corpus, lexicon, outputs, suite
 

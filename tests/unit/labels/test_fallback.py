@@ -16,7 +16,7 @@ from pytest_auepora.labels.corpus import corpus_of
 from pytest_auepora.labels.fallback import settle
 from pytest_auepora.labels.passages import Passage
 from pytest_auepora.labels.repair import plan
-from pytest_auepora.metrics.relevance import ranks_of_relevant
+from pytest_auepora.metrics.ranking.matching import ranks_of_relevant
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
 from pytest_auepora.regression.baseline.file import parse_baseline
 from pytest_auepora.regression.baseline.model import Baseline, BaselineCase, match_of

@@ -10,15 +10,15 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.types import Document, Response, SystemOutputs
 from pytest_auepora.errors import MetricError, MissingExtraError
-from pytest_auepora.metrics.generation_chrf import Chrf
-from pytest_auepora.metrics.generation_evidence import KPrecision, UnsupportedNumbers
-from pytest_auepora.metrics.generation_recall import (
+from pytest_auepora.metrics.generation.chrf import Chrf
+from pytest_auepora.metrics.generation.evidence import KPrecision, UnsupportedNumbers
+from pytest_auepora.metrics.generation.recall import (
     AnswerRecall,
     ContainsAnswer,
     InformationIntegration,
     NuggetRecall,
 )
-from pytest_auepora.metrics.generation_structure import JsonSchemaValid
+from pytest_auepora.metrics.generation.structure import JsonSchemaValid
 from pytest_auepora.metrics.registry import Registry
 
 from .samples import case, gave, reason, value

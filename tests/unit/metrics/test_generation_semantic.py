@@ -15,10 +15,10 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import TargetCategory
 from pytest_auepora.errors import MetricError, MissingExtraError
-from pytest_auepora.metrics.bertscore import BertMatch, TokenVectors, _batches, match, model_fingerprint
-from pytest_auepora.metrics.embedding import load_model
 from pytest_auepora.metrics.generation_semantic import BertScoreMetric, EmbeddingSimilarity
 from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.metrics.semantic.bertscore import BertMatch, TokenVectors, _batches, match, model_fingerprint
+from pytest_auepora.metrics.semantic.embedding import load_model
 
 from .samples import case, gave, reason, value
 

@@ -23,6 +23,7 @@ from pytest_auepora.metrics.coverage import CitationCoverage, CoverageEntities
 from pytest_auepora.metrics.misinformation import ErrorCorrection, MisleadingRate
 from pytest_auepora.metrics.operational import TimeoutRate
 from pytest_auepora.metrics.options import Configured
+from pytest_auepora.metrics.ranking.spans import SpanIoU, SpanRecall
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.retrieval_basic import HitRateAtK, PrecisionAtK, RecallAtK
 from pytest_auepora.metrics.retrieval_judged import RBP, BPref, JudgedAtK, RetrievalAccuracy, RPrecision
@@ -34,7 +35,6 @@ from pytest_auepora.metrics.robustness import (
     OverRefusal,
 )
 from pytest_auepora.metrics.slicing import SlicedMetric
-from pytest_auepora.metrics.spans import SpanIoU, SpanRecall
 
 REGISTRY = Registry()
 ROOMS = (

@@ -1,0 +1,91 @@
+"""What an answer must say and must not say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ...core.metrics_base import Measurement, NotApplicable
+from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ...errors import MetricError, did_you_mean
+from ..options import Configured
+from ..refusal import expected_behaviour, fold
+from ..text.comparands import answer_text
+from ..text.tokens import is_joining
+
+__all__ = ["AssertionPass", "phrase_finder"]
+
+
+@dataclass(eq=False, repr=False)
+class AssertionPass(Configured):
+    """1 where every ``must_contain`` phrase is in the answer and no ``forbidden`` one is, else 0.
+
+    The phrases are labels of the case.  Its label ``match`` says how they are looked for: ``word`` (default:
+    folded, and where a phrase begins or ends with a letter or digit the word must begin or end there too),
+    ``substring`` (folded), or ``regex`` (searched in the answer as it is).  N/a where neither label is set
+    and where a refusal is expected.
+    """
+
+    stem: ClassVar[str] = "assertion_pass"
+    target = TargetCategory.GENERATION_CORRECTNESS
+    formula: ClassVar[str] = "[all of must_contain in the answer] · [none of forbidden in the answer]"
+    source: ClassVar[str] = "phrase assertions of golden-query suites"
+    oracle: ClassVar[str] = "by hand"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        wanted, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
+        if not wanted and not forbidden:
+            return NotApplicable("neither must_contain nor forbidden is set")
+        if expected_behaviour(sample) == "refuse":
+            return NotApplicable("a refusal is expected")
+        answer = answer_text(outputs)
+        if not answer.strip():
+            return Measurement(0.0, details={"note": "the answer is empty", "missing": wanted})
+        found = phrase_finder(answer, str(sample.labels.get("match") or "word"))
+        missing = [phrase for phrase in wanted if not found(phrase)]
+        present = [phrase for phrase in forbidden if found(phrase)]
+        details = {"missing": missing, "forbidden_present": present}
+        return Measurement(float(not missing and not present), details={k: v for k, v in details.items() if v})
+
+
+def _phrases(sample: EvaluationSample, label: str) -> list[str]:
+    given: Any = sample.labels.get(label)
+    if given is None:
+        return []
+    return [str(p) for p in given] if isinstance(given, (list, tuple)) else [str(given)]
+
+
+def phrase_finder(text: str, match: str = "word") -> Callable[[str], bool]:
+    """Return a function that says whether a phrase is in *text*.
+
+    Raises:
+        MetricError: *match* is unknown, or (from the function) a regular expression cannot be read.
+    """
+    if match == "regex":
+        return lambda phrase: _search(phrase, text)
+    folded = fold(text)
+    if match == "substring":
+        return lambda phrase: fold(phrase) in folded
+    if match == "word":
+        return lambda phrase: _has_words(folded, fold(phrase))
+    known = ("word", "substring", "regex")
+    raise MetricError(f"match must be one of {', '.join(known)}, got {match!r}{did_you_mean(match, known)}")
+
+
+def _search(pattern: str, text: str) -> bool:
+    try:
+        return re.search(pattern, text) is not None
+    except re.error as exc:
+        raise MetricError(f"the regular expression {pattern!r} cannot be read: {exc}") from None
+
+
+def _has_words(text: str, phrase: str) -> bool:
+    start = text.find(phrase)
+    while start >= 0:
+        end = start + len(phrase)
+        if not phrase or not (is_joining(text, start) or is_joining(text, end)):
+            return True
+        start = text.find(phrase, start + 1)
+    return False

@@ -1,0 +1,157 @@
+"""ROUGE as metrics: rouge-score's numbers, its tokenizer's blind spot made visible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, ClassVar
+
+from ...core.metrics_base import Measurement, NotApplicable
+from ...core.types import EvaluationSample, SystemOutputs
+from ...errors import MetricError
+from ..options import Configured, choice
+from ..text.comparands import answer_text, comparison_target, targets
+from ..text.rouge import RougeScore, rouge_l, rouge_n
+from ..text.tokens import is_mostly_ascii, words
+
+__all__ = ["Rouge1", "Rouge2", "RougeL", "RougeScores"]
+
+Tokenizer = Callable[[str], Sequence[str]]
+
+_Kind = Callable[[Sequence[str], Sequence[str]], RougeScore]
+
+_fmeasure = attrgetter("fmeasure")
+_KINDS: dict[str, _Kind] = {
+    "rouge1": lambda target, prediction: rouge_n(target, prediction, 1),
+    "rouge2": lambda target, prediction: rouge_n(target, prediction, 2),
+    "rougeL": rouge_l,
+}
+
+
+@dataclass(eq=False, repr=False)
+class _Rouge(Configured):
+    """F-measure against the best of several references.
+
+    Args:
+        compare_to: ``reference`` (and its alternatives), or ``query``, which makes it a measure of relevance.
+        use_stemmer: Porter's stemmer, on words of more than three letters.
+        tokenizer: ``default`` is rouge-score's, which knows a-z and 0-9 only: a target that is mostly of other
+            letters is n/a, rather than a score that says nothing.  ``unicode`` reads every script and equals
+            the default on ASCII text.  In Python also a function from text to words.
+    """
+
+    compare_to: str = choice("reference", "query")
+    use_stemmer: bool = True
+    tokenizer: str | Tokenizer = "default"
+
+    formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the words in common"
+    source: ClassVar[str] = "Lin 2004, ROUGE: a package for automatic evaluation of summaries"
+    oracle: ClassVar[str] = "rouge-score, bit for bit"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.tokenizer) and self.tokenizer not in ("default", "unicode"):
+            raise MetricError(f"tokenizer must be default, unicode or a function, got {self.tokenizer!r}")
+        self.target = comparison_target(self.compare_to)
+
+    def kinds(self) -> tuple[str, ...]:
+        """Return the ROUGE variants whose F-measures are averaged."""
+        return (self.stem.partition("_")[0],)
+
+    def spelled_options(self) -> dict[str, Any]:
+        options = super().spelled_options()
+        if callable(self.tokenizer):
+            options["tokenizer"] = getattr(self.tokenizer, "__qualname__", type(self.tokenizer).__name__)
+        return options
+
+    def params(self) -> dict[str, Any]:
+        return {**super().params(), "tokenizer": self.spelled_options().get("tokenizer", "default")}
+
+    def required_fields(self) -> list[str]:
+        return ["reference_answer"] if self.compare_to == "reference" else []
+
+    def _cut(self, text: str) -> Sequence[str]:
+        if callable(self.tokenizer):
+            return self.tokenizer(text)
+        return words(text, "unicode" if self.tokenizer == "unicode" else "default", stem=self.use_stemmer)
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        texts = targets(sample, self.compare_to)
+        if isinstance(texts, NotApplicable):
+            return texts
+        if self.tokenizer == "default" and not (texts := [t for t in texts if is_mostly_ascii(t)]):
+            return NotApplicable("ROUGE's default tokenizer knows a-z and 0-9 only; add the option tokenizer=unicode")
+        wanted = [cut for t in texts if (cut := self._cut(t))]
+        if not wanted:
+            return NotApplicable(f"the {self.compare_to} has no word")
+        given = self._cut(answer_text(outputs))
+        best = {kind: _best(_KINDS[kind], wanted, given) for kind in self.kinds()}
+        value = sum([s.fmeasure for s in best.values()]) / len(best)
+        return Measurement(value, details=_details(best, wanted, given))
+
+
+def _best(score: _Kind, wanted: list[Sequence[str]], given: Sequence[str]) -> RougeScore:
+    """Return the score against the reference that agrees best; of equal ones the first."""
+    if len(wanted) == 1:
+        return score(wanted[0], given)
+    return max([score(target, given) for target in wanted], key=_fmeasure)
+
+
+def _details(best: dict[str, RougeScore], wanted: list[Sequence[str]], given: Sequence[str]) -> dict[str, Any]:
+    details: dict[str, Any]
+    if len(best) == 1:
+        (only,) = best.values()
+        details = {"precision": only.precision, "recall": only.recall}
+    else:
+        details = {kind: score.fmeasure for kind, score in best.items()}
+    if not given:
+        details["note"] = "the answer has no word that the tokenizer knows"
+    elif "rouge2" in best and all(len(w) < 2 for w in wanted):
+        details["note"] = "a reference of one word has no bigram: rouge2 is 0 whatever the answer"
+    return details
+
+
+class Rouge1(_Rouge):
+    """Words in common with the reference."""
+
+    stem: ClassVar[str] = "rouge1"
+
+
+class Rouge2(_Rouge):
+    """Pairs of neighbouring words in common with the reference."""
+
+    stem: ClassVar[str] = "rouge2"
+    formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the word pairs in common"
+
+
+class RougeL(_Rouge):
+    """Longest sequence of words, in order but with gaps, in common with the reference."""
+
+    stem: ClassVar[str] = "rougeL"
+    formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the longest common subsequence"
+
+
+@dataclass(eq=False, repr=False)
+class RougeScores(_Rouge):
+    """Plain mean of several ROUGE variants, each against its best reference.
+
+    Args:
+        variants: among rouge1, rouge2, rougeL; in a name written ``rouge[variants=rouge1|rougeL]``.
+    """
+
+    variants: str | tuple[str, ...] = ("rouge1", "rouge2", "rougeL")
+
+    stem: ClassVar[str] = "rouge"
+    formula: ClassVar[str] = "mean over the variants of the best F-measure over the references"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.variants, str):
+            self.variants = tuple(v.strip() for v in self.variants.split("|"))
+        self.variants = tuple(self.variants)
+        if not self.variants or set(self.variants) - set(_KINDS):
+            raise MetricError(f"variants must be among {', '.join(_KINDS)}, got {self.variants or 'none'}")
+        super().__post_init__()
+
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(self.variants)

@@ -1,0 +1,207 @@
+"""Gold labels: what counts as relevant for a case, and whether a returned chunk is it.
+
+A label names a document or chunk by id, or a passage of a source document by *quote* or *span*, so that it
+survives re-chunking.  Grades are whole numbers; 1 and above is relevant, 0 is judged and not relevant.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from ...core.types import Document, EvaluationSample
+from ...errors import MetricError
+
+__all__ = [
+    "SOURCE_KEYS",
+    "SPAN_COVER",
+    "Label",
+    "Matcher",
+    "fold_quote",
+    "grade_of",
+    "label_of",
+    "labels_of",
+    "source_of",
+    "span_of",
+]
+
+Kind = Literal["id", "quote", "span", "doc"]
+
+SOURCE_KEYS = ("document_id", "source", "doc", "parent_id")
+"""Metadata keys under which chunks name the document they were cut from, in order of preference."""
+
+SPAN_COVER = 0.5
+"""Share of a gold span that a chunk must cover to count as it."""
+
+
+class Label(NamedTuple):
+    """One judged document, chunk or passage.
+
+    ``ids`` are the ids it goes by (several where chunks of one document were merged into a document-level
+    label); ``source`` is the document it belongs to.  ``quote`` is folded; offsets are characters, end exclusive.
+    """
+
+    name: str
+    grade: int
+    kind: Kind
+    ids: tuple[str, ...]
+    source: str
+    quote: str = ""
+    start: int = 0
+    end: int = 0
+
+    def covers(self, chunk: Document) -> bool | None:
+        """Whether *chunk*, which comes from the label's document, holds the passage; None if that cannot be told."""
+        if self.kind == "doc":
+            return True
+        if self.kind == "span" and (place := span_of(chunk)) is not None:
+            common = min(self.end, place[1]) - max(self.start, place[0])
+            return common > 0 and common >= SPAN_COVER * (self.end - self.start)
+        if not self.quote or not chunk.text:
+            return None
+        return self.quote in fold_quote(chunk.text)
+
+
+def fold_quote(text: str) -> str:
+    """Return *text* in NFKC with every run of white space as one blank: how quotes and chunks are compared."""
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def source_of(document: Document) -> str:
+    """Return the id of the document that *document* was cut from; its own id if it does not say."""
+    meta = document.metadata
+    for key in SOURCE_KEYS:
+        if meta and (value := meta.get(key)) is not None:
+            return str(value)
+    return document.doc_id
+
+
+def span_of(document: Document) -> tuple[int, int] | None:
+    """Return the character offsets of a chunk in its source document, or None where it has none."""
+    start, end = document.metadata.get("start"), document.metadata.get("end")
+    if isinstance(start, int) and isinstance(end, int):
+        return start, end
+    return None
+
+
+def grade_of(document: Document) -> int:
+    """Return the relevance grade of a gold document: 1 unless it says otherwise, never below 0.
+
+    Raises:
+        MetricError: the grade is no whole number.
+    """
+    grade: Any = document.metadata.get("grade", 1) if document.metadata else 1
+    if not isinstance(grade, int):
+        if not isinstance(grade, float) or not grade.is_integer():
+            raise MetricError(f"grade of {document.doc_id!r} must be a whole number, got {grade!r}")
+        grade = int(grade)
+    return max(int(grade), 0)
+
+
+def label_of(document: Document) -> Label:
+    """Return what a gold document stands for.
+
+    Raises:
+        MetricError: its quote is empty, its span reversed, or its grade no whole number.
+    """
+    grade, doc_id = grade_of(document), document.doc_id
+    match document.metadata.get("match") if document.metadata else None:
+        case None | "id":
+            return Label(doc_id, grade, "id", (doc_id,), source_of(document))
+        case "moved":  # an id of old: the chunks that hold its passage now, or any chunk of its document
+            ids = tuple(document.metadata.get("ids", ()))
+            return Label(doc_id, grade, "id" if ids else "doc", ids, source_of(document))
+        case "doc":
+            return Label(doc_id, grade, "doc", (), doc_id)
+        case "quote":
+            if not (quote := fold_quote(document.text)):
+                raise MetricError(f"the quote of {doc_id!r} is empty")
+            return Label(f'{doc_id}: "{document.text}"', grade, "quote", (), doc_id, quote)
+        case "span":
+            place = span_of(document)
+            if place is None or place[0] >= place[1]:
+                raise MetricError(f"the span of {doc_id!r} needs start < end, got {place}")
+            name = f"{doc_id}[{place[0]}:{place[1]}]"
+            return Label(name, grade, "span", (), doc_id, fold_quote(document.text), *place)
+        case other:
+            raise MetricError(f"match of {doc_id!r} must be id, doc, quote or span, got {other!r}")
+
+
+def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[Label]:
+    """Return the labels of *sample*, each once with its highest grade, in the order given.
+
+    At ``level="doc"`` labels of the same source document become one.  ``candidate_docs`` that are no relevant
+    document are judged and not relevant: they follow with grade 0.
+
+    Raises:
+        MetricError: a label cannot be read (empty quote, reversed span, grade that is no whole number).
+    """
+    made = [label_of(d) for d in sample.relevant_docs or ()]
+    made += [Label(d.doc_id, 0, "id", (d.doc_id,), source_of(d)) for d in sample.candidate_docs or ()]
+    return _unique(_as_document(label) for label in made) if level == "doc" else _unique(made)
+
+
+def _as_document(label: Label) -> Label:
+    return Label(label.source, label.grade, "doc", label.ids, label.source)
+
+
+def _unique(labels: Iterable[Label]) -> list[Label]:
+    kept: dict[str, Label] = {}
+    for label in labels:
+        first = kept.get(label.name)
+        kept[label.name] = label if first is None else _merged(first, label)
+    return list(kept.values())
+
+
+def _merged(first: Label, again: Label) -> Label:
+    if again.grade <= first.grade and again.kind == first.kind and set(again.ids) <= set(first.ids):
+        return first
+    kind = first.kind if first.kind == again.kind else "doc"  # one name for a chunk and for a whole document
+    ids = tuple(dict.fromkeys(first.ids + again.ids))
+    return first._replace(grade=max(first.grade, again.grade), kind=kind, ids=ids)
+
+
+class Matcher:
+    """Finds the labels that a chunk covers."""
+
+    def __init__(self, labels: Sequence[Label]) -> None:
+        self.labels = labels
+        self._by_id: dict[str, list[int]] = {}
+        self._by_source: dict[str, list[int]] = {}
+        self._blind: dict[int, str] = {}
+        self._seen: set[int] = set()
+        for at, label in enumerate(labels):
+            for name in label.ids:
+                self._by_id.setdefault(name, []).append(at)
+            if label.kind != "id":
+                self._by_source.setdefault(label.source, []).append(at)
+
+    def marks(self, chunk: Document) -> list[int]:
+        """Return the indices of the labels that *chunk* covers, ascending."""
+        marks = self._by_id.get(chunk.doc_id, [])
+        if not self._by_source:
+            return marks
+        found = set(marks)
+        for at in self._by_source.get(source_of(chunk), ()):
+            covers = self.labels[at].covers(chunk)
+            if covers is None:
+                self._blind.setdefault(at, chunk.doc_id)
+                continue
+            self._seen.add(at)
+            if covers:
+                found.add(at)
+        return sorted(found)
+
+    def check(self) -> None:
+        """Complain about a label that no chunk of its document could be compared with.
+
+        Raises:
+            MetricError: a silent miss would be the alternative.
+        """
+        for at, chunk_id in self._blind.items():
+            if at not in self._seen:
+                need = "start and end" if self.labels[at].kind == "span" else "text"
+                raise MetricError(
+                    f"cannot tell whether chunk {chunk_id!r} covers {self.labels[at].name}: it has no {need}"
+                )

@@ -1,0 +1,299 @@
+"""Many rankings at once: one pass finds where the relevant documents stand, and each metric's formula reads from that.
+
+The formula is that of a single case; it is given arrays with a number per ranking.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, cast
+
+from ...core.garbage import garbage_collection_paused
+from ...errors import MetricError
+from ..registry import Registry
+from ..retrieval_basic import Ranked
+from .held import Worth
+from .matching import Matching
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Hits", "Qrels", "RankedLists", "RankingScores", "find_hits", "score_rankings"]
+
+Qrels = Mapping[str, Mapping[str, int] | Collection[str]]
+"""Query id → what is relevant: document id → grade (1 and above is relevant), or just the ids."""
+
+RankedLists = Mapping[str, Sequence[str] | Mapping[str, float]]
+"""Query id → document ids, best first; or document id → score, read as trec_eval does: by score, then id, falling."""
+
+
+def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranked]) -> RankingScores:
+    """Score the rankings of many queries, as pytrec_eval does.
+
+    Args:
+        qrels: the judgments.
+        run: what was returned.  A judged query that is not in it returned nothing, and scores so.
+        metrics: names (``"recall@5"``, ``"ndcg@10"``) or objects of the metrics over a ranking.
+
+    Returns:
+        Query id → metric → score.  Queries without a relevant document have no score and are left out, as are those
+        of *run* that nobody judged.
+
+    Raises:
+        MetricError: a metric is not one over rankings of ids, or holds them in a way of its own (``_doc``, ``ties``,
+            ``duplicates``, ``unjudged``): `Metric.compute` does that.
+        UnknownNameError: no metric has that name.
+    """
+    import numpy as np
+
+    chosen = [_ranked(m) for m in metrics]
+    with garbage_collection_paused():
+        hits = find_hits(qrels, run)
+        return RankingScores(hits.queries, {m.name: np.asarray(m.value(hits), float) for m in chosen})
+
+
+class RankingScores(Mapping[str, dict[str, float]]):
+    """What many rankings scored: query id → metric → score, to be read like the dictionary of dictionaries it equals.
+
+    What is there from the start are columns; a dictionary for each query would take longer than most of the scoring,
+    and is made when first asked for.
+
+    Attributes:
+        queries: the ids, in the order of the judgments.
+        columns: metric → the scores of all queries, in that order.
+    """
+
+    def __init__(self, queries: list[str], columns: dict[str, NDArray[Any]]) -> None:
+        self.queries, self.columns = queries, columns
+
+    def means(self) -> dict[str, float]:
+        """Return the mean of each metric over the queries, as `Metric.compute` gives it; 0 if there are none."""
+        return {name: sum(of.tolist()) / len(of) if len(of) else 0.0 for name, of in self.columns.items()}
+
+    @cached_property
+    def _by_query(self) -> dict[str, dict[str, float]]:
+        names = list(self.columns)
+        with garbage_collection_paused():
+            columns = [column.tolist() for column in self.columns.values()]
+            rows = zip(*columns, strict=True) if columns else repeat(())
+            return {query: dict(zip(names, row, strict=True)) for query, row in zip(self.queries, rows, strict=False)}
+
+    def __getitem__(self, query: str) -> dict[str, float]:
+        return self._by_query[query]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_query)
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} queries by {', '.join(self.columns)}>"
+
+
+def _ranked(metric: str | Ranked) -> Ranked:
+    found: Any = Registry().get(metric) if isinstance(metric, str) else metric
+    if not isinstance(found, Ranked):
+        raise MetricError(f"{getattr(found, 'name', found)!r} is no metric over a ranking of document ids")
+    if found.matching != Matching():
+        raise MetricError(f"{found.name!r} does not hold rankings as they are; score it with compute()")
+    return found
+
+
+@dataclass(eq=False)
+class Hits:
+    """Where the relevant documents of some queries stand; see `held.Held` for what formulas ask of it.
+
+    ``queries`` are those with a relevant document.  Of the other arrays, ``wanted`` (how many are relevant) and
+    ``depths`` (how many were returned) have one value per query; ``slots`` (0-based), ``grades`` and ``owners`` (the
+    query's index) one per relevant document found, by query and rank.  ``ideals`` are each query's grades in falling
+    order, or None where all grades are 1.
+    """
+
+    queries: list[str]
+    wanted: NDArray[Any]
+    depths: NDArray[Any]
+    slots: NDArray[Any]
+    grades: NDArray[Any]
+    owners: NDArray[Any]
+    ideals: list[list[int]] | None
+
+    def hits(self, k: Any) -> NDArray[Any]:
+        return self._sums(self._top(k))
+
+    def found(self, k: Any) -> NDArray[Any]:
+        return self.hits(k)
+
+    def relevant(self, k: int | None = None) -> NDArray[Any]:
+        return self.wanted if k is None else self.wanted.clip(max=k)
+
+    def returned(self, k: int) -> NDArray[Any]:
+        return self.depths.clip(max=k)
+
+    def reciprocal_rank(self, k: int | None) -> NDArray[Any]:
+        first = self._top(k) & (self._counts == 1)
+        return self._sums(first, 1 / (self.slots[first] + 1))
+
+    def precisions(self, k: int | None) -> NDArray[Any]:
+        top = self._top(k)
+        return self._sums(top, self._counts[top] / (self.slots[top] + 1))
+
+    def separate(self, k: int | None) -> NDArray[Any]:
+        return self.wanted
+
+    def gain(self, k: int, worth: Worth) -> NDArray[Any]:
+        top = self._top(k)
+        return self._sums(top, _worths(self.grades[top], worth) / _log2s(self.slots[top]))
+
+    def ideal_gain(self, k: int, worth: Worth) -> NDArray[Any]:
+        import numpy as np
+
+        sizes = np.minimum(self.wanted, k)
+        slots = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        if self.ideals is None:
+            grades = np.ones(len(slots), int)
+        else:
+            grades = np.fromiter((g for ideal in self.ideals for g in ideal[:k]), int, len(slots))
+        return np.bincount(owners, _worths(grades, worth) / _log2s(slots), minlength=len(sizes))
+
+    def _top(self, k: Any) -> NDArray[Any]:
+        """Return which slots lie in the top *k*: one for all rankings, an array with one for each, or None."""
+        import numpy as np
+
+        if k is None:
+            return np.ones(len(self.slots), bool)
+        return self.slots < (k if isinstance(k, int) else k[self.owners])
+
+    def _sums(self, chosen: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return the sum of *weights* (or the count) of the *chosen* slots for each query, added in rank order."""
+        import numpy as np
+
+        return np.bincount(self.owners[chosen], weights, minlength=len(self.queries))
+
+    @cached_property
+    def _counts(self) -> NDArray[Any]:
+        """For each slot, how many relevant documents its query has found up to and with it."""
+        import numpy as np
+
+        found = np.bincount(self.owners, minlength=len(self.queries))
+        starts = np.cumsum(found) - found
+        counts: NDArray[Any] = np.arange(len(self.slots)) - starts[self.owners] + 1
+        return counts
+
+
+def find_hits(qrels: Qrels, run: RankedLists) -> Hits:
+    """Hold every ranking of *run* against its judgments; an id returned twice counts at its first place.
+
+    Raises:
+        MetricError: a score is NaN, or a text stands where a list of ids should.
+    """
+    import numpy as np
+
+    relevant, kinds = _relevant(qrels)
+    judgments = list(relevant.values())
+    returned: list[list[Any]] = [
+        ids if type(ids) is list else _as_list(query, ids, relevant[query])
+        for query, ids in zip(relevant, map(run.get, relevant), strict=True)
+    ]
+    after, missed = _walk(judgments, returned)
+    wanted = np.fromiter(map(len, judgments), int, len(judgments))
+    depths = np.fromiter(map(len, returned), int, len(returned))
+    owners = np.repeat(np.arange(len(judgments)), wanted - np.array(missed, int))
+    slots = depths[owners] - 1 - np.array(after, int)
+    grades, ideals = np.ones(len(slots), int), None
+    if not kinds <= {1}:
+        places = zip(owners.tolist(), slots.tolist(), strict=True)
+        grades = np.array([judgments[q][returned[q][slot]] for q, slot in places], int)
+        ideals = [sorted(judged.values(), reverse=True) for judged in judgments]
+    return Hits(list(relevant), wanted, depths, slots, grades, owners, ideals)
+
+
+def _walk(judgments: Iterable[Iterable[str]], returned: Sequence[list[str]]) -> tuple[list[int], list[int]]:
+    """Return how many ids stand behind each relevant one, by ranking and rank; and how many each ranking lacks.
+
+    `set.isdisjoint` reads up to the first id that is wanted, and the list's iterator knows where that is: one pass at
+    the pace of a set's own loop, less than half of what looking for each found id with `list.index` takes.
+    """
+    after, missed = list[int](), list[int]()
+    for wanted, left, ids in zip(map(set, judgments), map(iter, returned), returned, strict=True):
+        while not wanted.isdisjoint(left):
+            behind = left.__length_hint__()  # type: ignore[attr-defined]  # exact for a list
+            after.append(behind)
+            wanted.remove(ids[~behind])  # so that a repeat earns nothing
+        missed.append(len(wanted))
+    return after, missed
+
+
+def _relevant(qrels: Qrels) -> tuple[Mapping[str, dict[str, int]], set[int]]:
+    """Return the relevant documents and their grades, for each query that has any; and which grades there are."""
+    given: Any = qrels.values()
+    if all(given) and set(map(type, given)) <= {dict}:  # most often: nothing to leave out, nothing to convert
+        kinds = _grades(given)
+        if min(kinds, default=1) > 0:
+            return cast("Mapping[str, dict[str, int]]", qrels), kinds
+    out: dict[str, dict[str, int]] = {}
+    for query, of_query in qrels.items():
+        judged = of_query if isinstance(of_query, dict) else _graded(of_query)
+        if judged and min(judged.values()) < 1:
+            judged = {doc: grade for doc, grade in judged.items() if grade > 0}
+        if judged:
+            out[query] = judged
+    return out, _grades(out.values())
+
+
+def _graded(given: Mapping[str, int] | Collection[str]) -> dict[str, int]:
+    return dict(given) if isinstance(given, Mapping) else dict.fromkeys(given, 1)
+
+
+def _grades(judgments: Iterable[dict[str, int]]) -> set[int]:
+    return set(chain.from_iterable(map(dict.values, judgments)))
+
+
+def _as_list(query: str, returned: Sequence[str] | Mapping[str, float] | None, judged: Mapping[str, int]) -> list[Any]:
+    """Return what was returned, best first.  Of scored documents only those of *judged* need their place."""
+    if isinstance(returned, str):
+        raise MetricError(f"query {query!r} has the text {returned!r} where a list of document ids is expected")
+    if isinstance(returned, Mapping):
+        return _by_score(query, returned, judged)
+    return [] if returned is None else list(returned)
+
+
+def _by_score(query: str, scores: Mapping[str, float], judged: Mapping[str, int]) -> list[str | None]:
+    """Return the documents by score, then id, both falling, with None for those that *judged* does not have.
+
+    Where a found document stands is where its score does among all: a sort of numbers, not of documents.
+    """
+    # a sum is NaN where a score is, or where infinities cancel out; it takes a fifth of looking at each
+    if math.isnan(sum(scores.values())) and any(map(math.isnan, scores.values())):
+        raise MetricError(f"a score of query {query!r} is NaN")
+    rising = sorted(scores.values())
+    places: list[str | None] = [None] * len(rising)
+    for doc in judged.keys() & scores.keys():
+        score = scores[doc]
+        above = bisect_right(rising, score)
+        slot = len(rising) - above
+        if above - bisect_left(rising, score) > 1:
+            slot += sum(1 for other, tied in scores.items() if tied == score and other > doc)
+        places[slot] = doc
+    return places
+
+
+def _worths(grades: NDArray[Any], worth: Worth) -> NDArray[Any]:
+    import numpy as np
+
+    kinds, which = np.unique(grades, return_inverse=True)
+    return np.array([float(worth(g)) for g in kinds.tolist()])[which] if len(kinds) else np.zeros(0)
+
+
+def _log2s(slots: NDArray[Any]) -> NDArray[Any]:
+    """Return log2(rank + 1) by math's own log2, which numpy's differs from in the last bit."""
+    import numpy as np
+
+    deepest = int(slots.max()) + 1 if len(slots) else 0
+    return np.array([math.log2(slot + 2) for slot in range(deepest)])[slots] if deepest else np.zeros(0)

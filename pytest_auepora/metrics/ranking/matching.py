@@ -1,0 +1,206 @@
+"""Which returned slots are relevant: one pass over a ranking, shared by every retrieval metric.
+
+What a pass depends on is a `Matching`; its result is kept in ``outputs.memo``, so six metrics cost one pass.
+A label counts where it is first covered: a repeat keeps its slot and earns nothing, hence no score exceeds 1.
+Where one chunk is the first to cover several labels, they count one by one in recall and together, with the
+highest grade, in rank metrics: a ranking that holds everything in one chunk is ideal, not short of documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...core.metrics_base import NotApplicable
+from ...core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
+from ...errors import MetricError
+from ..refusal import expected_behaviour
+from .gold import Label, Matcher, grade_of, labels_of, source_of
+from .held import Ranking
+
+__all__ = [
+    "Matching",
+    "Slot",
+    "expected_behaviour",
+    "grades_of_retrieved",
+    "ranking_of",
+    "ranks_of_relevant",
+    "walk",
+]
+
+
+class Matching(NamedTuple):
+    """How slots are matched with labels; see the options of `retrieval_basic.Ranked`."""
+
+    level: str = "chunk"
+    duplicates: str = "first"
+    ties: str = "system"
+    unjudged: str = "irrelevant"
+
+
+_PLAIN = Matching()
+
+
+def ranking_of(
+    sample: EvaluationSample, outputs: SystemOutputs, matching: Matching = _PLAIN
+) -> Ranking | NotApplicable:
+    """Hold what *outputs* returned against the labels of *sample*.
+
+    Returns NotApplicable where nobody said what is relevant, and where nothing is.
+
+    Raises:
+        MetricError: a label or score cannot be used; an id is returned twice under ``duplicates="error"``; a
+            quote or span of a returned document cannot be compared, as its chunks have neither text nor offsets.
+    """
+    gold, retrieved = sample.relevant_docs, outputs.retrieved
+    if gold is None:
+        return NotApplicable("no relevant_docs")
+    # beside the pass stands what it was made of, to notice when that was exchanged
+    if (kept := outputs.memo.get(matching)) is not None:
+        known_gold, n_gold, known_retrieved, n_retrieved, result = kept
+        if (
+            known_gold is gold
+            and known_retrieved is retrieved
+            and n_gold == len(gold)
+            and n_retrieved == len(retrieved)
+        ):
+            held: Ranking | NotApplicable = result
+            return held
+    made = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
+    if made is None:
+        made = _ranking(sample, retrieved, matching)
+    held = made if made.names else _nothing_relevant(sample)
+    outputs.memo[matching] = gold, len(gold), retrieved, len(retrieved), held
+    return held
+
+
+def _nothing_relevant(sample: EvaluationSample) -> NotApplicable:
+    refuse = expected_behaviour(sample) == "refuse"
+    return NotApplicable("nothing relevant: a refusal is expected" if refuse else "nothing relevant")
+
+
+def _plain_grades(gold: Sequence[Document]) -> dict[str, int] | None:
+    """Return the highest grade of every relevant label, by id; None where a label is no plain id."""
+    grades: dict[str, int] = {}
+    for doc in gold:
+        if not doc.metadata:
+            grades.setdefault(doc.doc_id, 1)
+        elif "match" in doc.metadata:
+            return None
+        elif (grade := grade_of(doc)) > grades.get(doc.doc_id, 0):
+            grades[doc.doc_id] = grade
+    return grades
+
+
+def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocument]) -> Ranking | None:
+    """Return the pass over ids alone, with default matching; None where a label is no plain id."""
+    if (grades := _plain_grades(gold)) is None:
+        return None
+    ids = [r.doc.doc_id for r in retrieved]
+    index = ids.index
+    place = {name: index(name) for name in grades.keys() & ids}
+    slots = sorted(place.values())
+    earned = [grades[ids[slot]] for slot in slots]
+    names, ideal = list(grades), list(grades.values())
+    ideal.sort(reverse=True)
+    return Ranking(names, ideal, slots, earned, slots, place, len(ids))
+
+
+def _in_order(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[RetrievedDocument]:
+    if ties == "system":
+        return retrieved
+    for r in retrieved:
+        if r.score != r.score:
+            raise MetricError(f"ties=trec sorts by score, and the score of {r.doc.doc_id!r} is NaN")
+    return sorted(retrieved, key=lambda r: (r.score, r.doc.doc_id), reverse=True)
+
+
+class Slot(NamedTuple):
+    """One slot of a ranking: its place as cuts count it, and the indices of the labels its chunk covers."""
+
+    cut: int
+    marks: Sequence[int]
+
+
+def walk(
+    labels: Sequence[Label], retrieved: Sequence[RetrievedDocument], matching: Matching = _PLAIN
+) -> Iterator[Slot]:
+    """Yield the slots of a returned list as *matching* wants them: sorted, judged only, without repeats.
+
+    Raises:
+        MetricError: see `ranking_of`.
+    """
+    by_document = matching.level == "doc" and matching.duplicates == "collapse"
+    matcher, seen, cut = Matcher(labels), dict[str, int](), 0
+    for rank, r in enumerate(_in_order(retrieved, matching.ties), 1):
+        marks = matcher.marks(r.doc)
+        if matching.unjudged == "skip" and not marks:
+            continue
+        key = source_of(r.doc) if by_document else r.doc.doc_id
+        if matching.duplicates != "first" and (before := seen.setdefault(key, rank)) != rank:
+            if matching.duplicates == "error":
+                raise MetricError(f"{key!r} is returned twice, at ranks {before} and {rank}")
+            cut += by_document
+            continue
+        yield Slot(cut, marks)
+        cut += 1
+    matcher.check()
+
+
+def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], matching: Matching) -> Ranking:
+    """Return the pass for any kind of label and any matching."""
+    labels = labels_of(sample, level=matching.level)
+    ideal = sorted((label.grade for label in labels if label.grade), reverse=True)
+    out = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, 0, {})
+    firsts: list[int] = []
+    for slot in walk(labels, retrieved, matching):
+        _take(out, labels, slot.marks, slot.cut)
+        firsts.append(slot.cut)
+        out.depth += 1
+    if firsts != list(range(out.depth)):
+        out.firsts = firsts
+    return out
+
+
+def _take(out: Ranking, labels: Sequence[Label], marks: Sequence[int], cut: int) -> None:
+    fresh = [labels[at] for at in marks if labels[at].grade and labels[at].name not in out.place]
+    if not fresh:
+        return
+    earned, *rest = sorted((label.grade for label in fresh), reverse=True)
+    if rest and out.absorbed is not None:
+        out.absorbed[len(out.slots)] = rest
+    out.slots.append(out.depth)
+    out.cuts.append(cut)
+    out.grades.append(earned)
+    out.place.update((label.name, cut) for label in fresh)
+
+
+def ranks_of_relevant(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, int | None]:
+    """Return the 1-based rank of every relevant label in the whole returned list, None where it is not returned.
+
+    Labels are named as people wrote them: ``policy-4``, ``refunds.md: "within 30 days"``, ``refunds.md[120:180]``.
+    Empty where nothing is relevant or nobody said.
+
+    Raises:
+        MetricError: see `ranking_of`.
+    """
+    held = ranking_of(sample, outputs)
+    if isinstance(held, NotApplicable):
+        return {}
+    return {name: None if (at := held.place.get(name)) is None else at + 1 for name in held.names}
+
+
+def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> list[int]:
+    """Return the grade of every returned chunk, in order: the highest of the labels it covers, 0 for none.
+
+    A repeat has the grade of its first occurrence here, because that is what a reader would mark.
+
+    Raises:
+        MetricError: a label cannot be read.
+    """
+    if (grades := _plain_grades(sample.relevant_docs or ())) is not None:
+        return [grades.get(r.doc.doc_id, 0) for r in outputs.retrieved]
+    labels = labels_of(sample)
+    matcher = Matcher(labels)
+    marked = [matcher.marks(r.doc) for r in outputs.retrieved]
+    return [max((labels[at].grade for at in marks), default=0) for marks in marked]

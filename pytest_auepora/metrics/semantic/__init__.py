@@ -1,0 +1,1 @@
+"""Similarity by models: BERTScore and sentence embeddings, computed in batches."""

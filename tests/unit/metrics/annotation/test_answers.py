@@ -1,0 +1,63 @@
+"""Metrics over labels of answers, and claims that become labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.errors import MetricError
+from pytest_auepora.metrics import annotation as room
+from pytest_auepora.metrics.annotation import answer_hash, labels_from_claims
+
+from ..labelled import ANSWER
+from ..samples import case, gave, reason, value
+
+
+def test_a_changed_answer_is_never_given_the_old_label() -> None:
+    sample = case(
+        answer_labels=[{"answer": ANSWER, "helpful": True}, {"answer_hash": answer_hash("No."), "helpful": False}]
+    )
+    assert value(room.Helpfulness(), sample, gave(ANSWER)) == 1
+    assert value(room.Helpfulness(), sample, gave("Refunds  take\n30 days [1]. ")) == 1
+    assert value(room.Helpfulness(), sample, gave("No.")) == 0
+    for changed in ("Refunds take 31 days [1].", "refunds take 30 days [1].", ""):
+        assert reason(room.Helpfulness(), sample, gave(changed)) == "label is for another answer"
+    assert reason(room.Helpfulness(), case(), gave(ANSWER)) == "no answer_labels"
+    assert "nobody said whether" in reason(room.OnTopic(), sample, gave(ANSWER))
+
+
+def test_fabrication_is_counted_among_answers_that_cite() -> None:
+    samples = [
+        case(answer_labels={"answer": "1", "source_cited": True, "fabricated_source": True}),
+        case(answer_labels={"answer": "1", "source_cited": True, "fabricated_source": False}),
+        case(answer_labels={"answer": "1", "source_cited": False}),
+        case(answer_labels={"answer": "1", "source_cited": True}),
+    ]
+    result = room.ConditionalFabrication().compute(samples, [gave("1")] * 4)
+    assert (result.value, result.details) == (0.5, {"num_samples": 2, "num_skipped": 2})
+    assert reason(room.ConditionalFabrication(), samples[2], gave("1")) == "the answer cites nothing"
+    assert reason(room.ConditionalFabrication(), samples[3], gave("1")).startswith("nobody said")
+
+
+def test_claims_become_labels() -> None:
+    assert labels_from_claims([]) == {
+        "support_present": False,
+        "unsupported_claim_present": False,
+        "contradicted_claim_present": False,
+    }
+    assert labels_from_claims(["Entailment", "neutral"])["unsupported_claim_present"] is True
+    sample = case(answer_labels={"answer": "1", "claims": [{"text": "t", "label": "Contradiction"}, "supported"]})
+    assert value(room.Contradiction(), sample, gave("1")) == 1
+    assert value(room.GroundingPresence(), sample, gave("1")) == 1
+    assert value(room.UnsupportedClaim(), sample, gave("1")) == 0
+    with pytest.raises(MetricError, match="a claim is one of"):
+        labels_from_claims(["maybe"])
+
+
+@pytest.mark.parametrize(
+    "labels", [{"helpful": True}, {"answer": "1", "answer_hash": "2", "helpful": True}, [{"helpful": True}]]
+)
+def test_answer_labels_without_an_answer_are_an_error(labels: Any) -> None:
+    with pytest.raises(MetricError, match="say which answer"):
+        room.Helpfulness().measure(case(answer_labels=labels), gave("1"))

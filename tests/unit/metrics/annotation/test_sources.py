@@ -1,0 +1,161 @@
+"""Where labels come from: annotation files and judges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.metrics_base import Measurement
+from pytest_auepora.core.types import Document
+from pytest_auepora.errors import MetricError
+from pytest_auepora.metrics import annotation as room
+from pytest_auepora.metrics.annotation import AnnotationFile, JudgeLabels, answer_hash
+from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
+from pytest_auepora.metrics.registry import Registry
+
+from ..labelled import got
+from ..samples import case, gave, reason, value
+
+# --- annotation files
+
+
+def written(folder: Path, *rows: dict[str, Any] | str) -> Path:
+    file = folder / "annotations.jsonl"
+    text = "\n".join(r if isinstance(r, str) else json.dumps(r, ensure_ascii=False) for r in rows)
+    file.write_text(text + "\n\n", encoding="utf-8")
+    return file
+
+
+def test_an_annotation_file(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        {"case": "case", "chunk": "a", "topically_relevant": True, "annotator": "p1"},
+        {"case": "case", "chunk": "b", "labels": {"topically_relevant": False, "misleading": True}},
+        {"case": "other", "chunk": "b", "topically_relevant": True},
+        {"case": "case", "doc": "m", "quote": "30 days", "evidence_sufficient": 1, "note": "see page 3"},
+        {"case": "case", "answer": "thirty", "helpful": True},
+        {"answer_hash": answer_hash("anywhere"), "labels": {"helpful": False}},
+    )
+    source = AnnotationFile(file)
+    outputs = gave("thirty", Document("b"), Document("a"), Document("m1", "in 30 days", {"doc": "m"}))
+    assert value(room.TopicalPrecisionAtK(2, labels=source), case(), outputs) == 1 / 2
+    assert value(room.MisleadingRateAtK(2, labels=str(file)), case(), outputs) == 1 / 2
+    assert value(room.SufficiencyHitAtK(3, labels=source), case(), outputs) == 1
+    assert value(room.Helpfulness(labels=source), case(), outputs) == 1
+    assert value(room.Helpfulness(labels=source), case(), gave("anywhere")) == 0
+    assert reason(room.Helpfulness(labels=source), case(), gave("forty")) == "label is for another answer"
+    elsewhere = case()
+    elsewhere.sample_id = "nobody"
+    assert reason(room.Helpfulness(labels=source), elsewhere, gave("forty")) == "no label for this answer"
+    assert reason(room.TopicalPrecisionAtK(2, labels=source), elsewhere, outputs) == "no chunk of this case is labelled"
+    assert room.Helpfulness(labels=source).name == "helpfulness[labels=AnnotationFile]"
+
+
+def test_the_majority_of_annotators_counts_and_a_draw_says_nothing(tmp_path: Path) -> None:
+    votes = [("a", [1, 1, 0]), ("b", [0, 0, 1]), ("c", [1, 0])]
+    rows = [{"case": "case", "chunk": c, "topically_relevant": bool(v)} for c, said in votes for v in said]
+    answers = [{"case": "case", "answer": "x", "helpful": v} for v in (True, False)]
+    source = AnnotationFile(written(tmp_path, *rows, *answers))
+    seen = room.TopicalPrecisionAtK(3, labels=source).measure(case(), got("a", "b", "c"))
+    assert seen == Measurement(1 / 3, details={"judged@3": 2 / 3})
+    assert "nobody said" in reason(room.Helpfulness(labels=source), case(), gave("x"))
+
+
+def test_every_bad_line_is_named(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        {"case": "c", "chunk": "a", "misleading": True},
+        "{not json",
+        {"chunk": "a", "misleading": True},
+        {"case": "c", "chunk": "a", "helpfull": True},
+        {"case": "c", "answer": "x", "helpfull": True},
+        "[1]",
+        {"case": "c", "chunk": "a", "labels": [1]},
+    )
+    with pytest.raises(MetricError) as caught:
+        AnnotationFile(file)
+    lines = str(caught.value).splitlines()
+    assert [line.split(": ")[0].rsplit(":", 1)[1] for line in lines] == ["2", "3", "4", "5", "6", "7"]
+    assert "did you mean 'helpful'" in lines[3]
+
+
+def test_files_that_cannot_be_used(tmp_path: Path) -> None:
+    with pytest.raises(MetricError, match="cannot be read"):
+        Registry().get(f"helpfulness[labels={tmp_path / 'missing.jsonl'}]")
+    empty = tmp_path / "empty.jsonl"
+    empty.write_bytes(b"\n")
+    with pytest.raises(MetricError, match="holds no annotation"):
+        AnnotationFile(empty)
+    latin = tmp_path / "latin.jsonl"
+    latin.write_bytes(b'{"case": "\xe9"}')
+    with pytest.raises(MetricError, match="cannot be read"):
+        AnnotationFile(latin)
+    with pytest.raises(MetricError, match="labels must be"):
+        room.Helpfulness(labels="people")
+
+
+# --- judges
+
+
+class Says(LLMCritic):
+    """Says what is written for a word of the prompt."""
+
+    def __init__(self, replies: dict[str, Any]) -> None:
+        self.replies = replies
+        self.prompts: list[str] = []
+
+    def score(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> float:
+        self.prompts.append(prompt)
+        said = next(v for k, v in self.replies.items() if k in prompt)
+        if isinstance(said, Exception):
+            raise said
+        return said  # type: ignore[no-any-return]  # tests give what a critic should not
+
+
+def test_a_judge_labels_chunks_and_answers() -> None:
+    critic = Says({"good chunk": 1, "bad chunk": 0.0, "<answer>": 1.0})
+    source = JudgeLabels(critic)
+    outputs = gave("the answer", "a good chunk", "a bad chunk", "another good chunk")
+    sample = case(query="how long?")
+    metric = room.TopicalPrecisionAtK(2, labels=source)
+    assert value(metric, sample, outputs) == 1 / 2
+    assert len(critic.prompts) == 2
+    assert value(room.LabelMRRAtK(2, labels=source), sample, outputs) == 1
+    assert len(critic.prompts) == 2
+    assert value(room.NDCGLabelledAtK(3, labels=source), sample, outputs) < 1
+    assert value(room.Helpfulness(labels=source), sample, outputs) == 1
+    assert "<context>" not in critic.prompts[-1]
+    assert value(room.UnsupportedClaim(labels=source), sample, outputs) == 1
+    assert "<context>\n[1] d1\na good chunk" in critic.prompts[-1]
+    assert not metric.deterministic
+    assert metric.params()["labels"]["judge"] == {"critic": "Says"}
+    assert room.TopicalPrecisionAtK(2).deterministic
+
+
+@pytest.mark.parametrize("said", [0.5, 2, True, float("nan"), "1"])
+def test_a_judge_says_yes_or_no_or_it_is_an_error(said: Any) -> None:
+    with pytest.raises(JudgeReplyError, match="0 or 1"):
+        room.Helpfulness(labels=JudgeLabels(Says({"": said}))).measure(case(), gave("x"))
+
+
+def test_a_judge_that_fails_is_an_error_and_empty_texts_are_not_asked_about() -> None:
+    source = JudgeLabels(Says({"": RuntimeError("quota")}))
+    with pytest.raises(RuntimeError, match="quota"):
+        room.Helpfulness(labels=source).measure(case(), gave("x"))
+    assert reason(room.Helpfulness(labels=source), case(), gave(" ")) == "the answer is empty"
+    assert "carry no text" in reason(room.TopicalPrecisionAtK(2, labels=source), case(), gave("x", Document("a")))
+    assert value(room.TopicalPrecisionAtK(2, labels=source), case(), gave("x")) == 0
+
+
+def test_the_judge_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AUEPORA_JUDGE_URL", raising=False)
+    with pytest.raises(MetricError, match="AUEPORA_JUDGE_URL"):
+        Registry().get("helpfulness[labels=judge]")
+    monkeypatch.setenv("AUEPORA_JUDGE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("AUEPORA_JUDGE_MODEL", "m")
+    metric = Registry().get("helpfulness[labels=judge]")
+    assert metric.params()["labels"]["judge"]["model"] == "m"
+    assert not metric.deterministic

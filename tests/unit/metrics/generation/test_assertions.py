@@ -1,0 +1,77 @@
+"""must_contain and forbidden phrases."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.core.metrics_base import Measurement
+from pytest_auepora.errors import MetricError
+from pytest_auepora.metrics.generation.assertions import AssertionPass, phrase_finder
+from pytest_auepora.metrics.registry import Registry
+
+from ..samples import case, gave, reason, value
+
+METRIC = AssertionPass()
+
+
+def test_both_sides_must_hold_and_details_say_what_does_not() -> None:
+    sample = case(must_contain=["30 days", "by e-mail"], forbidden=["60 days"])
+    assert METRIC.measure(sample, gave("Within 30\n days, by E-Mail.")) == Measurement(1.0)
+    seen = METRIC.measure(sample, gave("Within 60 days by e-mail"))
+    assert seen == Measurement(0.0, details={"missing": ["30 days"], "forbidden_present": ["60 days"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "match", "found"),
+    [
+        ("It takes 130 days", "30 days", "word", False),
+        ("It takes 130 days", "30 days", "substring", True),
+        ("130 days or 30 days", "30 days", "word", True),
+        ("costs $30.", "$30", "word", True),
+        ("costs $300", "$30", "word", False),
+        ("x$30", "$30", "word", True),
+        ("We don\u2019t refund", "don't", "word", True),
+        ("STRASSE", "Straße", "word", True),
+        ("\uff21級", "a級", "word", True),
+        ("我在北京大学", "北京", "word", True),
+        ("कितना", "क", "word", False),
+        ("résumé", "r\u0065\u0301sume\u0301", "word", True),
+        ("code 42-b", r"\d+-[a-z]$", "regex", True),
+        ("Code", "code", "regex", False),
+        ("Code", "(?i)code", "regex", True),
+        ("anything", "", "word", True),
+    ],
+)
+def test_how_phrases_are_found(text: str, phrase: str, match: str, found: bool) -> None:
+    assert phrase_finder(text, match)(phrase) is found
+    sample = case(must_contain=[phrase], match=match)
+    assert value(METRIC, sample, gave(text)) == found
+
+
+def test_not_applicable() -> None:
+    assert "neither" in reason(METRIC, case(), gave("x"))
+    assert "neither" in reason(METRIC, case(must_contain=[], forbidden=None), gave("x"))
+    assert reason(METRIC, case(must_contain=["x"], relevant=[]), gave("x")) == "a refusal is expected"
+    assert reason(METRIC, case(must_contain=["x"], expect="refuse"), gave("x")) == "a refusal is expected"
+    assert value(METRIC, case(must_contain=["x"], relevant=[], expect="answer"), gave("x")) == 1
+
+
+def test_an_empty_answer_passes_nothing() -> None:
+    assert value(METRIC, case(forbidden=["x"]), gave("")) == 0
+
+
+def test_a_single_phrase_and_a_number_are_phrases_too() -> None:
+    assert value(METRIC, case(must_contain="30 days"), gave("30 days")) == 1
+    assert value(METRIC, case(must_contain=[30]), gave("in 30 days")) == 1
+
+
+def test_what_cannot_be_read_is_an_error() -> None:
+    with pytest.raises(MetricError, match="did you mean 'regex'"):
+        METRIC.measure(case(must_contain=["x"], match="regx"), gave("x"))
+    with pytest.raises(MetricError, match="cannot be read"):
+        METRIC.measure(case(must_contain=["("], match="regex"), gave("x"))
+
+
+def test_name() -> None:
+    assert METRIC.name == "assertion_pass"
+    assert isinstance(Registry().get("assertion_pass"), AssertionPass)

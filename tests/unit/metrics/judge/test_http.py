@@ -1,0 +1,136 @@
+"""The OpenAI-compatible critic and servers in trouble."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+
+import pytest
+
+from pytest_auepora.errors import AueporaError
+from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic, TransientJudgeError
+from tests.loopback import nobody_listens
+
+from ..judge_server import GOOD, Reply, critic, judge_server
+
+pytestmark = pytest.mark.usefixtures("no_proxy")
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
+def test_a_busy_server_is_asked_again(status: int) -> None:
+    trouble = Reply({"error": "busy"}, status)
+    with judge_server(trouble, trouble, GOOD) as server:
+        judge = critic(server)
+        assert judge.score(prompt="x") == 0.75
+    assert len(server.bodies) == 3
+    assert (judge.usage.requests, judge.usage.retries) == (3, 2)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+def test_a_refusal_is_final(status: int) -> None:
+    with (
+        judge_server(Reply({"error": {"message": "no such model"}}, status), GOOD) as server,
+        pytest.raises(JudgeCallError, match=f"said {status}: .*no such model") as caught,
+    ):
+        critic(server).score(prompt="x")
+    assert caught.value.status == status
+    assert not isinstance(caught.value, TransientJudgeError)
+    assert len(server.bodies) == 1
+
+
+def test_attempts_end() -> None:
+    with judge_server(Reply({"error": "down"}, 500)) as server, pytest.raises(TransientJudgeError, match="said 500"):
+        critic(server, attempts=4).score(prompt="x")
+    assert len(server.bodies) == 4
+
+
+def test_waits_double_unless_the_server_asks_for_another() -> None:
+    with judge_server(Reply(None, 500), Reply(None, 500), Reply(None, 500), GOOD) as server:
+        critic(server, backoff=0.1).score(prompt="x")
+    gaps = [b - a for a, b in zip(server.times, server.times[1:], strict=False)]
+    assert gaps[0] >= 0.1
+    assert gaps[1] >= 0.2
+    assert gaps[2] >= 0.4
+    with judge_server(Reply(None, 429, {"Retry-After": "0.3"}), GOOD) as server:
+        critic(server).score(prompt="x")
+    assert server.times[1] - server.times[0] >= 0.3
+    with judge_server(Reply(None, 429, {"Retry-After": "3600"}), GOOD) as server:
+        critic(server, max_wait=0.2).score(prompt="x")
+    assert 0.2 <= server.times[1] - server.times[0] < 1800
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [({"Retry-After": "7.5"}, 7.5), ({"retry-after-ms": "1500", "Retry-After": "2"}, 1.5), ({}, None)],
+)
+def test_what_the_server_asks_for_stands_on_the_error(header: dict[str, str], seconds: float | None) -> None:
+    with judge_server(Reply(None, 429, header)) as server, pytest.raises(TransientJudgeError) as caught:
+        critic(server, attempts=1).score(prompt="x")
+    assert caught.value.retry_after == seconds
+
+
+def test_a_date_that_the_server_asks_for_is_so_many_seconds_away() -> None:
+    date = formatdate(time.time() + 3600, usegmt=True)
+    with judge_server(Reply(None, 503, {"Retry-After": date})) as server, pytest.raises(TransientJudgeError) as caught:
+        critic(server, attempts=1).score(prompt="x")
+    assert caught.value.retry_after is not None
+    assert 1800 < caught.value.retry_after <= 3600
+
+
+def test_a_slow_server_is_given_up_and_tried_again() -> None:
+    slow = Reply({}, delay=2.0)
+    with judge_server(slow, GOOD) as server:
+        assert critic(server, timeout=0.3).score(prompt="x") == 0.75
+        assert len(server.bodies) >= 2
+    with judge_server(slow) as server, pytest.raises(TransientJudgeError, match=r"no reply within 0\.2 s"):
+        critic(server, timeout=0.2, attempts=2).score(prompt="x")
+
+
+def test_a_server_that_trickles_is_given_up() -> None:
+    drip = Reply(b"[" + b" " * 400 + b"]", trickle=0.02)
+    with judge_server(drip) as server, pytest.raises(TransientJudgeError, match="no reply within"):
+        critic(server, timeout=0.4, attempts=1).score(prompt="x")
+
+
+def test_a_connection_that_breaks_is_tried_again() -> None:
+    with judge_server(Reply(hang_up=True), GOOD) as server:
+        assert critic(server).score(prompt="x") == 0.75
+    with (
+        nobody_listens() as url,
+        pytest.raises(TransientJudgeError, match="cannot be reached: ConnectionRefusedError"),
+    ):
+        OpenAICompatibleCritic("m", base_url=f"{url}/v1", attempts=2, backoff=0.01).score(prompt="x")
+
+
+def test_a_redirect_is_not_followed() -> None:
+    with (
+        judge_server(GOOD) as other,
+        judge_server(Reply(None, 307, {"Location": other.url})) as server,
+        pytest.raises(JudgeCallError, match="said 307"),
+    ):
+        critic(server).score(prompt="x")
+    assert other.bodies == []
+
+
+def test_a_reply_without_end_is_cut() -> None:
+    with judge_server(Reply(b" " * (11 * 2**20))) as server, pytest.raises(JudgeCallError, match="gave more than"):
+        critic(server).score(prompt="x")
+
+
+KEY = "judge-key-0123456789"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply({"error": "x" * 270 + KEY}, 401),
+        Reply({"no choices": KEY}),
+        Reply({"choices": [{"message": {"content": {"text": KEY}}}]}),
+        Reply({"choices": [{"message": {"content": f"score for {KEY}"}}]}),
+    ],
+)
+def test_a_key_that_comes_back_is_in_no_message(reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with judge_server(reply) as server, pytest.raises(AueporaError) as caught:
+        critic(server, attempts=1, api_key_env="OPENAI_API_KEY").score(prompt="x")
+    assert KEY[:8] not in str(caught.value)
