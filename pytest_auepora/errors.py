@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 __all__ = [
     "AueporaError",
+    "AueporaWarning",
     "BaselineError",
     "CallTimeoutError",
     "CorpusError",
@@ -80,6 +81,10 @@ def without_case(told: str, case_id: str) -> str:
 
 class AueporaError(Exception):
     """Base of every error raised on purpose by this package."""
+
+
+class AueporaWarning(UserWarning):
+    """Something in a golden file is most likely not meant so, such as a threshold that cannot fail."""
 
 
 class Problem(NamedTuple):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import CorpusError, GoldenFileError
+from ..errors import CorpusError, GoldenFileError, Problem
 from ..io.golden.load import GoldenSuite
 from ..metrics.registry import Registry
 from .common import FAILED, PASSED, UsageError, add_metrics, load_suite, registry_of, to_read
@@ -42,6 +42,7 @@ def run(given: argparse.Namespace) -> int:
     labels = label_check(given, registry)
     told: list[dict[str, Any]] = []
     moved = False
+    seen: dict[tuple[Path, str], Path] = {}
     for path in _files(given.golden):
         try:
             suite = load_suite(path, registry)
@@ -50,8 +51,10 @@ def run(given: argparse.Namespace) -> int:
             lines = [str(p) for p in exc.problems]
         else:
             counts = {"cases": len(suite.cases), "metrics": len(suite.metrics), "thresholds": len(suite.gates)}
-            told.append({"path": str(path), "suite": suite.name, **counts, "problems": []})
+            problems = [*suite.warnings, *_namesakes(suite, seen)]
+            told.append({"path": str(path), "suite": suite.name, **counts, "problems": [p._asdict() for p in problems]})
             lines = [f"{path}: {', '.join(plural(n, what[:-1]) for what, n in counts.items())}"]
+            lines += map(str, problems)
             if labels is not None:
                 found = labels.of(suite)
                 told[-1]["labels"] = found.to_dict()
@@ -62,6 +65,14 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         print(json.dumps(told, indent=1, ensure_ascii=False))
     return FAILED if moved or any(one["problems"] for one in told) else PASSED
+
+
+def _namesakes(suite: GoldenSuite, seen: dict[tuple[Path, str], Path]) -> Iterator[Problem]:
+    """Complain about a suite that shares its baseline with one that was *seen*."""
+    first = seen.setdefault((suite.path.resolve().parent, suite.name), suite.path)
+    if first != suite.path:
+        told = f"suite {suite.name!r} is also that of {first}: they would share a baseline; name one anew with suite:"
+        yield Problem(str(suite.path), 0, 0, told)
 
 
 def _files(given: Iterable[Path]) -> Iterator[Path]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
 from ..errors import LostWorkError
@@ -18,6 +19,9 @@ from .rag_interface import RAGSystemProtocol
 from .types import EvaluationSample, MetricResult, SystemOutputs
 
 __all__ = ["AueporaEvaluator"]
+
+_LOOKED_AT = 100_000
+"""Samples that are held at most, while a required field is looked for in them."""
 
 _NO_DETAILS: dict[str, Any] = {}
 
@@ -38,7 +42,7 @@ class AueporaEvaluator:
 
     def collect(self, dataset: EvaluationDataset) -> tuple[list[EvaluationSample], list[SystemOutputs]]:
         """Call the system on every sample, in order; exceptions are the caller's."""
-        samples = list(dataset)
+        samples = list(_all_of(dataset))
         return samples, [self.system.run(s, top_k=self.top_k) for s in samples]
 
     def evaluate(
@@ -56,7 +60,7 @@ class AueporaEvaluator:
         A metric that brings its own ``compute`` sees all samples and outputs at once, and they are kept for it.
 
         Args:
-            dataset: gone through as far as it takes to see that every required field is there, and then once more.
+            dataset: gone through once.
             executor: calls the system and measures; ``Client.get_executor()`` of Dask, for instance.  System and
                 metrics are pickled, and a batch is one piece of work, its calls made one after another.  A
                 ``ThreadPoolExecutor`` gets every call as a piece of its own, so that as many overlap as it has
@@ -68,18 +72,19 @@ class AueporaEvaluator:
             progress: whether a bar is shown on standard error; None: where somebody looks at it.
 
         Raises:
-            ValueError: the data set lacks a field that a metric requires in every sample, or a number is out of range.
+            ValueError: the data set lacks a field that a metric requires in every sample, gives more or fewer samples
+                than its length says, or a number is out of range.
             UnsendableError: the system, a metric or a sample cannot be sent to another process.
             LostWorkError: a worker died over some samples, alone with them as well; they are named.
         """
         jobs = all_cores() if jobs is None else jobs
         if min(jobs, batch_size, 1 if in_flight is None else in_flight) < 1:
             raise ValueError("jobs, batch_size and in_flight must be at least 1")
-        self.plan.validate_dataset(dataset)
+        samples = _validated(_all_of(dataset), self.plan)
         task = _Measure(self.system, self.plan.metrics, self.top_k)
         seen = _Seen(self.plan.metrics)
         done = run_batches(
-            task, in_batches(dataset, batch_size), executor=executor, jobs=jobs, in_flight=in_flight,
+            task, in_batches(samples, batch_size), executor=executor, jobs=jobs, in_flight=in_flight,
             name_of=lambda sample: sample.sample_id,
         )  # fmt: skip
         with Progress("samples", _length(dataset) if progress is not False else None, show=progress) as bar:
@@ -92,6 +97,37 @@ class AueporaEvaluator:
                 seen.take(batch, made)
                 bar.done(len(batch))
         return seen.results()
+
+
+def _validated(samples: Iterator[EvaluationSample], plan: EvaluationPlan) -> Iterator[EvaluationSample]:
+    """Return all *samples*, the first of which were looked at: an iterator may be there only once.
+
+    Raises:
+        ValueError: a field that a metric requires is None in all samples.
+    """
+    looked_at: list[EvaluationSample] = []
+
+    def noted() -> Iterator[EvaluationSample]:
+        for sample in islice(samples, _LOOKED_AT):
+            looked_at.append(sample)
+            yield sample
+
+    try:
+        plan.validate_dataset(noted())
+    except ValueError:
+        if len(looked_at) < _LOOKED_AT:  # these are all
+            raise
+    return chain(looked_at, samples)
+
+
+def _all_of(dataset: EvaluationDataset) -> Iterator[EvaluationSample]:
+    """Yield the samples, and hold their number to the length that the data set says it has."""
+    n = 0
+    for n, sample in enumerate(dataset, 1):  # noqa: B007 - counts
+        yield sample
+    said = _length(dataset)
+    if said is not None and said != n:
+        raise ValueError(f"the data set says that it has {said} samples, and gave {n}; can it be read only once?")
 
 
 def _length(dataset: EvaluationDataset) -> int | None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
 
-from ..errors import GoldenFileError
+from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.load import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_pytest_asyncio, loop_scope
 from .items import run_case, run_case_async
@@ -29,9 +30,25 @@ __all__ = ["Collecting", "GoldenFile"]
 
 def is_golden(path: Path, config: pytest.Config, parent: pytest.Collector) -> bool:
     """Whether *path* matches ``auepora_files`` or is named on the command line; nothing else is opened."""
-    if any(path.match(glob) for glob in config.getini("auepora_files")):
+    if any(_matches(path, config.rootpath, glob) for glob in config.getini("auepora_files")):
         return True
     return path.suffix in SUFFIXES and parent.session.isinitpath(path)
+
+
+def _matches(path: Path, root: Path, glob: str) -> bool:
+    """Whether *path* matches as ``PurePath.full_match`` does, its folders below *root*; a bare name does anywhere."""
+    wanted = PurePath(glob).parts
+    if len(wanted) > 1 and path.is_relative_to(root):
+        path = path.relative_to(root)
+    return _match_parts(path.parts, wanted if PurePath(glob).is_absolute() else ("**", *wanted))
+
+
+def _match_parts(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    if not wanted:
+        return not parts
+    if wanted[0] == "**":
+        return _match_parts(parts, wanted[1:]) or (bool(parts) and _match_parts(parts[1:], wanted))
+    return bool(parts) and fnmatchcase(parts[0], wanted[0]) and _match_parts(parts[1:], wanted[1:])
 
 
 class Collecting(OnlyHooks):
@@ -55,9 +72,16 @@ class GoldenFile(pytest.Module):
             suite = session.suite(self.path)
         except GoldenFileError as exc:
             raise self.CollectError(_for_people(exc, self.config.rootpath)) from None
+        if (other := session.namesake(suite)) is not None:
+            raise self.CollectError(
+                f"suite {suite.name!r} is also that of {session.relative(other)}: the two would share a baseline, and "
+                "each update would drop the other's cases; name one of them anew with suite:"
+            )
         module = types.ModuleType(self.path.stem)
         module.__file__ = str(self.path)
         self.obj = module
+        for problem in suite.warnings:
+            self.warn(AueporaWarning(str(problem).removeprefix(f"{self.config.rootpath}/")))
         for tag in suite.tags:
             self.add_marker(tag)
         fixtures, mark = self._fixtures(suite)

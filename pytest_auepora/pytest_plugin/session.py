@@ -64,6 +64,7 @@ class AueporaSession:
         self.queue = Queue(())
         self._relative: dict[Path, str] = {}
         self._suites: dict[Path, GoldenSuite] = {}
+        self._suites_by_baseline: dict[Path, Path] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}
         self._infos: dict[Path, dict[str, MetricInfo]] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
@@ -118,6 +119,17 @@ class AueporaSession:
             for tag in sorted({*suite.tags, *(t for c in suite.cases for t in c.tags)}):
                 self.config.addinivalue_line("markers", f"{tag}: tag of golden cases")
         return suite
+
+    def namesake(self, suite: GoldenSuite) -> Path | None:
+        """Return another golden file that was collected and has the same baseline, or None."""
+        from ..regression.baseline.file import baseline_path
+
+        override = self.options.override
+        if override is not None and override.suffix == ".json":  # one file, named on purpose
+            override = None
+        where = baseline_path(suite.path, suite.name, "", override)
+        first = self._suites_by_baseline.setdefault(where, suite.path)
+        return None if first == suite.path else first
 
     def metrics(self, suite: GoldenSuite) -> dict[str, Metric]:
         """Return the metric objects of *suite*."""

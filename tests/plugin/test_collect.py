@@ -280,3 +280,36 @@ def pytest_collection_finish(session):
         tagged = item.get_closest_marker("logistics") is not None and "logistics" in item.keywords
         print("seen", item.name, item.originalname, item.function.__name__, item.callspec.id, tagged, item.location[1])
 """
+
+
+@pytest.mark.parametrize(
+    ("glob", "found"),
+    [
+        ("golden/**/*.yaml", {"a", "b", "c"}),
+        ("golden/*.yaml", {"a"}),
+        ("./golden/**/c.yaml", {"c"}),
+        ("c.yaml", {"c"}),
+        ("**/x/*.yaml", {"b"}),
+    ],
+)
+def test_globs_of_golden_files_match_as_full_match_does(project: Project, glob: str, found: set[str]) -> None:
+    project.golden.unlink()
+    for name, place in {"a": "golden/a", "b": "golden/x/b", "c": "golden/x/y/c"}.items():
+        project.write(f"{place}.yaml", f"metrics: [mrr]\ncases: [{{id: in-{name}, query: q, relevant_docs: [d]}}]\n")
+    text = str(project.run("--co", "-q", "-o", f"auepora_files={glob}").stdout)
+    assert set(re.findall(r"::in-(\w)", text)) == found
+
+
+def test_two_golden_files_of_one_suite_are_an_error(project: Project) -> None:
+    project.write("other.golden.yaml", project.read("shop.golden.yaml"))
+    result = project.run()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "suite 'shop' is also that of other.golden.yaml" in str(result.stdout)
+    assert project.run("--auepora-update", "shop.golden.yaml").ret == 0
+
+
+def test_a_threshold_that_cannot_fail_is_a_warning(project: Project) -> None:
+    project.edit("recall@3: 0.9", "recall@3: 0")
+    result = project.run("-W", "default")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*shop.golden.yaml:4:13: recall@3 >= 0 cannot fail: the value is always from 0 to 1"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.metrics_base import Direction, Metric
-from ...errors import MetricError, ThresholdError, UnknownNameError, did_you_mean
+from ...errors import MetricError, Problem, ThresholdError, UnknownNameError, did_you_mean
 from ...metrics.catalogue import ALWAYS
 from ...metrics.registry import Registry
 from ...regression.policy import Slice
@@ -25,6 +25,7 @@ class Yardstick:
         self.source = source
         self.registry = registry
         self.metrics: dict[str, Metric] = {}
+        self.warnings: list[Problem] = []
         self._bounds: dict[tuple[str, Any], tuple[str, tuple[Bound, ...]]] = {}
 
     def take(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
@@ -113,10 +114,46 @@ class Yardstick:
             gates = read_gates(key, raw[key], direction)
             for gate in gates:
                 self._check(gate, low, high)
+            self._warn(raw, key, gates, known)
         except ThresholdError as exc:
             self.source.bad(raw, key, str(exc) if key in str(exc) else f"{key}: {exc}")
             return []
         return gates
+
+    def _warn(self, raw: Any, key: str, gates: Sequence[Gate], known: tuple[Direction, float, float]) -> None:
+        """Note a threshold that nothing bad can fail; ``error_rate: 1`` is how people allow errors."""
+        for title in dict.fromkeys(gate.title for gate in gates if gate.metric != "error_rate"):
+            bounds = [gate.bound for gate in gates if gate.title == title]
+            direction, low, high = ("higher", 0.0, 1.0) if gates[0].stat == "pass_rate" else known
+            ends = {"min": low, "max": high}
+            able = [bound.op for bound in bounds if bound.limit != ends[bound.op]]
+            if not able:
+                why = f"from {low:g} to {high:g}" if high != float("inf") else f"{low:g} or more"
+                told = f"{title} {bounds[0]} cannot fail: the value is always {why}"
+            elif ("min" if direction == "higher" else "max") not in able:
+                told = f"{title} {bounds[0]} fails only what is better: {direction} is better"
+            else:
+                continue
+            line, col = self.source.at(raw, key)
+            self.warnings.append(Problem(self.source.path, line + self.source.before if line else 0, col, told))
+
+    def check_case_thresholds(self, cases: Sequence[GoldenCase]) -> None:
+        """Note metrics on which cases have thresholds while none of these cases has what the metric needs."""
+        able: dict[str, bool] = {}
+        first: dict[str, GoldenCase] = {}
+        for case in cases:
+            for name in case.thresholds:
+                if not able.get(name):
+                    first.setdefault(name, case)
+                    needed = self.metrics[name].required_fields() if name in self.metrics else ()
+                    able[name] = all(getattr(case.sample, one) is not None for one in needed)
+        for name, case in first.items():
+            if not able[name]:
+                lacks = " and ".join(
+                    one for one in self.metrics[name].required_fields() if getattr(case.sample, one) is None
+                )
+                told = f"the threshold of cases on {name} cannot fail: no case that it is for has {lacks}"
+                self.warnings.append(Problem(self.source.path, case.line, case.col + 1, told))
 
     @staticmethod
     def _check(gate: Gate, low: float, high: float) -> None:

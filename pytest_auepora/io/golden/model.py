@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core.by_fields import ByFields
 from ...core.types import EvaluationSample
+from ...errors import Problem
 from ...regression.policy import RegressionPolicy
 from ...regression.thresholds import Bound, Gate
 
@@ -66,7 +67,10 @@ class GoldenCase(ByFields):
 
 @dataclass(eq=False, repr=False, slots=True)
 class GoldenSuite(ByFields):
-    """All cases of one golden file, and how they are to be judged."""
+    """All cases of one golden file, and how they are to be judged.
+
+    ``warnings`` name thresholds that cannot fail.
+    """
 
     name: str
     path: Path
@@ -81,6 +85,7 @@ class GoldenSuite(ByFields):
     description: str = ""
     repeat: int = 1
     owners: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def skipped(self) -> list[GoldenCase]:

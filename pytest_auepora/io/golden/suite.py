@@ -55,6 +55,7 @@ def build_suite(
     yardstick.check_names(owners, raw.get("owners", {}))
     gates = yardstick.gates(said.get("thresholds", {}), owner, owners)
     yardstick.check_gates(gates, read)
+    yardstick.check_case_thresholds(read)
     policy = _policy(said.get("regression", {}), raw, yardstick)
     if policy.slices:
         yardstick.check_slices(policy.slices, raw["regression"]["slices"], read)
@@ -62,6 +63,7 @@ def build_suite(
         _name(said, path, source), path, owner, top_k, metrics, tuple(gates),
         policy, read, said.get("fixture", "rag"),
         tuple(said.get("tags", ())), said.get("description", ""), said.get("repeat", 1), owners,
+        tuple(yardstick.warnings),
     )  # fmt: skip
     if source.problems:
         raise source.error()

@@ -130,3 +130,44 @@ def test_a_projects_own_metrics_are_known_where_they_are_named(shell: Shell, mon
         sys.modules.pop("conftest", None)
         if before is not None:
             sys.modules["conftest"] = before
+
+
+@pytest.mark.parametrize(
+    ("threshold", "told"),
+    [
+        ('"<= 0.8"', "recall@1 <= 0.8 fails only what is better: higher is better"),
+        ("{max: 1.0}", "recall@1 <= 1 cannot fail: the value is always from 0 to 1"),
+        ("0", "recall@1 >= 0 cannot fail: the value is always from 0 to 1"),
+        ("{stat: pass_rate, min: 0}", "pass_rate(recall@1) >= 0 cannot fail"),
+    ],
+)
+def test_a_threshold_that_cannot_fail_is_an_error(shell: Shell, threshold: str, told: str) -> None:
+    text = "metrics: [recall@1]\nthresholds:\n  recall@1: " + threshold
+    shell.write(
+        "x.golden.yaml", text + "\ncase_thresholds: {recall@1: 0.5}\ncases: [{id: a, query: b, relevant_docs: [c]}]\n"
+    )
+    said = shell("check", "x.golden.yaml")
+    assert said.code == 1
+    assert f"x.golden.yaml:3:13: {told}" in said.out
+
+
+def test_a_case_threshold_on_what_no_case_has_is_an_error(shell: Shell) -> None:
+    text = "metrics: [token_f1]\ncases:\n  - {id: a, query: b, thresholds: {token_f1: 0.5}}\n"
+    shell.write("x.golden.yaml", text + "  - {id: b, query: b, reference_answer: d}\n")
+    said = shell("check", "x.golden.yaml")
+    assert said.code == 1
+    assert "the threshold of cases on token_f1 cannot fail: no case that it is for has reference_answer" in said.out
+
+
+@pytest.mark.parametrize("threshold", ["{recall@1: {min: 0.5, max: 1.0}}", "{error_rate: 1}", "{mean_latency: 3}"])
+def test_thresholds_that_can_fail(shell: Shell, threshold: str) -> None:
+    text = f"metrics: [recall@1, mean_latency]\nthresholds: {threshold}\n"
+    shell.write("x.golden.yaml", text + "cases: [{id: a, query: b, relevant_docs: [c]}]\n")
+    assert shell("check", "x.golden.yaml").code == 0
+
+
+def test_two_files_of_one_suite_are_an_error(shell: Shell) -> None:
+    shell.write("other.golden.yaml", GOLDEN)
+    said = shell("check", "shop.golden.yaml", "other.golden.yaml")
+    assert said.code == 1
+    assert "other.golden.yaml: suite 'shop' is also that of shop.golden.yaml" in said.out

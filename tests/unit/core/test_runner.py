@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -117,10 +117,10 @@ class _Wordy(Answers):
         return out
 
 
-def test_no_more_than_it_takes_is_read_to_see_that_the_fields_are_there() -> None:
+def test_a_data_set_is_gone_through_once() -> None:
     made = Made(50)
     AueporaEvaluator(Answers(), EvaluationPlan([Registry().get("recall@2")])).evaluate(made)
-    assert made.taken == 2 + 50  # the first has no relevant documents
+    assert made.taken == 50
 
 
 def test_a_field_that_no_sample_has_stops_it_before_a_call() -> None:
@@ -181,3 +181,32 @@ def test_a_bar_counts_samples_where_it_is_wanted(capsys: pytest.CaptureFixture[s
 def test_pairs_are_in_order() -> None:
     """The made samples differ, or the tests above would show nothing."""
     assert all(a != b for a, b in pairwise(Made(20)))
+
+
+class Once(InMemoryDataset):
+    """Its iterator can be read once."""
+
+    def __init__(self, samples: list[EvaluationSample], length: int) -> None:
+        super().__init__("once", samples)
+        self.rest, self.length = iter(samples), length
+
+    def __iter__(self) -> Iterator[EvaluationSample]:
+        return self.rest
+
+    def __len__(self) -> int:
+        return self.length
+
+
+def test_a_data_set_that_can_be_read_once_loses_no_sample() -> None:
+    metrics = plan(Lengths())
+    samples = [sample(n) for n in range(4)]
+    whole = AueporaEvaluator(Answers(), metrics).evaluate(InMemoryDataset("x", samples))
+    assert AueporaEvaluator(Answers(), metrics).evaluate(Once(samples, 4)) == whole
+
+
+@pytest.mark.parametrize("length", [3, 5])
+def test_a_data_set_is_held_to_its_length(length: int) -> None:
+    evaluator = AueporaEvaluator(Answers(), plan(Lengths()))
+    for ask in (evaluator.evaluate, evaluator.collect):
+        with pytest.raises(ValueError, match=f"says that it has {length} samples, and gave 4"):
+            ask(Once([sample(n) for n in range(4)], length))
