@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from ..history.stored_run import StoredRun
+from ..history.tables import StoredRun
 from .common import PASSED, UNJUDGED
 from .sources import add_history, open_history
 

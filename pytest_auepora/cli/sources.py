@@ -10,8 +10,7 @@ from pathlib import Path
 from ..core.run import Run
 from ..errors import AueporaError, NotComparableError, Problem
 from ..history.baselines import as_run
-from ..history.places import FILE, VARIABLE, find_place, read_at
-from ..history.settings import project_place, project_root
+from ..history.settings import FILE, VARIABLE, find_place, project_place, project_root
 from ..history.store import HistoryStore
 from ..regression.baseline.file import baseline_path, parse_baseline
 from ..regression.verdict import Verdict
@@ -88,7 +87,7 @@ class Sources:
             path = baseline_path(self.root / like.path, like.suite, like.variant)
         else:
             raise UsageError(f"{name!r} does not say which baseline; write git:{ref}:path/of/baseline.json")
-        return as_run(parse_baseline(read_at(ref, path), f"{path.name} at {ref}"), like.path if like else "")
+        return as_run(parse_baseline(_read_at(ref, path), f"{path.name} at {ref}"), like.path if like else "")
 
 
 def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
@@ -138,3 +137,18 @@ def _only(name: str, runs: Sequence[Run], like: Run | None) -> Run:
 
 def _titles(runs: Sequence[Run]) -> str:
     return ", ".join(run.title for run in runs) or "nothing"
+
+
+def _read_at(ref: str, path: Path) -> str:
+    """Return the text of *path* as committed at *ref*.
+
+    Raises:
+        AueporaError: there is no git, no such commit, or no such file in it; with git's own words.
+    """
+    from ..core.git import git
+
+    folder = path.parent
+    while not folder.is_dir():
+        folder = folder.parent
+    inside = path.resolve().relative_to(folder.resolve()).as_posix()
+    return git(folder, "show", "--end-of-options", f"{ref}:./{inside}")

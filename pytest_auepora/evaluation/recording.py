@@ -1,14 +1,15 @@
 """One answer as it is kept to be judged again: everything that a metric may read, as one short text.
 
 The text begins with a mark that says what is in it (`ERRORED`, `PARTIAL`, `CUT`, `WHOLE`), so that nobody has to
-read on to know; the rest is JSON in one line, which whoever keeps many compresses together (see `document_texts`).
+read on to know; the rest is JSON in one line.  The texts of documents stand beside it, so that who keeps many answers
+can keep each text once.
 What was not kept is missed when a metric reads it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,11 +21,10 @@ from ..core.scores import Score
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
 from ..io.golden.load import GoldenCase
-from .answer_codec import Parts
+from .answer_codec import TEXT, Parts
 from .answer_summary import cropped, shown_outputs
-from .document_texts import Apart, apart, reunited, whole
 
-__all__ = ["CAP", "CUT", "ERRORED", "PARTIAL", "WHOLE", "RecordedAnswer", "Redact", "record"]
+__all__ = ["CAP", "CUT", "ERRORED", "PARTIAL", "WHOLE", "RecordedAnswer", "Recording", "Redact", "record"]
 
 CAP = 1_000_000
 """Characters of one answer with its documents that are kept, unless something else is asked for."""
@@ -40,6 +40,9 @@ CUT = "<"
 
 _LONGEST = len("\\ud83d\\ude00")  # what JSON makes of one character
 
+Recording = tuple[str, Sequence[str]]
+"""A mark with JSON, in which a document has the place of its text; and the texts."""
+
 Redact = Callable[[CaseResult], None]
 """Changes a result in place, so that it may be written down."""
 
@@ -52,7 +55,7 @@ def record(
     *,
     redact: Redact | None = None,
     cap: int = CAP,
-) -> Apart:
+) -> Recording:
     """Return what is kept of one answer, apart from the texts of its documents.
 
     Args:
@@ -81,7 +84,7 @@ def record(
         _redact(case, outputs, told, parts, redact)
     costly = {n: s for n, s in told.scores.items() if n in metrics and not metrics[n].deterministic}
     raw["scores"] = _said(costly)
-    kept, mark = apart(raw, parts), PARTIAL
+    kept, mark = _apart(raw, parts), PARTIAL
     if (excess := _size(kept, cap) - cap) > 0:
         _cut(parts, excess, cap)
         mark = CUT
@@ -89,7 +92,7 @@ def record(
         return WHOLE + kept[0], kept[1]
     raw |= {"scores": _said(told.scores), "ranks": told.ranks}
     raw["shown"] = told.outputs if redact is None else cropped(told.outputs)
-    rest, texts = apart(raw, parts)
+    rest, texts = _apart(raw, parts)
     return mark + rest, texts
 
 
@@ -105,11 +108,24 @@ def _redact(case: GoldenCase, outputs: SystemOutputs, told: CaseResult, parts: P
         parts.drop(("retrieved",), f"{UNSEEN}: the passages that labels which moved were matched by")
 
 
-def _size(recording: Apart, cap: int) -> int:
+def _apart(raw: dict[str, Any], parts: Parts) -> Recording:
+    """Return *raw* with *parts*; instead of its text a hit has the place of it among the texts."""
+    hits = [hit for hit in parts.retrieved or () if hit[TEXT] is not None]
+    texts = [hit[TEXT] for hit in hits]
+    for place, hit in enumerate(hits):  # and not in copies, which would be most of what there is to do
+        hit[TEXT] = place
+    try:
+        return dumps({**raw, "parts": parts.to_dict()}), texts
+    finally:
+        for hit, text in zip(hits, texts, strict=True):
+            hit[TEXT] = text
+
+
+def _size(recording: Recording, cap: int) -> int:
     """Return how many characters *recording* has; 0 where these are sure to be no more than *cap*."""
     rest, texts = recording
-    most = sum(map(len, texts)) * _LONGEST + len(texts) * len('"",') + len(',"texts":[]}')
-    return len(whole(recording)) if len(rest) + most > cap else 0
+    most = sum(map(len, texts)) * _LONGEST + len(texts) * len('"",')
+    return len(rest) + sum(len(dumps(text)) + 1 for text in texts) if len(rest) + most > cap else 0
 
 
 def _cut(parts: Parts, excess: int, cap: int) -> None:
@@ -130,12 +146,12 @@ class RecordedAnswer:
     """An answer that was given in an earlier run; where a system's answer is expected, it stands for it.
 
     Attributes:
-        text: what `record` returned.
+        recording: what `record` returned.
         keys: version and parameters that the metrics had then, by name.
         run_id: the run.
     """
 
-    text: str
+    recording: Recording
     keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     run_id: str = ""
     _raw: dict[str, Any] | None = None
@@ -143,7 +159,7 @@ class RecordedAnswer:
     @classmethod
     def failed(cls, error: str) -> RecordedAnswer:
         """Return what stands where there should be an answer and is none."""
-        return cls(ERRORED, _raw={"error": error, "seconds": 0.0, "concurrency": 1})
+        return cls((ERRORED, ()), _raw={"error": error, "seconds": 0.0, "concurrency": 1})
 
     @property
     def raw(self) -> dict[str, Any]:
@@ -154,15 +170,15 @@ class RecordedAnswer:
         """
         if self._raw is None:
             try:
-                self._raw = reunited(json.loads(_unpacked(self.text[1:])))
-            except (ValueError, LookupError, TypeError) as exc:
+                self._raw = _reunited(*self.recording)
+            except (ValueError, LookupError, TypeError, AttributeError) as exc:
                 raise HistoryError(f"a recorded answer is damaged: {exc}") from None
         return self._raw
 
     @property
     def is_answer(self) -> bool:
         """Whether the system answered, then."""
-        return not self.text.startswith(ERRORED)
+        return not self.recording[0].startswith(ERRORED)
 
     def parts(self) -> Parts:
         """Return the answer, taken apart."""
@@ -195,18 +211,9 @@ def _said(scores: Mapping[str, Score]) -> dict[str, Any]:
     return {name: score.said() for name, score in scores.items()}
 
 
-def _unpacked(text: str) -> str | bytes:
-    """Return the JSON of a recording; older histories have each compressed by itself.
-
-    Raises:
-        ValueError: it is damaged.
-    """
-    if text.startswith("{"):
-        return text
-    import base64
-    import zlib
-
-    try:
-        return zlib.decompress(base64.b64decode(text, validate=True))
-    except zlib.error as exc:
-        raise ValueError(str(exc)) from None
+def _reunited(text: str, texts: Sequence[str]) -> dict[str, Any]:
+    raw: dict[str, Any] = json.loads(text[1:])
+    for hit in (raw.get("parts") or {}).get("retrieved") or ():
+        if hit[TEXT] is not None:
+            hit[TEXT] = texts[hit[TEXT]]
+    return raw

@@ -13,7 +13,7 @@ from ..io.golden.load import GoldenCase
 
 if TYPE_CHECKING:
     from ..core.run import Run
-    from .recording import RecordedAnswer
+    from .recording import RecordedAnswer, Recording
 
 __all__ = ["Answering", "RecordedRun", "is_recorded", "replayed", "resumed"]
 
@@ -21,7 +21,7 @@ __all__ = ["Answering", "RecordedRun", "is_recorded", "replayed", "resumed"]
 class RecordedRun:
     """A stored run with what was recorded of its answers, by case, repeats in order."""
 
-    def __init__(self, run_id: str, run: Run, recordings: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, run_id: str, run: Run, recordings: Mapping[str, Sequence[Recording]]) -> None:
         self.run_id, self.run, self.recordings = run_id, run, recordings
 
     @cached_property

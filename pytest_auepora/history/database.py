@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import HistoryError, MissingExtraError
-from .places import FOLDER, is_url
+from .settings import FOLDER, is_url
 
 __all__ = [
     "Database",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..core.case_texts import ResultFile, Stored
-from ..core.json import dumps
+from ..core.json import dumps, encoded
 from ..core.run import CaseResult, Run
-from ..evaluation.document_texts import escaped, with_texts
+from ..evaluation.recording import Recording
 from ..regression.baseline.model import GIT_COMMIT
 from ..regression.verdict import GateOutcome, Verdict
-from .blocks import NUMBERS, Lines
 from .codec import result_data, run_text
-from .places import FOLDER, journal_path, journals_in
-from .run_ids import new_run_id
+from .settings import FOLDER, journal_path, journals_in
 from .store import HistoryStore
+from .tables import new_run_id
 
 __all__ = ["Journal", "Unfinished", "recover"]
 
@@ -56,7 +55,14 @@ class Journal:
         self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n'.encode())
 
     def add(
-        self, path: str, variant: str, result: CaseResult, answers: Lines | None, provenance: Any, *, text: bytes = b""
+        self,
+        path: str,
+        variant: str,
+        result: CaseResult,
+        answers: Sequence[Recording],
+        provenance: Any,
+        *,
+        text: bytes = b"",
     ) -> Stored | None:
         """Take in one result of a run that was begun, and its recorded *answers*; a later one of a case counts.
 
@@ -68,7 +74,8 @@ class Journal:
         if not told or known is not provenance:  # within a process it is one of each run
             told = dumps({"of": [path, variant], "provenance": provenance}).encode()
             self._told[path, variant] = provenance, told
-        self._write(b'%s,%s"result":%s}\n' % (told[:-1], b"" if answers is None else _said(answers).encode(), text))
+        said = b'"answers":%s,' % encoded(answers) if answers else b""
+        self._write(b'%s,%s"result":%s}\n' % (told[:-1], said, text))
         if self._broken or self._file is None:
             return None
         return Stored(self._file, self._file.size - len(text) - 2, len(text))
@@ -125,7 +132,7 @@ class Unfinished:
     run: Run
     started: datetime
     commit: str = ""
-    recordings: dict[str, list[str]] = field(default_factory=dict)
+    recordings: dict[str, list[Recording]] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:
@@ -162,7 +169,6 @@ def _store(store: HistoryStore, one: Unfinished) -> str:
 
 def _read(lines: Iterable[bytes]) -> list[Unfinished]:
     runs: dict[tuple[str, str], Unfinished] = {}
-    texts: dict[tuple[str, str], dict[int, str]] = {}
     head: dict[str, Any] = {}
     for said in _whole_lines(lines):
         if "started" in said:
@@ -177,41 +183,9 @@ def _read(lines: Iterable[bytes]) -> list[Unfinished]:
             one.run.provenance = said["provenance"] or one.run.provenance
             if one.commit:
                 one.run.provenance[GIT_COMMIT] = one.commit
-            known = texts.setdefault((one.run.path, one.run.variant), {})
-            first, new = said.get("texts", (0, ()))
-            known.update(enumerate(map(escaped, new), first))
-            if answers := said.get("answers") or said.get("recordings"):  # the latter before layout 3
-                with suppress(KeyError):  # a text is in a line that is damaged
-                    one.recordings[result.case_id] = [_answer_text(answer, known) for answer in answers]
+            if answers := said.get("answers"):
+                one.recordings[result.case_id] = [(answer, texts) for answer, texts in answers]
     return list(runs.values())
-
-
-def _said(lines: Lines) -> str:
-    """Return recorded answers, with the texts that they are the first to have, as they stand in a line."""
-    answers = f'"answers":[{",".join(map(_answer_json, lines.answers))}],'
-    if not lines.texts:
-        return answers
-    texts = '","'.join(lines.texts)
-    return f'"texts":[{lines.first},["{texts}"]],{answers}'
-
-
-def _answer_json(line: str) -> str:
-    """Return a recorded answer as it stands in a line: a mark with JSON of its own is not quoted again."""
-    if line[1:2] != "{":
-        return dumps(line)
-    rest, found, numbers = line.partition(NUMBERS)
-    if not found:
-        return f'["{line[0]}",{line[1:]}]'
-    return f'["{line[0]}",{rest[1:]}}},[{numbers.replace(" ", ",")}]]'
-
-
-def _answer_text(said: Any, texts: Mapping[int, str]) -> str:
-    """Return a recording from what `_answer_json` made of it, and the texts that were written so far."""
-    if isinstance(said, str):
-        return said
-    mark, raw, *numbers = said
-    text = mark + dumps(raw)
-    return with_texts(text[:-1], [texts[number] for number in numbers[0]]) if numbers else text
 
 
 def _whole_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:

@@ -7,8 +7,8 @@ import re
 from ..core.run import CaseResult
 from ..errors import UnknownRunError
 from ..evaluation.replay import RecordedRun
-from .blocks import Block, Recorded, packed
 from .codec import result_text, run_of, run_text
+from .recordings import Block, Packing, Recorded
 from .store import HistoryStore
 
 __all__ = ["Chosen", "Sent", "choose", "load_recorded", "received", "to_send"]
@@ -64,7 +64,7 @@ def to_send(recorded: RecordedRun) -> Sent:
     """Return what another host needs to answer as *recorded* does: of its results, what became of each case."""
     run = recorded.run
     cases = [result_text(CaseResult(i, state=case.state, error=case.error)) for i, case in run.cases.items()]
-    return run_text(run), cases, packed(recorded.recordings)
+    return run_text(run), cases, Packing.of(recorded.recordings).blocks()
 
 
 def received(run_id: str, sent: Sent) -> RecordedRun:

@@ -1,23 +1,177 @@
-"""The tables of recorded answers: in blocks or, before layout 3, each by itself."""
+"""Recorded answers of a run: blocks of answers, and blocks of the texts of their documents, each text once.
+
+Answers of one suite resemble each other, so that a block is smaller than its answers compressed one by one.  The same
+documents are found again and again: an answer has the numbers of its texts, counted over all blocks of texts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
-from .blocks import Block, Recorded
+from ..core.json import encoded
+from ..errors import HistoryError
+from ..evaluation.recording import Recording
 from .database import Statements
 
-__all__ = ["RECORDINGS", "keep_recordings", "recordings_of"]
+__all__ = ["BLOCK", "RECORDINGS", "Block", "Packing", "Recorded", "compressed", "keep_recordings", "recordings_of"]
 
-_BLOCKS, _SINGLE = "eval_recording_blocks", "eval_recordings"
-RECORDINGS = (_SINGLE, _BLOCKS)
-"""The tables that hold answers."""
+RECORDINGS = "eval_recordings"
+"""The table of these blocks."""
+
+BLOCK = 256 * 1024
+"""Characters that make a block: what has to be unpacked to read one answer or text."""
+
+KNOWN = 16 * 1024 * 1024
+"""Characters of documents that are looked out for in later answers; they lie in memory, of writers and readers."""
+
+_HELD = 4  # unpacked blocks of answers that a reader holds; cases are mostly asked for in the order they were kept
+
+_HELD_TEXTS = KNOWN // BLOCK + _HELD  # and of texts: all that may be found again, and those next to the answers
+
+_LEVEL = 6  # of zlib
+
+Block = tuple[str, bytes]
+"""What is in it, as JSON, and a compressed JSON list.
+
+Of answers it is ``[[case, how many answers], ...]``, with ``[answer, numbers of its texts]`` for each answer in the
+list; of texts it is how many, with the texts in the list.
+"""
+
+
+class Packing:
+    """Takes in the recorded answers of a run as they come, and holds them compressed."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._index: list[tuple[str, int]] = []
+        self._answers: list[tuple[str, list[int]]] = []
+        self._size = 0
+        self._known: dict[str, int] = {}
+        self._texts: list[str] = []
+        self._texts_size = self._texts_seen = self._known_size = 0
+
+    @classmethod
+    def of(cls, recordings: Mapping[str, Sequence[Recording]]) -> Packing:
+        """Return a packing that has taken *recordings* in, answers by case."""
+        out = cls()
+        for case_id, answers in recordings.items():
+            out.add(case_id, answers)
+        return out
+
+    def add(self, case_id: str, recordings: Sequence[Recording]) -> None:
+        """Take in all answers to a case; what comes later of the same case counts."""
+        self._index.append((case_id, len(recordings)))
+        for answer, texts in recordings:
+            self._answers.append((answer, [self._number(text) for text in texts]))
+            self._size += len(answer)
+        if self._size >= BLOCK:
+            self._close()
+        if self._texts_size >= BLOCK:
+            self._close_texts()
+
+    def blocks(self) -> list[Block]:
+        """Return what was taken in."""
+        self._close()
+        self._close_texts()
+        return self._blocks
+
+    def _number(self, text: str) -> int:
+        if (number := self._known.get(text)) is not None:
+            return number
+        number = self._texts_seen
+        self._texts_seen += 1
+        self._texts.append(text)
+        self._texts_size += len(text)
+        if self._known_size < KNOWN:
+            self._known[text] = number
+            self._known_size += len(text)
+        return number
+
+    def _close(self) -> None:
+        if self._index:
+            self._blocks.append((encoded(self._index).decode(), compressed(self._answers)))
+        self._index, self._answers, self._size = [], [], 0
+
+    def _close_texts(self) -> None:
+        if self._texts:
+            self._blocks.append((str(len(self._texts)), compressed(self._texts)))
+        self._texts, self._texts_size = [], 0
+
+
+def compressed(value: Any) -> bytes:
+    """Return *value* as JSON, compressed."""
+    return zlib.compress(encoded(value), _LEVEL)
+
+
+class Recorded(Mapping[str, list[Recording]]):
+    """The answers in some blocks by case, repeats in order; a block is unpacked when one of its cases is asked for.
+
+    Args:
+        blocks: in the order they were made.
+
+    Raises:
+        HistoryError: a block is damaged; when its cases are asked for.
+    """
+
+    def __init__(self, blocks: Iterable[Block]) -> None:
+        self._packed: list[bytes] = []
+        self._places: dict[str, tuple[int, int, int]] = {}
+        self._firsts: list[int] = []
+        self._packed_texts: list[bytes] = []
+        texts = 0
+        for index, data in blocks:
+            held = json.loads(index)
+            if isinstance(held, int):
+                self._firsts.append(texts)
+                self._packed_texts.append(data)
+                texts += held
+                continue
+            first = 0
+            for case_id, count in held:
+                self._places[case_id] = len(self._packed), first, first + count
+                first += count
+            self._packed.append(data)
+        self._answers = lru_cache(maxsize=_HELD)(lambda number: _unpacked(self._packed[number]))
+        self._texts = lru_cache(maxsize=_HELD_TEXTS)(lambda number: _unpacked(self._packed_texts[number]))
+
+    def __getitem__(self, case_id: str) -> list[Recording]:
+        number, first, end = self._places[case_id]
+        answers = self._answers(number)
+        if end > len(answers):
+            raise HistoryError(f"recorded answers are damaged: {len(answers)} where there were {end} or more")
+        return [(answer, [self._text(number) for number in numbers]) for answer, numbers in answers[first:end]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def _text(self, number: int) -> str:
+        block = bisect_right(self._firsts, number) - 1
+        try:
+            return str(self._texts(block)[number - self._firsts[block]])
+        except IndexError:
+            raise HistoryError(f"recorded answers are damaged: there is no text {number} of a document") from None
+
+
+def _unpacked(data: bytes) -> list[Any]:
+    try:
+        found = json.loads(zlib.decompress(data))
+    except (ValueError, zlib.error) as exc:
+        raise HistoryError(f"recorded answers are damaged: {exc}") from None
+    return found if isinstance(found, list) else []
 
 
 def keep_recordings(open_: Statements, run_id: str, blocks: Iterable[Block]) -> None:
     """Write down the answers of a run."""
     open_.run_many(
-        f"INSERT INTO {_BLOCKS} (run_id, place, cases, recordings) VALUES (:run_id, :place, :cases, :recordings)",
+        f"INSERT INTO {RECORDINGS} (run_id, place, cases, recordings) VALUES (:run_id, :place, :cases, :recordings)",
         (
             {"run_id": run_id, "place": i, "cases": cases, "recordings": data}
             for i, (cases, data) in enumerate(blocks)
@@ -25,14 +179,7 @@ def keep_recordings(open_: Statements, run_id: str, blocks: Iterable[Block]) -> 
     )  # fmt: skip
 
 
-def recordings_of(open_: Statements, run_id: str) -> Mapping[str, list[str]]:
+def recordings_of(open_: Statements, run_id: str) -> Recorded:
     """Return the answers of a run by case, repeats in order."""
-    of = {"id": run_id}
-    blocks = open_.rows(f"SELECT cases, recordings FROM {_BLOCKS} WHERE run_id = :id ORDER BY place", of)
-    if blocks:
-        return Recorded((cases, bytes(data)) for cases, data in blocks)
-    out: dict[str, list[str]] = {}
-    one_by_one = f"SELECT case_id, recording FROM {_SINGLE} WHERE run_id = :id ORDER BY case_id, repeat_index"
-    for case_id, text in open_.rows(one_by_one, of):
-        out.setdefault(case_id, []).append(text)
-    return out
+    sql = f"SELECT cases, recordings FROM {RECORDINGS} WHERE run_id = :id ORDER BY place"
+    return Recorded((cases, bytes(data)) for cases, data in open_.rows(sql, {"id": run_id}))

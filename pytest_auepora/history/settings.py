@@ -1,4 +1,4 @@
-"""The project around a directory, as pytest finds it: its root, and what its settings say about the history.
+"""Where history lies, and the project around a directory: its root, and what its settings say, as pytest finds them.
 
 pytest itself is not asked, as the command line and the library work without it.
 """
@@ -6,15 +6,37 @@ pytest itself is not asked, as the command line and the library work without it.
 from __future__ import annotations
 
 import configparser
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .places import FILE, find_place
+__all__ = [
+    "FILE", "FOLDER", "KEEP", "KEEP_RECORDED", "VARIABLE", "find_place", "folder_of", "is_url", "journal_path",
+    "journals_in", "project_place", "project_root", "settings_of",
+]  # fmt: skip
 
-__all__ = ["project_place", "project_root", "settings_of"]
+KEEP = 200
+"""Runs kept of each suite and configuration unless something else is asked for."""
+
+KEEP_RECORDED = 20
+"""Of these, the latest whose answers are kept as well."""
+
+FOLDER = ".auepora"
+"""The directory whose content is not for version control; it gets a .gitignore of its own."""
+
+FILE = f"{FOLDER}/history.sqlite"
+"""The history of a project, relative to its root."""
+
+VARIABLE = "AUEPORA_HISTORY"
+"""The environment variable that says where history lies: a path, or a URL that is too secret for a file."""
+
+_JOURNAL = ("unfinished-", ".jsonl")
+
+OFF = ("off", "no", "none", "false")
+"""What to write instead of a place to keep no history."""
 
 _KEY = "auepora_history"
 _FILES: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -29,6 +51,37 @@ _FILES: dict[str, tuple[tuple[str, ...], ...]] = {
 """Where pytest looks, in its order, and in which tables."""
 _ALWAYS = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 """Files that make a root although they are empty."""
+
+
+def is_url(place: str | os.PathLike[str]) -> bool:
+    """Whether *place* names a server rather than a file."""
+    return isinstance(place, str) and "://" in place
+
+
+def find_place(said: str, root: Path) -> str | Path | None:
+    """Return where history lies: *said* (a path relative to *root*, or a URL), else `VARIABLE`, else `FILE`.
+
+    None where history is switched off.
+    """
+    said = said.strip() or os.environ.get(VARIABLE, "").strip()
+    if said.lower() in OFF:
+        return None
+    return said if is_url(said) else root / (said or FILE)
+
+
+def folder_of(place: str | Path, root: Path) -> Path:
+    """Return where journals of the history at *place* lie: beside its file, or in the project's own folder."""
+    return root / FOLDER if is_url(place) else Path(place).parent
+
+
+def journal_path(folder: Path, name: str) -> Path:
+    """Return the file in *folder* for the journal of the run called *name*."""
+    return folder / f"{_JOURNAL[0]}{name}{_JOURNAL[1]}"
+
+
+def journals_in(folder: Path) -> list[Path]:
+    """Return the journals in *folder*, those of runs that go on included."""
+    return sorted(folder.glob("*".join(_JOURNAL))) if folder.is_dir() else []
 
 
 def settings_of(start: Path) -> tuple[Path, dict[str, Any]] | None:

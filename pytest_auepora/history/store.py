@@ -7,29 +7,38 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.json import dumps
 from ..core.run import Run
 from ..errors import HistoryError, UnknownRunError, did_you_mean
+from ..evaluation.recording import Recording
 from ..regression.verdict import Verdict
-from . import KEEP, KEEP_RECORDED
 from .aggregates import AggregateMetrics, aggregate_of
-from .blocks import Packing, packed
-from .codec import run_of
+from .codec import run_of, verdict_of
 from .database import open_database
-from .pruning import delete_runs, prune_recordings, prune_runs
-from .recordings import RECORDINGS, keep_recordings, recordings_of
-from .run_tables import keep_results, keep_run, results_of, row_of
-from .schema import ensure_tables, has_tables
-from .verdicts import compared_of, keep_compared, verdict_of
-
-if TYPE_CHECKING:
-    from .stored_run import StoredRun
+from .recordings import RECORDINGS, Packing, keep_recordings, recordings_of
+from .settings import KEEP, KEEP_RECORDED
+from .tables import (
+    LISTED,
+    StoredRun,
+    compared_of,
+    delete_runs,
+    ensure_tables,
+    has_tables,
+    keep_compared,
+    keep_results,
+    keep_run,
+    listed,
+    prune_recordings,
+    prune_runs,
+    results_of,
+    row_of,
+)
 
 __all__ = ["HistoryStore", "Recordings"]
 
-Recordings = Mapping[str, Sequence[str]]
+Recordings = Mapping[str, Sequence[Recording]]
 """By case, what was recorded of its answer at every repeat."""
 
 _LAST = r"last(?:~(\d+))?"
@@ -97,11 +106,11 @@ class HistoryStore:
         began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc)
         row |= {"started": began.isoformat(timespec="seconds"), "seconds": float(seconds),
                 "git_commit": git_commit, "aggregated": began.isoformat(timespec="seconds")}  # fmt: skip
-        blocks = recordings.blocks() if isinstance(recordings, Packing) else packed(recordings or {})
+        packing = recordings if isinstance(recordings, Packing) else Packing.of(recordings or {})
         with self._database.transaction(write=True) as open_:
             run_id = keep_run(open_, row)
             keep_results(open_, run_id, run)
-            keep_recordings(open_, run_id, blocks)
+            keep_recordings(open_, run_id, packing.blocks())
             keep_compared(open_, run_id, verdict)
             if keep > 0:
                 prune_runs(open_, run.suite, run.variant, keep)
@@ -117,8 +126,6 @@ class HistoryStore:
             suite: only of this suite.
             variant: only of this configuration; ``""`` is the one without a name.
         """
-        from .stored_run import LISTED, listed
-
         if not self.exists():
             return []
         given = {"suite": suite, "variant": variant}
@@ -180,7 +187,7 @@ class HistoryStore:
         except (ValueError, KeyError, TypeError) as exc:
             raise HistoryError(f"{self.name}: run {run_id} cannot be read: {type(exc).__name__}: {exc}") from None
 
-    def recordings(self, name: str) -> Mapping[str, list[str]]:
+    def recordings(self, name: str) -> Mapping[str, list[Recording]]:
         """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         with self._database.transaction() as open_:
@@ -191,7 +198,7 @@ class HistoryStore:
         if not self.exists():
             return []
         with self._database.transaction() as open_:
-            kept = {row[0] for table in RECORDINGS for row in open_.rows(f"SELECT DISTINCT run_id FROM {table}")}
+            kept = {row[0] for row in open_.rows(f"SELECT DISTINCT run_id FROM {RECORDINGS}")}
         return [run for run in self.runs() if run.run_id in kept]
 
     def verdict(self, name: str) -> dict[str, Any]:

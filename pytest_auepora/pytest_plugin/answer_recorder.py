@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult
 from ..core.types import SystemOutputs
-from ..evaluation.document_texts import Recording
-from ..evaluation.recording import RecordedAnswer, record
+from ..evaluation.recording import RecordedAnswer, Recording, record
 from ..io.golden.load import GoldenCase
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Keeper:
     ) -> None:
         """Record one measured answer; one that is recorded already stays as it is."""
         if isinstance(answer, RecordedAnswer):
-            kept: Recording = answer.text
+            kept = answer.recording
         else:
             session = self._session
             redact = session.project.redact if session.project.redacts else None

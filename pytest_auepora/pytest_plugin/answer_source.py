@@ -11,7 +11,7 @@ from ..io.golden.load import GoldenCase, GoldenSuite
 
 if TYPE_CHECKING:
     from ..evaluation.case import Observe
-    from ..evaluation.document_texts import Recording
+    from ..evaluation.recording import Recording
     from .answer_recorder import Keeper
     from .replay import Replay
     from .session import AueporaSession

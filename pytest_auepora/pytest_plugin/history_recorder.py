@@ -20,9 +20,9 @@ from .xdist_messages import Parcel, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
-    from ..evaluation.document_texts import Recording
-    from ..history.blocks import Lines, Packing
+    from ..evaluation.recording import Recording
     from ..history.journal import Journal
+    from ..history.recordings import Packing
     from ..regression.verdict import Verdict
     from ..reporting.trend import Trend
 
@@ -31,7 +31,7 @@ __all__ = ["Recorder", "history_place", "make_recorder"]
 
 def history_place(config: pytest.Config) -> str | Path | None:
     """Return where the runs of *config* are kept, or None where no history is wanted."""
-    from ..history.places import find_place
+    from ..history.settings import find_place
 
     return find_place(config.getini("auepora_history"), config.rootpath)
 
@@ -40,7 +40,7 @@ def make_recorder(config: pytest.Config) -> Recorder | None:
     """Return what records the runs of *config*, or None where no history is wanted."""
     if (place := history_place(config)) is None:
         return None
-    from ..history.places import is_url
+    from ..history.settings import is_url
 
     if not is_url(place) and find_spec("_sqlite3") is None:  # else it would be noticed after the first answer
         raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
@@ -60,7 +60,7 @@ class Recorder(OnlyHooks):
     """
 
     def __init__(self, config: pytest.Config, place: str | Path, keep: int, recorded: int) -> None:
-        from ..history.places import folder_of
+        from ..history.settings import folder_of
 
         self.config = config
         self.place, self.keep, self.recorded = place, keep, recorded
@@ -87,7 +87,7 @@ class Recorder(OnlyHooks):
 
     def recover(self) -> None:
         """Store the runs of processes that were killed; what cannot be stored now is stored another time."""
-        from ..history.places import journals_in
+        from ..history.settings import journals_in
 
         if not journals_in(self._folder):
             return
@@ -113,27 +113,25 @@ class Recorder(OnlyHooks):
             run = session.run(suite, variant, parcel.provenance)
             self._journal.begin(run, session.commit)
             self._unjudged.add((path, variant))
-        answers = None
-        if parcel.recordings:
-            answers = self._keep((path, variant), result.case_id, parcel.recordings)
-            parcel.recordings = []  # pytest holds reports to the end, and answers are large
-        stored = self._journal.add(path, variant, result, answers, parcel.provenance, text=parcel.data)
+        recordings, parcel.recordings = parcel.recordings, []  # pytest holds reports to the end, and answers are large
+        if recordings:
+            self._keep((path, variant), result.case_id, recordings)
+        stored = self._journal.add(path, variant, result, recordings, parcel.provenance, text=parcel.data)
         if stored is not None and self._only_ours_judge:
             result.put_away(stored)
 
-    def _keep(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> Lines:
+    def _keep(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> None:
         from ..evaluation.recording import CUT
 
         if (packing := self._recordings.get(key)) is None:
-            from ..history.blocks import Packing
+            from ..history.recordings import Packing
 
             packing = self._recordings[key] = Packing()
-        lines = packing.add(case_id, recordings)
-        if any(line.startswith(CUT) for line in lines.answers):
+        packing.add(case_id, recordings)
+        if any(answer.startswith(CUT) for answer, _ in recordings):
             self._cut.setdefault(key, {})[case_id] = None
         elif key in self._cut:
             self._cut[key].pop(case_id, None)
-        return lines
 
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:

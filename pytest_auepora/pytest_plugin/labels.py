@@ -105,8 +105,8 @@ class Labels:
         return found
 
     def _history(self, suite: GoldenSuite) -> list[Recall]:
-        from ..history.places import find_place
         from ..history.recall import history_recall
+        from ..history.settings import find_place
         from ..history.store import HistoryStore
 
         config = self.session.config

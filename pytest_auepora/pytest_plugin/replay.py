@@ -14,8 +14,8 @@ from ..adapters.systems import System
 from ..core.run import Run
 from ..errors import AueporaError
 from ..evaluation.replay import RecordedRun, replayed, resumed
-from ..history.places import is_url
 from ..history.recorded import Chosen, Sent, choose, load_recorded, received, to_send
+from ..history.settings import is_url
 from ..history.store import HistoryStore
 from ..io.golden.load import GoldenSuite
 from ..regression.baseline.model import GIT_COMMIT

@@ -17,7 +17,7 @@ import pytest
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult
-    from ..evaluation.document_texts import Recording
+    from ..evaluation.recording import Recording
 
 __all__ = ["ATTRIBUTE", "Parcel", "attach", "let_go", "unpack"]
 

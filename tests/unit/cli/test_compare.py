@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_auepora.history.places import FOLDER
+from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.formats import FORMATS, report_text

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.history.places import FOLDER
+from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.reporting.json.report import json_report
 

@@ -24,8 +24,7 @@ from pytest_auepora.core.types import (
 )
 from pytest_auepora.errors import HistoryError, NotRecordedError
 from pytest_auepora.evaluation.case import measure_case
-from pytest_auepora.evaluation.document_texts import whole
-from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, RecordedAnswer, record
+from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, RecordedAnswer, Recording, record
 from pytest_auepora.io.golden.load import GoldenCase
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.baseline.model import metric_key
@@ -57,10 +56,10 @@ def keys(used: dict[str, Metric]) -> dict[str, dict[str, Any]]:
 
 def recorded(given: SystemOutputs, used: dict[str, Metric], **how: Any) -> tuple[CaseResult, RecordedAnswer]:
     """Measure *given* and record it."""
-    texts: list[str] = []
+    texts: list[Recording] = []
 
     def observe(case: GoldenCase, result: CaseResult, answer: Any, measured: Any) -> None:
-        texts.append(whole(record(case, result, answer, measured, **how)))
+        texts.append(record(case, result, answer, measured, **how))
 
     result = measure_case(CASE, SYSTEM, CallResult(given, seconds=0.5, concurrency=4), used, observe=observe)
     return result, RecordedAnswer(texts[0], keys(used))
@@ -76,7 +75,7 @@ USED = metrics("recall@1", "token_f1", "k_precision", "mean_latency", "citation_
 def test_everything_comes_back() -> None:
     given = outputs()
     result, kept = recorded(given, USED)
-    assert kept.text.startswith(WHOLE)
+    assert kept.recording[0].startswith(WHOLE)
     back = kept.parts().restore()
     assert back == given
     assert again(kept, USED) == result
@@ -85,17 +84,17 @@ def test_everything_comes_back() -> None:
 
 
 def test_an_error_stays_what_it_was() -> None:
-    texts: list[str] = []
+    texts: list[Recording] = []
     call = CallResult(error=ConnectionError("no route"), seconds=2.0)
-    result = measure_case(CASE, SYSTEM, call, USED, observe=lambda *told: texts.append(whole(record(*told))))
-    assert texts[0].startswith(ERRORED)
+    result = measure_case(CASE, SYSTEM, call, USED, observe=lambda *told: texts.append(record(*told)))
+    assert texts[0][0].startswith(ERRORED)
     assert again(RecordedAnswer(texts[0]), USED) == result
 
 
 def test_what_json_cannot_carry_is_missed_by_name() -> None:
     extra = {"when": date(2031, 1, 1), "n": np.float64(0.5), "ids": np.array([1, 2]), "pair": (1, 2), "odd": {1: 2}}
     _, kept = recorded(outputs(extra=extra), USED)
-    assert kept.text.startswith(PARTIAL)
+    assert kept.recording[0].startswith(PARTIAL)
     back = kept.parts().restore().extra
     assert (back["n"], back["ids"], back["pair"], back.get("none")) == (0.5, [1, 2], [1, 2], None)
     for key, what in (("when", "a date"), ("odd", "a mapping whose keys are no texts")):
@@ -107,9 +106,9 @@ def test_what_json_cannot_carry_is_missed_by_name() -> None:
 
 def test_the_largest_texts_go_first_and_are_missed_where_they_are_read() -> None:
     result, kept = recorded(outputs(), USED, cap=600)
-    assert kept.text.startswith(CUT)
+    assert kept.recording[0].startswith(CUT)
     assert again(kept, USED) == result  # measured then, by the same metrics
-    scores = again(RecordedAnswer(kept.text), USED).scores  # by others
+    scores = again(RecordedAnswer(kept.recording), USED).scores  # by others
     assert scores["recall@1"].value == 1.0
     assert scores["token_f1"].value == result.scores["token_f1"].value
     assert "the text of 'a' was not recorded" in scores["k_precision"].reason
@@ -196,9 +195,9 @@ def test_it_answers_the_same_question_only() -> None:
 def test_labels_that_had_moved_are_matched_as_they_were() -> None:
     gold = [Document("old", "", {"match": "moved", "ids": ["a"]})]
     settled = replace(CASE, sample=replace(CASE.sample, relevant_docs=gold), moved={"match": "span", "labels": {}})
-    texts: list[str] = []
+    texts: list[Recording] = []
     result = measure_case(
-        settled, SYSTEM, CallResult(outputs()), USED, observe=lambda *told: texts.append(whole(record(*told)))
+        settled, SYSTEM, CallResult(outputs()), USED, observe=lambda *told: texts.append(record(*told))
     )
     kept = again(RecordedAnswer(texts[0], keys(USED)), USED)  # asked with the case of the golden file
     assert (kept.scores, kept.ranks, kept.expected) == (result.scores, result.ranks, result.expected)
@@ -206,4 +205,4 @@ def test_labels_that_had_moved_are_matched_as_they_were() -> None:
 
 def test_a_damaged_recording_is_told() -> None:
     with pytest.raises(HistoryError, match="damaged"):
-        _ = RecordedAnswer("=no such thing").raw
+        _ = RecordedAnswer(("=no such thing", ())).raw

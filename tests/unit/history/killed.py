@@ -19,9 +19,9 @@ from pathlib import Path
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scores import Score
-from pytest_auepora.history.blocks import Packing
+from pytest_auepora.evaluation.recording import Recording
 from pytest_auepora.history.journal import Journal, recover
-from pytest_auepora.history.places import journals_in
+from pytest_auepora.history.settings import journals_in
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import check_case
@@ -45,10 +45,10 @@ def run_of(value: float) -> Run:
     return run
 
 
-def recordings_of(run: Run) -> dict[str, list[str]]:
+def recordings_of(run: Run) -> dict[str, list[Recording]]:
     """Two answers to each case, from which its score can be told; a document was found for both, one for each case."""
     scores = {name: case.scores["token_f1"].value for name, case in run.cases.items()}
-    return {n: [str(v), f'={{"score":"{v}","texts":["common","found by {n}","{v}"]}}'] for n, v in scores.items()}
+    return {n: [(str(v), []), (f'={{"score":"{v}"}}', ["common", f"found by {n}", str(v)])] for n, v in scores.items()}
 
 
 def check_stored(store: HistoryStore) -> None:
@@ -121,9 +121,8 @@ def journal_writes(folder: Path, kills: int, rng: random.Random) -> dict[str, in
         answers = recordings_of(whole)
         journal = Journal(Path(store.name).parent, datetime.now(timezone.utc))
         journal.begin(replace(whole, cases={}))
-        packing = Packing()
         for name, case in whole.cases.items():
-            journal.add(whole.path, "", case, packing.add(name, answers[name]), {})
+            journal.add(whole.path, "", case, answers[name], {})
         store.add(whole, Verdict("shop"), keep=5, recordings=answers)
         journal.close()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import subprocess
 import sys
 from datetime import datetime, timezone
@@ -11,15 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.core.json import dumps
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError, UnknownRunError
-from pytest_auepora.evaluation.document_texts import Recording, whole
-from pytest_auepora.history.blocks import Lines, Packing
-from pytest_auepora.history.codec import result_data, run_text
+from pytest_auepora.evaluation.recording import Recording
+from pytest_auepora.history.codec import result_data
 from pytest_auepora.history.journal import Journal, recover
-from pytest_auepora.history.places import folder_of, journals_in
 from pytest_auepora.history.recorded import choose, load_recorded
+from pytest_auepora.history.settings import folder_of, journals_in
 from pytest_auepora.history.store import HistoryStore
 
 from ..reporting.builders import Case, run_of, verdict_of
@@ -44,21 +40,20 @@ def a_run() -> Run:
 def answers_to(case: int) -> list[Recording]:
     """What was recorded of the answers to a case: texts of documents are found again."""
     documents = [f'document "{n}" \u3042 \ud800' for n in (case, 0)]
-    return [f"=text {case}", f'={{"answer":"{case}"}}', (f'={{"hash":"{case}"', documents), (f'={{"x":{case}}}', [])]
+    return [(f"=text {case}", []), (f'={{"hash":"{case}"}}', documents)]
 
 
 def write(folder: Path, cases: int) -> Journal:
     """Begin a run and get as far as so many cases."""
     run = a_run()
     results, run.cases = run.cases, {}
-    journal, packing = Journal(folder, STARTED), Packing()
+    journal = Journal(folder, STARTED)
     journal.begin(run, "abc123")
     assert journal.knows(run.path, run.variant)
     for i in range(cases):
         result = results[f"case-{i}"]
-        journal.add(run.path, run.variant, CaseResult(result.case_id, state="error"), None, {})  # before a rerun
-        answers = packing.add(result.case_id, answers_to(i))
-        journal.add(run.path, run.variant, result, answers, {"model": "m-1"})
+        journal.add(run.path, run.variant, CaseResult(result.case_id, state="error"), [], {})  # before a rerun
+        journal.add(run.path, run.variant, result, answers_to(i), {"model": "m-1"})
     return journal
 
 
@@ -69,7 +64,7 @@ def test_texts_of_a_result_are_read_from_the_journal(tmp_path: Path) -> None:
     journal.begin(Run("shop"))
     for result in results:
         before = result_data(result)
-        stored = journal.add("", "", result, Lines(['={"answer":"\\u3042"}'], 0, []), {"model": "\u3042"})
+        stored = journal.add("", "", result, answers_to(0), {"model": "\u3042"})
         assert stored is not None
         assert stored.file.read(stored.start, stored.length) == before
         result.put_away(stored)
@@ -96,7 +91,7 @@ def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Pa
     run = store.load(run_id)
     assert run.cases == {i: c for i, c in a_run().cases.items() if i != "case-2"}
     assert run.provenance == {"model": "m-1", "git_commit": "abc123"}
-    assert store.recordings(run_id) == {f"case-{i}": [*map(whole, answers_to(i))] for i in range(2)}
+    assert store.recordings(run_id) == {f"case-{i}": answers_to(i) for i in range(2)}
     (line,) = store.runs()
     assert (line.started, line.git_commit, line.complete) == ("2031-05-06T07:08:09+00:00", "abc123", False)
     assert line.outcome == "not judged"
@@ -117,43 +112,6 @@ def test_a_run_that_goes_on_is_left_alone(store: HistoryStore, tmp_path: Path) -
     assert done.stdout == "[]\n"
     journal.close()
     assert journals_in(tmp_path) == []
-
-
-def test_a_journal_of_an_older_version_is_taken_up(store: HistoryStore, tmp_path: Path) -> None:
-    run = a_run()
-    one = run.cases["case-0"]
-    lines = [
-        {"started": "2031-05-06T07:08:09+00:00"},
-        {"run": json.loads(run_text(run)), "commit": ""},
-        {"of": [run.path, ""], "result": json.loads(dumps(one)), "recordings": ["=eJw"], "provenance": {}},
-    ]
-    (tmp_path / "unfinished-1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    (run_id,) = recover(store, tmp_path)
-    assert store.load(run_id).cases == {"case-0": one}
-    assert store.recordings(run_id) == {"case-0": ["=eJw"]}
-
-
-def test_answers_are_read_as_the_journals_of_layout_3_first_had_them(store: HistoryStore, tmp_path: Path) -> None:
-    journal = write(tmp_path, 2)
-    text = journal.path.read_text(encoding="utf-8")
-    journal.close()
-    before = '"answers":["=text",["=",{"hash":"h","texts":["a"]}]],"result":'
-    lines = [re.sub('("texts":.*)?"answers":.*"result":', before, line) for line in text.splitlines(keepends=True)]
-    (tmp_path / "unfinished-1.jsonl").write_text("".join(lines), encoding="utf-8")
-    (run_id,) = recover(store, tmp_path)
-    assert store.recordings(run_id) == {f"case-{i}": ["=text", '={"hash":"h","texts":["a"]}'] for i in range(2)}
-
-
-def test_an_answer_whose_texts_are_in_a_damaged_line_is_left_out(store: HistoryStore, tmp_path: Path) -> None:
-    journal = write(tmp_path, 3)
-    lines = journal.path.read_bytes().splitlines(keepends=True)
-    journal.close()
-    first = next(i for i, line in enumerate(lines) if b'"texts":' in line)
-    lines[first] = lines[first][:-30] + b"\n"
-    (tmp_path / "unfinished-1.jsonl").write_bytes(b"".join(lines))
-    (run_id,) = recover(store, tmp_path)
-    assert store.load(run_id).cases["case-0"].state == "error"  # before the rerun, which was lost
-    assert store.recordings(run_id) == {}  # the others found what this one found first
 
 
 def test_what_cannot_be_stored_stays(tmp_path: Path) -> None:
@@ -181,7 +139,7 @@ def test_which_run_answers(store: HistoryStore) -> None:
         run = run_of([Case("one")], suite=suite, variant=variant)
         if replayed:
             run.origin = {"kind": "replayed", "run": replayed, "taken": 1}
-        return store.add(run, verdict_of(run), recordings={"one": ["=x", "=y"]} if recorded else None)
+        return store.add(run, verdict_of(run), recordings={"one": [("=x", []), ("=y", [])]} if recorded else None)
 
     first, other, second = add("a"), add("a", "bm25"), add("a")
     add("a", recorded=False)
@@ -189,7 +147,7 @@ def test_which_run_answers(store: HistoryStore) -> None:
     assert choose(store, "last") == {("a", ""): second, ("a", "bm25"): other}
     assert choose(store, "last~1") == {("a", ""): first}
     assert choose(store, again) == choose(store, first) == {("a", ""): first}
-    assert load_recorded(store, first).recordings == {"one": ["=x", "=y"]}
+    assert load_recorded(store, first).recordings == {"one": [("=x", []), ("=y", [])]}
     for name in ("last~2", "nonsense", store.runs()[1].run_id):
         with pytest.raises(UnknownRunError):
             choose(store, name)

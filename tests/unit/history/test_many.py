@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.evaluation.recording import Recording
 from pytest_auepora.history.by_id import compare_runs
 from pytest_auepora.history.database import SqliteFile
 from pytest_auepora.history.store import HistoryStore
@@ -26,10 +27,10 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> HistoryStore:
     path = tmp_path_factory.mktemp("many") / "history.sqlite"
     store = HistoryStore(path)
     run = run_of([Case(f"case-{i}") for i in range(CASES)], provenance={"model": "m"})
-    recordings = {name: ["an answer and its documents" * 20] for name in run.cases}
+    recordings: dict[str, list[Recording]] = {name: [("an answer and its documents" * 20, [])] for name in run.cases}
     first = store.add(run, verdict_of(run), recordings=recordings)
     with SqliteFile(path).transaction(write=True) as open_:
-        for table in ("eval_runs", "eval_query_results", "eval_recording_blocks"):
+        for table in ("eval_runs", "eval_query_results", "eval_recordings"):
             columns = [row[1] for row in open_.rows(f"PRAGMA table_info({table})")]
             copied = ", ".join("printf('%s-%03d', run_id, :n)" if c == "run_id" else c for c in columns)
             open_.run_many(

@@ -18,7 +18,7 @@ def test_what_is_sent_answers_alike() -> None:
         [Case("one"), Case("down", error="E: refused\n  at line 3"), Case("left", skipped=True)],
         expected=["one", "down", "left", "later"],
     )
-    here = RecordedRun("run-1", run, {"one": ["first", "second \u2028 line"], "down": ["E"]})
+    here = RecordedRun("run-1", run, {"one": [("first", ["a"]), ("second \u2028 line", [])], "down": [("E", [])]})
     there = received("run-1", to_send(here))
     assert dict(there.recordings) == dict(here.recordings)
     assert there.keys == here.keys

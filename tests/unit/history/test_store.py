@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import sqlite3
 import threading
-import zlib
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -16,12 +14,11 @@ import pytest
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scores import Score
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
-from pytest_auepora.evaluation.recording import RecordedAnswer
 from pytest_auepora.history import database, store
 from pytest_auepora.history.codec import result_text
 from pytest_auepora.history.database import open_database, without_password
-from pytest_auepora.history.run_ids import new_run_id
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.history.tables import new_run_id
 from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
@@ -174,16 +171,17 @@ def test_the_directory_is_not_for_version_control(tmp_path: Path) -> None:
     assert not (tmp_path / "shared" / ".gitignore").exists()
 
 
-def test_a_newer_history_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "hint"), [(99, "upgrade it, or move"), (1, "move")])
+def test_a_history_of_another_version_is_left_alone(tmp_path: Path, version: int, hint: str) -> None:
     kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
     kept.add(run, verdict_of(run))
     raw = sqlite3.connect(tmp_path / "h.sqlite")
-    raw.execute("UPDATE auepora_meta SET value = '99'")
+    raw.execute(f"UPDATE auepora_meta SET value = '{version}'")
     raw.commit()
     raw.close()
     before = (tmp_path / "h.sqlite").read_bytes()
     for act in (kept.runs, kept.exists, lambda: kept.load("last"), lambda: kept.add(run, verdict_of(run))):
-        with pytest.raises(HistoryError, match=r"version 99, this pytest-auepora reads 1; upgrade"):
+        with pytest.raises(HistoryError, match=rf"version {version}, this pytest-auepora reads 2; {hint}"):
             act()
     assert (tmp_path / "h.sqlite").read_bytes() == before
 
@@ -303,30 +301,6 @@ def test_a_url_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(__import__("sys").modules, "sqlalchemy", None)
     with pytest.raises(MissingExtraError, match=r"pytest-auepora\[history-server\]"):
         open_database("postgresql://host/db")
-
-
-def test_answers_of_an_older_layout_are_read_and_go_when_their_time_comes(tmp_path: Path) -> None:
-    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
-    old = kept.add(run, verdict_of(run))
-    said = json.dumps({"hash": "abc", "error": "no route"})
-    text = "!" + base64.b64encode(zlib.compress(said.encode(), 1)).decode()
-    raw = sqlite3.connect(tmp_path / "h.sqlite")
-    raw.execute("DROP TABLE eval_recording_blocks")
-    raw.execute("UPDATE auepora_meta SET value = '2' WHERE name = 'layout'")
-    raw.executemany("INSERT INTO eval_recordings VALUES (?, 'one', ?, ?)", [(old, i, text) for i in (1, 0)])
-    raw.commit()
-    raw.close()
-    again = HistoryStore(tmp_path / "h.sqlite")
-    assert again.load(old) == run
-    assert again.recordings(old) == {"one": [text, text]}
-    assert RecordedAnswer(text).raw == json.loads(said)
-    new = again.add(run, verdict_of(run), recordings={"one": [text, "!{}"]}, keep_recorded=2)
-    assert [line.run_id for line in again.recorded()] == [new, old]
-    assert again.recordings(new) == {"one": [text, "!{}"]}
-    latest = again.add(run, verdict_of(run), recordings={"one": ["!{}"]}, keep_recorded=2)
-    assert [line.run_id for line in again.recorded()] == [latest, new]
-    again.delete(new)
-    assert [line.run_id for line in again.recorded()] == [latest]
 
 
 def test_an_empty_run_is_stored(kept: HistoryStore) -> None:

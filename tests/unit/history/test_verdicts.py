@@ -1,4 +1,4 @@
-"""A verdict is read back from a history as it was, its cases in blocks or, as they were before, in its text."""
+"""A verdict is read back from a history as it was, its cases in blocks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.json import dumps
 from pytest_auepora.errors import HistoryError
-from pytest_auepora.history import verdicts
+from pytest_auepora.history import codec
+from pytest_auepora.history.codec import compared_blocks, verdict_text
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.history.verdicts import compared_blocks, verdict_text
 from pytest_auepora.regression.baseline.model import BaselineCase
 from pytest_auepora.regression.compare.cases import CaseComparison, Comparison, ScoreChange
 from pytest_auepora.regression.verdict import Verdict
@@ -34,14 +34,14 @@ CASES = st.builds(
 
 
 def back(verdict: Verdict) -> dict[str, Any]:
-    return verdicts.verdict_of(verdict_text(verdict), list(compared_blocks(verdict)))
+    return codec.verdict_of(verdict_text(verdict), list(compared_blocks(verdict)))
 
 
 @given(st.text(), st.dictionaries(st.text(), CASES), st.sampled_from([1, 500, 1_000_000]))
 def test_a_verdict(title: str, cases: dict[str, CaseComparison], block: int) -> None:
     verdict = Verdict(title, comparison=Comparison(cases), notes=["noted"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verdicts, "BLOCK", block)
+        patch.setattr(codec, "BLOCK", block)
         assert back(verdict) == json.loads(dumps(verdict))
         number, fewest = len(list(compared_blocks(verdict))), min(len(cases), 1)
     assert fewest <= number <= {1: len(cases), 500: len(cases), 1_000_000: fewest}[block]
@@ -82,17 +82,6 @@ def test_a_store_keeps_and_deletes_the_blocks(kept: tuple[HistoryStore, Verdict,
     assert rows(tmp_path, "SELECT run_id FROM eval_compared") == [(run_id,)]
     store.delete(run_id)
     assert rows(tmp_path, "SELECT run_id FROM eval_compared") == []
-
-
-def test_a_history_of_before_is_read_and_goes_on(kept: tuple[HistoryStore, Verdict, str], tmp_path: Path) -> None:
-    store, verdict, run_id = kept
-    rows(tmp_path, "DROP TABLE eval_compared")
-    rows(tmp_path, "UPDATE auepora_meta SET value = '3' WHERE name = 'layout'")
-    rows(tmp_path, "UPDATE eval_runs SET verdict_json = '{}'".format(dumps(verdict).replace("'", "''")))
-    store = HistoryStore(tmp_path / "history.sqlite")
-    assert store.verdict(run_id) == json.loads(dumps(verdict))
-    run = run_of([Case("one"), Case("two", got=["x", "y"])])
-    assert store.verdict(store.add(run, verdict)) == json.loads(dumps(verdict))
 
 
 @pytest.mark.parametrize("block", [b"no zlib", zlib.compress(b"no json")])

@@ -1,0 +1,278 @@
+"""The tables of a history, in words that SQLite, PostgreSQL and MySQL share; what is written to them, and deleted."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ..core.json import dumps
+from ..core.run import Run
+from ..errors import HistoryError
+from ..regression.verdict import Verdict
+from .aggregates import AggregateMetrics
+from .codec import compared_blocks, result_data, run_text, verdict_text
+from .database import Database, Row, Statements
+from .recordings import RECORDINGS
+
+__all__ = [
+    "LISTED", "VERSION", "StoredRun", "compared_of", "delete_runs", "ensure_tables", "has_tables", "keep_compared",
+    "keep_results", "keep_run", "listed", "new_run_id", "prune_recordings", "prune_runs", "results_of", "row_of",
+]  # fmt: skip
+
+VERSION = 2
+"""Raised when the tables change; a history of another version is not read."""
+
+COMPARED = "eval_compared"
+"""The table of `codec.compared_blocks`."""
+
+_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # sorts like its values; no i, l, o, u to misread
+_last = 0
+_lock = threading.Lock()
+
+LISTED = (
+    "run_id", "started", "suite", "variant", "path", "git_commit", "seconds", "complete", "outcome", "cases",
+    "failed", "aggregate_json", "origin",
+)  # fmt: skip
+"""The columns of `StoredRun`."""
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS auepora_meta (name VARCHAR(40) PRIMARY KEY, value VARCHAR(200) NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS eval_runs (
+        run_id VARCHAR(40) PRIMARY KEY,
+        started VARCHAR(40) NOT NULL,
+        suite VARCHAR(200) NOT NULL,
+        variant VARCHAR(200) NOT NULL,
+        path {long_text} NOT NULL,
+        git_commit VARCHAR(80) NOT NULL,
+        seconds DOUBLE PRECISION NOT NULL,
+        complete INTEGER NOT NULL,
+        outcome VARCHAR(20) NOT NULL,
+        cases INTEGER NOT NULL,
+        failed INTEGER NOT NULL,
+        aggregated VARCHAR(40) NOT NULL,
+        aggregate_json {long_text} NOT NULL,
+        provenance {long_text} NOT NULL,
+        metrics {long_text} NOT NULL,
+        run_json {long_text} NOT NULL,
+        verdict_json {long_text} NOT NULL,
+        origin VARCHAR(200) DEFAULT '' NOT NULL
+    )""",
+    """CREATE TABLE IF NOT EXISTS eval_query_results (
+        run_id VARCHAR(40) NOT NULL,
+        case_id VARCHAR(200) NOT NULL,
+        repeat_index INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        state VARCHAR(20) NOT NULL,
+        result {long_text} NOT NULL,
+        PRIMARY KEY (run_id, case_id, repeat_index)
+    )""",
+    """CREATE TABLE IF NOT EXISTS eval_recordings (
+        run_id VARCHAR(40) NOT NULL,
+        place INTEGER NOT NULL,
+        cases {long_text} NOT NULL,
+        recordings {long_bytes} NOT NULL,
+        PRIMARY KEY (run_id, place)
+    )""",
+    """CREATE TABLE IF NOT EXISTS eval_compared (
+        run_id VARCHAR(40) NOT NULL,
+        place INTEGER NOT NULL,
+        compared {long_bytes} NOT NULL,
+        PRIMARY KEY (run_id, place)
+    )""",
+)
+
+
+def has_tables(database: Database) -> bool:
+    """Whether there is a history that this version can read.
+
+    Raises:
+        HistoryError: it is of another version, or cannot be read.
+    """
+    if not database.exists():
+        return False
+    try:
+        with database.transaction() as open_:
+            found = open_.rows("SELECT value FROM auepora_meta WHERE name = 'version'")
+    except HistoryError as exc:
+        if _lacks_tables(exc):
+            return False
+        raise
+    if found and found[0][0] != str(VERSION):
+        upgrade = "upgrade it, or " if int(found[0][0]) > VERSION else ""
+        raise HistoryError(
+            f"{database.name}: a history of version {found[0][0]}, this pytest-auepora reads {VERSION}; "
+            f"{upgrade}move the history away"
+        )
+    return bool(found)
+
+
+def ensure_tables(database: Database) -> None:
+    """Make the tables where they are missing; several processes may do so at once.
+
+    Raises:
+        HistoryError: they are of another version, or cannot be made.
+    """
+    if has_tables(database):
+        return
+    try:
+        with database.transaction(write=True) as open_:
+            for table in _TABLES:
+                open_.run(table.format(long_text=database.long_text, long_bytes=database.long_bytes))
+            if not open_.rows("SELECT value FROM auepora_meta WHERE name = 'version'"):  # another process was first
+                open_.run("INSERT INTO auepora_meta (name, value) VALUES ('version', :v)", {"v": str(VERSION)})
+    except HistoryError:
+        if not has_tables(database):  # else another process made them in the same moment
+            raise
+
+
+def _lacks_tables(error: HistoryError) -> bool:
+    said = str(error)
+    return "auepora_meta" in said and any(word in said for word in ("no such table", "does not exist", "doesn't exist"))
+
+
+def new_run_id() -> str:
+    """Return ``YYMMDD-HHMMSS-xxyyy`` in UTC: *xx* is the millisecond, *yyy* is chance.
+
+    Later ids of one process sort behind its earlier ones, also within a millisecond.
+    """
+    global _last  # noqa: PLW0603 - what makes ids of a process ascend
+    with _lock:
+        _last = now = max(time.time_ns() // 1_000_000, _last + 1)
+    seconds, milliseconds = divmod(now, 1000)
+    tail = _text(milliseconds, 2) + _text(int.from_bytes(os.urandom(2), "big"), 3)  # of which 15 bits are taken
+    return f"{time.strftime('%y%m%d-%H%M%S', time.gmtime(seconds))}-{tail}"
+
+
+def _text(value: int, length: int) -> str:
+    return "".join(_DIGITS[value >> 5 * i & 31] for i in reversed(range(length)))
+
+
+def row_of(run: Run, verdict: Verdict, figures: AggregateMetrics) -> dict[str, Any]:
+    """Return the columns of *run* that say what it is and what it amounted to."""
+    return {
+        "suite": run.suite,
+        "variant": run.variant,
+        "path": run.path,
+        "complete": int(run.is_full),
+        "outcome": verdict.outcome,
+        "cases": len(run.cases),
+        "failed": sum(1 for _ in run.in_state("failed", "error")),
+        "aggregate_json": dumps(figures.to_dict()),
+        "provenance": dumps(run.provenance),
+        "metrics": dumps(run.metrics),
+        "run_json": run_text(run),
+        "verdict_json": verdict_text(verdict),
+        "origin": f"{run.origin['kind']} {run.origin['run']}" if run.origin else "",
+    }
+
+
+def keep_run(open_: Statements, row: dict[str, Any]) -> str:
+    """Write down the *row* of a run, and return the id it gets."""
+    while open_.rows("SELECT 1 FROM eval_runs WHERE run_id = :id", {"id": (run_id := new_run_id())}):
+        pass
+    row = {**row, "run_id": run_id}
+    open_.run(f"INSERT INTO eval_runs ({', '.join(row)}) VALUES ({', '.join(f':{c}' for c in row)})", row)
+    return run_id
+
+
+def keep_results(open_: Statements, run_id: str, run: Run) -> None:
+    """Write down the results of *run*, in order."""
+    open_.run_many(
+        "INSERT INTO eval_query_results (run_id, case_id, repeat_index, place, state, result) "
+        "VALUES (:run_id, :case_id, 0, :place, :state, :result)",
+        (  # each text is made when it is written: all of them together are as large as the history grows
+            {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": result_data(c)}
+            for i, c in enumerate(run.cases.values())
+        ),
+        utf8=("result",),
+    )
+
+
+def results_of(open_: Statements, run_id: str) -> list[str]:
+    """Return the texts of a run's results, in order."""
+    sql = "SELECT result FROM eval_query_results WHERE run_id = :id AND repeat_index = 0 ORDER BY place"
+    return [row[0] for row in open_.rows(sql, {"id": run_id})]
+
+
+def keep_compared(open_: Statements, run_id: str, verdict: Verdict) -> None:
+    """Write down how the cases of *verdict*, of the run *run_id*, compare with the baseline."""
+    open_.run_many(
+        f"INSERT INTO {COMPARED} (run_id, place, compared) VALUES (:run_id, :place, :compared)",
+        ({"run_id": run_id, "place": i, "compared": block} for i, block in enumerate(compared_blocks(verdict))),
+    )
+
+
+def compared_of(open_: Statements, run_id: str) -> list[bytes]:
+    """Return the `compared_blocks` of a run."""
+    rows = open_.rows(f"SELECT compared FROM {COMPARED} WHERE run_id = :id ORDER BY place", {"id": run_id})
+    return [bytes(row[0]) for row in rows]
+
+
+class StoredRun(NamedTuple):
+    """One line of the list of runs.
+
+    ``started`` is ISO 8601 in UTC; ``complete`` whether every case of the suite ran; ``failed`` how many cases
+    failed or errored; ``aggregate`` the stored aggregate, four decimals; ``origin`` is ``replayed RUN`` or
+    ``resumed RUN`` where answers came from an earlier run.
+    """
+
+    run_id: str
+    started: str
+    suite: str
+    variant: str
+    path: str
+    git_commit: str
+    seconds: float
+    complete: bool
+    outcome: str
+    cases: int
+    failed: int
+    aggregate: Mapping[str, Any] = MappingProxyType({})
+    origin: str = ""
+
+    @property
+    def title(self) -> str:
+        """``billing`` or ``billing[bm25]``."""
+        return f"{self.suite}[{self.variant}]" if self.variant else self.suite
+
+
+def listed(row: Row) -> StoredRun:
+    """Return what one row of `LISTED` columns says."""
+    said = dict(zip(LISTED, row, strict=True))
+    said["complete"], said["aggregate"] = bool(said["complete"]), json.loads(said.pop("aggregate_json"))
+    return StoredRun(**said)
+
+
+def prune_runs(open_: Statements, suite: str, variant: str, keep: int) -> int:
+    """Keep the latest *keep* runs of one suite and configuration; return how many went."""
+    rows = open_.rows(
+        "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant ORDER BY run_id DESC",
+        {"suite": suite, "variant": variant},
+    )
+    gone = [row[0] for row in rows[keep:]]
+    delete_runs(open_, gone)
+    return len(gone)
+
+
+def prune_recordings(open_: Statements, suite: str, variant: str, keep: int) -> None:
+    """Keep the recordings of the latest *keep* runs that have any."""
+    of = "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant"
+    params = {"suite": suite, "variant": variant}
+    any_of = f"EXISTS (SELECT 1 FROM {RECORDINGS} AS r WHERE r.run_id = eval_runs.run_id)"
+    rows = open_.rows(f"{of} AND {any_of} ORDER BY run_id DESC", params)
+    _delete(open_, (RECORDINGS,), [row[0] for row in rows[keep:]])
+
+
+def delete_runs(open_: Statements, run_ids: list[str]) -> None:
+    """Delete runs and all that belongs to them."""
+    _delete(open_, (RECORDINGS, COMPARED, "eval_query_results", "eval_runs"), run_ids)
+
+
+def _delete(open_: Statements, tables: Iterable[str], run_ids: Iterable[str]) -> None:
+    for table in tables:
+        open_.run_many(f"DELETE FROM {table} WHERE run_id = :id", [{"id": run_id} for run_id in run_ids])
