@@ -1,4 +1,4 @@
-"""One call: queued, running, then done, cancelled or lost; and what it gave.
+"""One call: queued, running, over; and what it gave.
 
 A call that runs beside its owner (in a thread or task of ours) runs in a copy of the owner's context, so that
 context variables set by fixtures are seen, and keeps what it prints and logs until the owner takes it.
@@ -8,27 +8,23 @@ from __future__ import annotations
 
 import contextvars
 import inspect
-import logging
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import AueporaError, CallTimeoutError
-from .latch import Latch
+from .capture import CallOutput
 
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
 
-__all__ = [
-    "Call",
-    "CallResult",
-    "attempt_here",
-    "capturing_call",
-    "close_unawaited",
-    "without_this_frame",
-]
+__all__ = ["Call", "CallResult", "Fn", "running_trio"]
+
+Fn = Callable[[], Any]
+Passing = tuple[type[BaseException], ...]
 
 
 @dataclass(eq=False, repr=False)
@@ -56,135 +52,215 @@ class CallResult:
     timed_out: bool = False
 
 
-_CAPTURING: contextvars.ContextVar[Call | None] = contextvars.ContextVar("auepora_capturing_call", default=None)
-
-
-def capturing_call() -> Call | None:
-    """Return the running call if it keeps its output, or None where output goes straight through."""
-    call = _CAPTURING.get()
-    return None if call is None or call.is_over else call
-
-
-State = Literal["queued", "running", "done", "cancelled", "lost"]
-
-
 class Call:
-    """One call and its state.  The runner moves it on; anybody may `cancel` or `lose` it; one of them wins."""
+    """One call and its state: one thread at a time runs it; anybody may end it, and the first to do so wins.
 
-    __slots__ = (
-        "_lock",
-        "began",
-        "context",
-        "finished",
-        "fn",
-        "in_loop",
-        "last_record",
-        "on_finish",
-        "output",
-        "records",
-        "result",
-        "retry",
-        "spent",
-        "state",
-        "taken",
-        "timeout",
-    )
+    Attributes:
+        timeout: seconds an attempt may take; None for no limit.
+        state: "queued", "running" or "over".
+        lost: it was given up while it ran; what it prints from then on is nobody's.
+        late: an attempt exceeded the limit.
+        given: what an attempt gave to be awaited, while the call is queued for a loop.
+        on_finish: called once it is over, in whichever thread ends it.
+    """
 
     def __init__(
-        self,
-        fn: Callable[[], Any],
-        timeout: float | None = None,
-        retry: RetryPolicy | None = None,
-        concurrency: int = 1,
+        self, fn: Fn, timeout: float | None = None, retry: RetryPolicy | None = None, concurrency: int = 1
     ) -> None:
-        self.fn = fn
         self.timeout = timeout
         self.retry = retry
         self.result = CallResult(concurrency=concurrency, counted=retry is not None)
-        self.state: State = "queued"
-        self.began: float | None = None  # when the running attempt began; None between attempts
-        self.in_loop = False
-        self.spent = 0.0  # by the running attempt before it entered the loop
-        self.taken = False
-        self.finished = Latch()
+        self.state: Literal["queued", "running", "over"] = "queued"
+        self.lost = self.late = False
+        self.given: Any = None
         self.on_finish: Callable[[], None] | None = None
-        self.output: list[tuple[str, str]] = []  # stdout or stderr, and the text
-        self.records: list[logging.LogRecord] = []
-        self.last_record: logging.LogRecord | None = None
+        self.output = CallOutput()
+        self.fn = fn
+        self._began: float | None = None  # when the running attempt began; None between attempts
+        self._spent = 0.0  # seconds of the last attempt
         self._lock = threading.Lock()
+        self._gate = threading.Lock()  # no Event: an interrupt inside Event.set leaves its inner lock taken for ever
+        self._gate.acquire()
 
     def detach(self) -> None:
         """Make ready to run beside the owner: in a context of its own, which keeps what is printed and logged."""
         self.context = contextvars.copy_context()
-        self.context.run(_CAPTURING.set, self)
+        self.context.run(self.output.enter)
 
-    @property
-    def is_over(self) -> bool:
-        """Whether output made in its context is nobody's any more.  A lost call keeps swallowing its own."""
-        return self.taken and self.state != "lost"
-
-    def keep(self, stream: str, text: str) -> None:
-        """Take in what the call printed."""
-        if self.state != "lost":
-            self.output.append((stream, text))
-
-    def keep_record(self, record: logging.LogRecord) -> None:
-        """Take in what the call logged."""
-        if self.state != "lost":
-            self.records.append(record)
-
-    # -- moved on by whoever runs it
+    # -- by whoever runs it
 
     def claim(self) -> bool:
-        """Start running, unless it was cancelled."""
+        """Start running, unless it runs already or is over."""
         with self._lock:
             if self.state != "queued":
                 return False
             self.state = "running"
             return True
 
-    def begin(self) -> None:
-        """Start an attempt."""
+    def run(self, passing: Passing = ()) -> Any:
+        """Run it in this thread: to its end, or until an attempt gives something to await, which is returned.
+
+        Exceptions that are *passing* are the owner's, and raised.
+        """
+        while True:
+            value, error = self.attempt(passing)
+            if inspect.isawaitable(value):
+                return value
+            pause = self.settle(value, error)
+            if pause is None or self.wait(pause):
+                return None
+
+    async def arun(self) -> None:
+        """Run it to its end in the owner's task; under trio a time limit holds for what is awaited.
+
+        Raises:
+            KeyboardInterrupt, CancelledError: they are the owner's.
+        """
+        self.claim()
+        if (trio := running_trio()) is not None:
+            cancelled, sleep = trio.Cancelled, trio.sleep
+        else:
+            import asyncio
+
+            cancelled, sleep = asyncio.CancelledError, asyncio.sleep
+        while True:
+            value, error = self.attempt((KeyboardInterrupt,))
+            if inspect.isawaitable(value):
+                if trio is None or self.timeout is None:
+                    value, error = await self.outcome(value, (KeyboardInterrupt, cancelled))
+                else:
+                    with trio.move_on_after(max(self.timeout - self._spent, 0.0)) as scope:
+                        value, error = await self.outcome(value, (KeyboardInterrupt, cancelled))
+                    if scope.cancelled_caught:
+                        self.late, self.result.seconds = True, self._spent
+            pause = self.settle(value, error)
+            if pause is None:
+                return
+            await sleep(pause)
+
+    def attempt(self, passing: Passing = ()) -> tuple[Any, BaseException | None]:
+        """Call the function in this thread; return its value or exception."""
         self.result.attempts += 1
-        self.began = perf_counter()
+        self._began = perf_counter()
+        try:
+            return self.fn(), None
+        except passing:
+            raise
+        except BaseException as exc:
+            return None, _without_this_frame(exc)
+        finally:
+            self._stop_clock()
 
-    def enter_loop(self) -> bool:
-        """Hand the attempt from a thread to a loop, unless the call was given up."""
-        with self._lock:
-            self.in_loop = self.state == "running"
-            self.spent = perf_counter() - self.began if self.began is not None else 0.0
-            return self.in_loop
+    async def outcome(self, awaitable: Awaitable[Any], passing: Passing = ()) -> tuple[Any, BaseException | None]:
+        """Await what an attempt gave; the way here was not the call's time."""
+        self._began = perf_counter() - self._spent
+        try:
+            return await awaitable, None
+        except passing:
+            raise
+        except BaseException as exc:
+            return None, _without_this_frame(exc)
+        finally:
+            self._stop_clock()
 
-    def arrive(self) -> bool:
-        """Go on in the loop; the way there is not the call's time.  False if it was given up on the way."""
-        with self._lock:
-            if self.state == "running":
-                self.began = perf_counter() - self.spent
-            return self.state == "running"
-
-    def settle(
-        self, value: Any, error: BaseException | None, *, ended: float | None = None, late: bool = False
-    ) -> float | None:
+    def settle(self, value: Any, error: BaseException | None) -> float | None:
         """Book the end of an attempt.
 
         Returns:
             Seconds to wait before the next attempt; None when there is none.
         """
-        ended = perf_counter() if ended is None else ended
-        with self._lock:
-            if self.state != "running" or self.began is None:
-                return None
-            seconds, self.began = ended - self.began, None
-            self.result.seconds = seconds
-            if late or (self.timeout is not None and seconds > self.timeout):
-                self._too_late()
-            elif error is not None and (pause := self._pause(error)) is not None:
-                return pause
-            else:
-                self.result.value, self.result.error = value, error
-            self.state = "done"
-        self._finish()
+        if self.state == "over":
+            return None
+        if not self.late:
+            self.result.seconds = self._spent
+        if self.late or (self.timeout is not None and self._spent > self.timeout):
+            self.late = True
+            self._end(None, self._too_late())
+        elif error is not None and (pause := self._pause(error)) is not None:
+            return pause
+        else:
+            self._end(value, error)
         return None
+
+    def hand_over(self, awaitable: Any) -> None:
+        """Queue it for a loop that awaits what an attempt gave."""
+        with self._lock:
+            if self.state != "over":
+                self.given, self.state = awaitable, "queued"
+                return
+        _close_unawaited(awaitable)
+
+    # -- by anybody
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until it is over; return whether it is."""
+        if self._gate.acquire(timeout=max(0.0, seconds)):
+            self._gate.release()  # for the next one who waits
+            return True
+        return False
+
+    def left(self) -> float | None:
+        """Return the seconds that the running attempt still has, the next one's between two; None without a limit."""
+        began, timeout = self._began, self.timeout
+        return timeout if timeout is None or began is None else began + timeout - perf_counter()
+
+    def is_overdue(self, by: float = 0.0) -> bool:
+        """Whether the running attempt has exceeded its limit by that many seconds."""
+        return self.state == "running" and (left := self.left()) is not None and left <= -by
+
+    def expire(self) -> bool:
+        """Call it late if it is: from now on it can only give a `CallTimeoutError`."""
+        with self._lock:
+            if self.late or not self.is_overdue():
+                return False
+            self.late = self.lost = True
+            self.output.mute()
+            if self._began is not None:
+                self.result.seconds = perf_counter() - self._began
+            return True
+
+    def take_back(self) -> bool:
+        """End it if it is queued."""
+        return self._end(None, _given_up(), queued_only=True)
+
+    def lose(self, error: BaseException | None = None) -> bool:
+        """Give it up though it runs, for *error*, or because it is late, or because nobody will ask for it."""
+        return self._end(None, self._too_late() if self.late else error or _given_up(), lost=True)
+
+    def take(self, timeout: float | None) -> CallResult:
+        """Return the result to its owner, and print and log here what the call did.
+
+        The owner's time limit holds, though the call may have been started early under another.
+        """
+        result = self.result
+        if timeout is not None and result.seconds > timeout and not result.timed_out:
+            self.timeout = timeout
+            result.value, result.error, result.timed_out = None, self._too_late(), True
+        try:
+            self.output.hand_over()
+        except Exception as exc:  # a handler complains of a faulty log call, as pytest's does: there it ends the call
+            if result.error is None:
+                result.value, result.error = None, exc
+        return result
+
+    def _end(self, value: Any, error: BaseException | None, *, lost: bool = False, queued_only: bool = False) -> bool:
+        with self._lock:
+            if self.state == "over" or (queued_only and self.state != "queued"):
+                return False
+            if lost:
+                self.lost = True
+                self.output.mute()
+            self.result.value, self.result.error, self.result.timed_out = value, error, self.late
+            self.state, given, self.given = "over", self.given, None
+        _close_unawaited(given)
+        self._gate.release()
+        if self.on_finish is not None:
+            self.on_finish()
+        return True
+
+    def _stop_clock(self) -> None:
+        if self._began is not None:
+            self._spent, self._began = perf_counter() - self._began, None
 
     def _pause(self, error: BaseException) -> float | None:
         pause = self.retry.pause(error, self.result.attempts) if self.retry else None
@@ -194,90 +270,31 @@ class Call:
             self.result.retry_reasons.append(reason_of(error))
         return pause
 
-    def _too_late(self) -> None:
-        self.result.timed_out = True
-        self.result.error = CallTimeoutError(f"no answer within {self.timeout:g} s")
-
-    def _finish(self) -> None:
-        self.finished.set()
-        if self.on_finish is not None:
-            self.on_finish()
-
-    # -- by anybody
-
-    def cancel(self) -> bool:
-        """Take it back while it is queued."""
-        with self._lock:
-            if self.state != "queued":
-                return False
-            self.state = "cancelled"
-        self._finish()
-        return True
-
-    def limit(self, timeout: float | None) -> None:
-        """Take the owner's own time limit; what was answered too late for it is too late."""
-        with self._lock:
-            self.timeout = timeout
-            if self.state == "done" and timeout is not None and self.result.seconds > timeout:
-                self.result.value = None
-                self._too_late()
-
-    def left(self) -> float | None:
-        """Return the seconds the running attempt still has, negative when overdue; None if there is no limit."""
-        began, timeout = self.began, self.timeout
-        return None if began is None or timeout is None else began + timeout - perf_counter()
-
-    def expire(self, allowance: float = 0.0) -> bool:
-        """Give it up if the running attempt is overdue; a loop's own timer gets *allowance* seconds to act first."""
-        with self._lock:
-            left = self.left()
-            if self.state != "running" or left is None or left + (allowance if self.in_loop else 0.0) > 0:
-                return False
-            self.state = "lost"
-            self.result.seconds = self.timeout - left if self.timeout is not None else 0.0
-            self._too_late()
-        self._finish()
-        return True
-
-    def lose(self, error: BaseException | None = None) -> bool:
-        """Give it up although it is running, for *error* or because nobody will ask for its answer."""
-        with self._lock:
-            if self.state != "running":
-                return False
-            self.state = "lost"
-            self.result.error = error or AueporaError("the call was given up before its answer was asked for")
-        self._finish()
-        return True
-
-    def take(self) -> CallResult:
-        """Return the result to its owner; output made later is not the call's any more."""
-        self.taken = True
-        return self.result
+    def _too_late(self) -> CallTimeoutError:
+        return CallTimeoutError(f"no answer within {self.timeout:g} s")
 
 
-def attempt_here(call: Call, *, carry_interrupts: bool) -> tuple[Any, BaseException | None, bool]:
-    """Make one attempt in this thread.
-
-    Returns:
-        The value, the exception, and whether the value is an awaitable that somebody has to await.
-        ``KeyboardInterrupt`` is raised unless *carry_interrupts*: in the main thread it is the user's.
-    """
-    call.begin()
+def running_trio() -> Any | None:
+    """Return trio where the current task is one of its own, None in a loop of asyncio."""
+    if (trio := sys.modules.get("trio")) is None:
+        return None
     try:
-        value = call.fn()
-        return value, None, inspect.isawaitable(value)
-    except BaseException as exc:
-        if isinstance(exc, KeyboardInterrupt) and not carry_interrupts:
-            raise
-        return None, without_this_frame(exc), False
+        trio.lowlevel.current_task()
+    except RuntimeError:
+        return None
+    return trio
 
 
-def without_this_frame(exc: BaseException) -> BaseException:
-    """Return *exc* with its traceback starting in the caller's code."""
+def _given_up() -> AueporaError:
+    return AueporaError("the call was given up before its answer was asked for")
+
+
+def _without_this_frame(exc: BaseException) -> BaseException:
+    """Return *exc* with its traceback starting in the user's code."""
     return exc.with_traceback(exc.__traceback__.tb_next if exc.__traceback__ else None)
 
 
-def close_unawaited(awaitable: Any) -> None:
+def _close_unawaited(awaitable: Any) -> None:
     """Close a coroutine that nobody will await, which Python would otherwise warn about."""
     if inspect.iscoroutine(awaitable) and inspect.getcoroutinestate(awaitable) == inspect.CORO_CREATED:
         awaitable.close()

@@ -6,33 +6,34 @@ A `Caller` is asked for one call after the other, and told which ones are coming
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from .beside import Beside
-from .call import Call, CallResult
-from .capture import handed_over
-from .here import acall_here, call_here, running_trio
-from .loop_lane import LoopLane
-from .schedule import Booking, Fn, Upcoming
+from ..errors import AueporaError
+from .call import Call, CallResult, Fn, running_trio
+from .schedule import Schedule, Upcoming
 
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
+    from .executor import Executor
+    from .own_loop import OwnLoop
 
 __all__ = ["Caller"]
 
+_POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
 _START = 0.003  # seconds for threads to begin, each of which needs the interpreter: what comes later can wait
+_STRANDED = "its event loop was left behind, blocked by another call (one that waits without awaiting)"
 
 
 class Caller:
     """Makes calls, early where it may.
 
     With a concurrency of 1 and no time limit a call runs in its owner's own thread (or task), as if nobody stood
-    between; a call with nothing to overlap does so as well.  Otherwise it runs in a daemon thread, or, if its
-    function returns an awaitable, in one event loop that lives in a thread of its own.  ``acall`` stays in the
-    loop it is called in.
+    between; a call with nothing to overlap does so as well.  Otherwise it runs in a daemon thread, and what it gives
+    to await in one event loop that lives in a thread of its own.  ``acall`` stays in the loop it is called in.
 
     A call that exceeds its time limit gives a `CallTimeoutError`: a coroutine is cancelled, a thread is left
     behind and replaced.  The limit counts from the start of each attempt; running into it is final.
@@ -41,19 +42,15 @@ class Caller:
 
     Args:
         concurrency: how many calls may run at once.
-        processes: in how many processes such calls are made at once, this one among them: the system has to serve them
-            all, and ``concurrency`` of a result counts them all.
+        processes: how many processes make such calls at once; ``concurrency`` of a result counts those of all.
         lookahead: how many calls may be started before they are asked for; 8 x concurrency by default, for uneven
             latencies, and always 0 when the concurrency is 1.
         timeout: seconds an attempt may take; None for no limit.
         retry: which exceptions to answer with another attempt.
         grace: seconds that running calls are given to end when they are cancelled.
-        coroutines: whether every function is an ``async def``: what runs beside its owner is then called in the loop
-            itself, and no thread stands between.
-        blocks: whether a function may block instead of giving an awaitable: `acall` then calls it in a thread, unless
-            it runs alone and without a limit.
-        meanwhile: called once: in the owner's thread, where that would just wait for the first answer from elsewhere;
-            by `acall`, whose loop stands still over it, before the first call.
+        coroutines: whether every function is an ``async def``, which is called in the loop and needs no thread.
+        blocks: whether a function may block: `acall` then calls it in a thread, unless it runs alone without a limit.
+        preload: called once: while the owner's thread waits for the first answer; by `acall` before the first call.
 
     Raises:
         ValueError: a number out of range.
@@ -70,36 +67,28 @@ class Caller:
         grace: float = 1.0,
         coroutines: bool = False,
         blocks: bool = False,
-        meanwhile: Callable[[], Any] | None = None,
+        preload: Callable[[], Any] | None = None,
     ) -> None:
-        if concurrency < 1:
-            raise ValueError(f"concurrency must be at least 1, not {concurrency}")
-        if processes < 1:
-            raise ValueError(f"processes must be at least 1, not {processes}")
-        if lookahead is not None and lookahead < 0:
-            raise ValueError(f"lookahead must not be negative: {lookahead}")
-        if not grace >= 0:
-            raise ValueError(f"grace must not be negative: {grace}")
-        self.concurrency = concurrency
-        self.processes = processes
+        numbers = {"concurrency": (concurrency, 1), "processes": (processes, 1), "grace": (grace, 0)}
+        for name, (number, least) in {**numbers, "lookahead": (lookahead or 0, 0)}.items():
+            if not number >= least:
+                raise ValueError(f"{name} must be at least {least}, not {number}")
+        self.concurrency, self.processes = concurrency, processes
         self.lookahead = 0 if concurrency == 1 else 8 * concurrency if lookahead is None else lookahead
         self.timeout = _checked(timeout)
-        self.retry = retry
-        self.grace = grace
-        self.coroutines = coroutines
-        self.blocks = blocks
-        self._meanwhile = meanwhile
-        self._booking = Booking(concurrency, self.lookahead, self.timeout, retry, processes)
-        self._ahead: dict[Hashable, Call] = {}
-        self._beside = Beside(concurrency, grace, coroutines=coroutines)
-        self._lane: LoopLane | None = None
-        self._started = 0
+        self.retry, self.grace = retry, grace
+        self.coroutines, self.blocks = coroutines, blocks
+        self._preload = preload
+        self._schedule = Schedule(concurrency, self.lookahead, self.timeout, retry, processes)
+        self._executor: Executor | None = None
+        self._own: OwnLoop | None = None  # the executor, where its loop is ours
+        self._started = 0  # in the owner's thread, and by executors before
         self._loops_change = False
 
     @property
     def started(self) -> int:
         """How many calls were started so far; those that were taken back while queued do not count."""
-        return self._started + self._beside.started + (self._lane.started if self._lane is not None else 0)
+        return self._started + (self._executor.started if self._executor is not None else 0)
 
     def call(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None) -> CallResult:
         """Return what *fn* gives: a value, or what an awaitable that it returns gives.
@@ -114,27 +103,30 @@ class Caller:
 
         Raises:
             KeyboardInterrupt: in the owner's thread.  Whatever *fn* raises is in the result.
+            RuntimeError: the system has no thread for the event loop.
         """
         limit = self.timeout if timeout is None else _checked(timeout)
-        upcoming, alone = self._alone(key, self._ahead, upcoming, limit)
-        if alone:
-            return call_here(self._own_call(fn), self._beside.finish)
+        upcoming, alone = self._alone(key, upcoming, limit)
         call: Call | None = None
         try:
-            call = self._booking.book(self._beside.lane, self._ahead, (key, fn, limit), upcoming)
-            if self._meanwhile is not None and not call.finished.wait(_START):
-                self._use_time()
-            self._beside.wait(call)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:  # somebody ends the waiting, as pytest-timeout does: the place of the call is wanted
-            if call is None:  # ended while calls are being submitted: which of them were is not certain
-                self.drop()
+            if alone:
+                call = self._schedule.alone(fn)
+                self._started += 1
+                if (awaitable := call.run((KeyboardInterrupt,))) is None:
+                    return call.take(limit)
+                call.detach()
+                call.hand_over(awaitable)
+                self._beside().expect(call)
             else:
-                self._beside.forget([self._ahead.pop(key, call)])
+                call = self._schedule.book(self._beside(), key, fn, limit, upcoming)
+                if self._preload is not None and not call.wait(_START):
+                    self._use_time()
+            self._wait(call)
+        except BaseException:  # Ctrl-C, or somebody ends the waiting, as pytest-timeout does: the place is wanted
+            self._let_go(key, call)
             raise
-        self._ahead.pop(key, None)
-        return handed_over(call)
+        self._schedule.ahead.pop(key, None)
+        return call.take(limit)
 
     async def acall(
         self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None
@@ -146,22 +138,21 @@ class Caller:
         """
         limit = self.timeout if timeout is None else _checked(timeout)
         if (self.concurrency == 1 and limit is None) or running_trio() is not None:
-            return await acall_here(self._own_call(fn, limit))
+            return await self._call_here(fn, limit)
         self._use_time()
-        lane = self._lane_here()
-        upcoming, alone = self._alone(key, lane.ahead, () if self._loops_change else upcoming, limit)
+        executor = self._here()
+        upcoming, alone = self._alone(key, () if self._loops_change else upcoming, limit)
         if alone:
-            return await acall_here(self._own_call(fn))
+            return await self._call_here(fn, limit)
+        call: Call | None = None
         try:
-            call = self._booking.book(lane, lane.ahead, (key, fn, limit), upcoming)
-        except BaseException:  # as in `call`
-            lane.drop()
+            call = self._schedule.book(executor, key, fn, limit, upcoming)
+            await executor.arrival(call)
+        except BaseException:
+            self._let_go(key, call)
             raise
-        try:
-            await lane.wait(call)
-        finally:
-            lane.ahead.pop(key, None)
-        return handed_over(call)
+        self._schedule.ahead.pop(key, None)
+        return call.take(limit)
 
     def map(self, fns: Iterable[Fn], timeouts: Iterable[float | None] = repeat(None)) -> Iterator[CallResult]:
         """Yield the result of each of *fns*, in order, in constant memory: *fns* is read as results are taken.
@@ -173,43 +164,44 @@ class Caller:
             for fn, limit in calls:
                 yield self.call(object(), fn, timeout=limit)
             return
-        window: deque[object] = deque()
+        window: deque[tuple[object, Call]] = deque()
+
+        def take() -> CallResult:
+            key, call = window[0]
+            self._wait(call)
+            window.popleft()
+            return self._schedule.ahead.pop(key).take(call.timeout)
+
         try:
             for fn, limit in calls:
-                window.append(key := object())
-                own = self.timeout if limit is None else _checked(limit)
-                self._booking.submit(self._beside.lane, self._ahead, key, fn, own)
+                key, own = object(), self.timeout if limit is None else _checked(limit)
+                window.append((key, self._schedule.make(key, fn, own)))
+                self._beside().submit([window[-1][1]])
                 if len(window) > self.lookahead:
-                    yield self._take(window)
+                    yield take()
             while window:
-                yield self._take(window)
+                yield take()
         finally:
-            self.forget(set(window).__contains__)
+            self.forget({key for key, _ in window}.__contains__)
 
     def forget(self, is_mine: Callable[[Hashable], bool]) -> None:
         """Give up those calls that were started early whose key *is_mine*: nobody will ask for them."""
-        self._beside.forget([self._ahead.pop(key) for key in [*self._ahead] if is_mine(key)])
-        if self._lane is not None:
-            self._lane.cancel([self._lane.ahead.pop(key) for key in [*self._lane.ahead] if is_mine(key)])
+        ahead = self._schedule.ahead
+        self._give_up([ahead.pop(key) for key in [*ahead] if is_mine(key)])
 
     def drop(self) -> None:
         """Forget what was started early, because what it would use is about to go.
 
         Queued calls are taken back, coroutines cancelled, threads given a moment and then left behind.
         """
-        calls = list(self._ahead.values())
-        self._ahead.clear()
-        self._beside.forget(calls)
-        if self._lane is not None:
-            self._lane.drop()
+        self.forget(lambda _: True)
 
     def close(self) -> None:
         """Drop everything, end the threads and the loop.  A later call starts afresh."""
         self.drop()
-        if self._lane is not None:
-            self._started += self._lane.started
-            self._lane = None
-        self._beside.close()
+        self._started, self._executor, self._own, executor = self.started, None, None, self._executor
+        if executor is not None:
+            executor.close()
 
     def __enter__(self) -> Caller:
         return self
@@ -217,45 +209,90 @@ class Caller:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # -- starting
+    # -- where calls run
 
-    def _lane_here(self) -> LoopLane:
+    def _beside(self) -> OwnLoop:
+        if self._own is None:
+            from .own_loop import OwnLoop
+
+            own = OwnLoop(self.concurrency, self.grace, blocks=not self.coroutines)
+            if self._executor is not None:
+                self.close()
+            self._own = self._executor = own
+        return self._own
+
+    def _here(self) -> Executor:
         import asyncio
 
-        if self._lane is None or self._lane.loop is not asyncio.get_running_loop():
-            if self._lane is not None:
-                self._started += self._lane.started
-                self._loops_change |= bool(self._lane.ahead)
-                self._lane.drop()
-            self._lane = LoopLane(self.concurrency, self.grace, blocks=self.blocks)
-        return self._lane
+        from .executor import Executor
 
-    def _alone(
-        self, key: Hashable, ahead: dict[Hashable, Call], upcoming: Upcoming, limit: float | None
-    ) -> tuple[Upcoming, bool]:
+        loop = asyncio.get_running_loop()
+        if self._executor is None or self._executor.loop is not loop:
+            self._loops_change |= bool(self._schedule.ahead)
+            self.close()
+            self._executor = Executor(loop, self.concurrency, self.grace, blocks=self.blocks)
+        return self._executor
+
+    def _alone(self, key: Hashable, upcoming: Upcoming, limit: float | None) -> tuple[Upcoming, bool]:
         """Whether the call needs neither a limit nor company; *upcoming* may have been looked at."""
-        if limit is not None or key in ahead:
+        if limit is not None or key in self._schedule.ahead:
             return upcoming, False
-        rest = iter(upcoming) if self.lookahead else iter(())
-        first = next(rest, None)
-        return (chain([first], rest), False) if first is not None else ((), True)
+        rest = iter(upcoming if self.lookahead else ())
+        return (chain([first], rest), False) if (first := next(rest, None)) is not None else ((), True)
+
+    async def _call_here(self, fn: Fn, limit: float | None) -> CallResult:
+        self._started += 1
+        await (call := self._schedule.alone(fn, limit)).arun()
+        return call.take(limit)
+
+    def _use_time(self) -> None:
+        if (preload := self._preload) is not None:
+            self._preload = None
+            preload()
 
     # -- waiting and giving up
 
-    def _use_time(self) -> None:
-        meanwhile, self._meanwhile = self._meanwhile, None
-        if meanwhile is not None:
-            meanwhile()
+    def _wait(self, call: Call) -> None:
+        patience = 2 * self.grace + _POLL  # the loop's own timers act first
+        while not call.wait(_POLL):
+            own = self._beside()
+            if call.state == "queued":
+                own.expect(call)  # a thread may have left it for a loop that was left behind
+            if own.is_stuck(patience):
+                self._leave(own)
+            elif call.is_overdue(patience):  # in a loop that was left behind before
+                call.expire()
+                call.lose()
 
-    def _take(self, window: deque[object]) -> CallResult:
-        call = self._ahead[window[0]]
-        self._beside.wait(call)
-        del self._ahead[window.popleft()]
-        return handed_over(call)
+    def _leave(self, own: OwnLoop) -> None:
+        """Leave the loop, which is blocked, behind: what it has not begun goes to the next."""
+        self._started, self._own, self._executor = self.started, None, None
+        for call in own.leave():
+            call.expire()
+            if call.late or call.timeout is None:
+                call.lose(AueporaError(_STRANDED))
+        self._beside().submit([call for call in self._schedule.ahead.values() if call.state == "queued"])
 
-    def _own_call(self, fn: Fn, limit: float | None = None) -> Call:
-        self._started += 1
-        return Call(fn, limit, self.retry, self.processes)
+    def _let_go(self, key: Hashable, call: Call | None) -> None:
+        if call is None:  # ended while calls are submitted: which of them were is not certain
+            self.drop()
+        else:
+            self._schedule.ahead.pop(key, None)
+            self._give_up([call])
+
+    def _give_up(self, calls: list[Call]) -> None:
+        """Take back what is queued, cancel the rest, give our own a moment, and then leave it behind."""
+        running = [call for call in calls if not call.take_back() and call.state == "running"]
+        executor = self._executor
+        if executor is not None and running:
+            executor.cancel(running)
+        end = time.monotonic() + self.grace
+        for call in running:
+            call.retry = None
+            if executor is None or executor is not self._own or not call.wait(end - time.monotonic()):
+                call.lose()
+                if executor is not None:
+                    executor.abandon(call)
 
 
 def _checked(timeout: float | None) -> float | None:

@@ -7,17 +7,72 @@ without copying its context, and output that does not go through ``sys.stdout``,
 
 from __future__ import annotations
 
+import contextvars
 import copy
 import logging
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
-from .call import Call, CallResult, capturing_call
-
-__all__ = ["OutputSplitter", "handed_over", "keep_with_call"]
+__all__ = ["CallOutput", "OutputSplitter", "keep_with_call"]
 
 _STREAMS = ("stdout", "stderr")
+
+
+class CallOutput:
+    """What one call prints and logs: kept until its owner takes it, then passed through; dropped once it is muted."""
+
+    def __init__(self) -> None:
+        self._mode: Literal["keep", "pass", "drop"] = "keep"
+        self._texts: list[tuple[str, str]] = []  # stdout or stderr, and the text
+        self._records: list[logging.LogRecord] = []
+        self._last: logging.LogRecord | None = None
+
+    def enter(self) -> None:
+        """Be the output of what runs in the current context."""
+        _CURRENT.set(self)
+
+    def mute(self) -> None:
+        """Drop what comes from now on: the call was given up."""
+        self._mode = "drop"
+
+    def keep(self, stream: str, text: str) -> None:
+        """Take in what the call printed."""
+        if self._mode == "keep":
+            self._texts.append((stream, text))
+
+    def keep_record(self, record: logging.LogRecord) -> None:
+        """Take in what the call logged; several handlers see one record."""
+        if self._mode == "keep" and record is not self._last:
+            self._last = record
+            self._records.append(_frozen(record))
+
+    def hand_over(self) -> None:
+        """Print and log here what was kept; what comes later passes through.
+
+        Raises:
+            Exception: what a log handler raises for a faulty record.
+        """
+        if self._mode == "keep":
+            self._mode = "pass"
+        texts, self._texts, records, self._records = self._texts, [], self._records, []
+        for name, text in texts:
+            if (stream := getattr(sys, name)) is not None:
+                stream.write(text)
+        handlers = [handler for handler in logging.root.handlers if keep_with_call in handler.filters]
+        for record in records:
+            for handler in handlers:
+                if record.levelno >= handler.level:
+                    handler.handle(record)
+
+    @classmethod
+    def current(cls) -> CallOutput | None:
+        """Return the running call's; None where output goes straight through."""
+        output = _CURRENT.get()
+        return None if output is None or output._mode == "pass" else output
+
+
+_CURRENT: contextvars.ContextVar[CallOutput | None] = contextvars.ContextVar("auepora_call_output", default=None)
 
 
 class OutputSplitter:
@@ -32,7 +87,6 @@ class OutputSplitter:
         self._shadowed: list[Any] = []
         self._replaced: list[tuple[str, Any, Any]] = []
         self._handlers: list[logging.Handler] = []
-        self._seen: tuple[Any, Any] = None, None
 
     def install(self) -> None:
         """Take in the current streams and root handlers."""
@@ -40,13 +94,10 @@ class OutputSplitter:
             if keep_with_call not in handler.filters:
                 handler.addFilter(keep_with_call)
                 self._handlers.append(handler)
-        if sys.stdout is self._seen[0] and sys.stderr is self._seen[1]:
-            return  # as in most phases: they were taken in, and stay so
         for name in _STREAMS:
             stream = getattr(sys, name)
             if stream is not None and not isinstance(stream, _Proxy) and "write" not in getattr(stream, "__dict__", ()):
                 self._take_in(name, stream)
-        self._seen = sys.stdout, sys.stderr
 
     def uninstall(self) -> None:
         """Leave everything as it was found."""
@@ -77,17 +128,6 @@ class OutputSplitter:
             self._shadowed.append(stream)
 
 
-def _splitting(name: str, write: Callable[[str], int]) -> Callable[[str], int]:
-    def write_or_keep(text: str) -> int:
-        call = capturing_call()
-        if call is None:
-            return write(text)
-        call.keep(name, text)
-        return len(text)
-
-    return write_or_keep
-
-
 class _Proxy:
     """Stands in for a stream whose ``write`` cannot be shadowed."""
 
@@ -103,14 +143,23 @@ class _Proxy:
         return getattr(self._stream, name)
 
 
+def _splitting(name: str, write: Callable[[str], int]) -> Callable[[str], int]:
+    def write_or_keep(text: str) -> int:
+        output = CallOutput.current()
+        if output is None:
+            return write(text)
+        output.keep(name, text)
+        return len(text)
+
+    return write_or_keep
+
+
 def keep_with_call(record: logging.LogRecord) -> bool:
     """Filter for log handlers: keep a record made inside an early call with that call."""
-    call = capturing_call()
-    if call is None:
+    output = CallOutput.current()
+    if output is None:
         return True
-    if record is not call.last_record:  # several handlers see one record
-        call.last_record = record
-        call.keep_record(_frozen(record))
+    output.keep_record(record)
     return False
 
 
@@ -122,29 +171,3 @@ def _frozen(record: logging.LogRecord) -> logging.LogRecord:
     except Exception:  # a faulty log call: its handler shall complain, in the item that made it
         return record
     return frozen
-
-
-def handed_over(call: Call) -> CallResult:
-    """Hand *call* over to its owner: what it gave, and, here and now, what it printed and logged."""
-    result = call.take()
-    if call.output or call.records:
-        try:
-            _replay(call)
-        except Exception as exc:  # a handler complains of a faulty log call, as pytest's does: there it ends the call
-            if result.error is None:
-                result.value, result.error = None, exc
-    return result
-
-
-def _replay(call: Call) -> None:
-    output, call.output = call.output, []
-    records, call.records = call.records, []
-    for name, text in output:
-        stream = getattr(sys, name)
-        if stream is not None:
-            stream.write(text)
-    handlers = [h for h in logging.getLogger().handlers if keep_with_call in h.filters]
-    for record in records:
-        for handler in handlers:
-            if record.levelno >= handler.level:
-                handler.handle(record)

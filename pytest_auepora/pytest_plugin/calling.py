@@ -26,13 +26,13 @@ class Callers:
     Args:
         config: pytest's.
         options: what the user asks for.
-        meanwhile: called once, while the first of overlapping calls are awaited.
+        preload: called once, while the first of overlapping calls are awaited.
     """
 
-    def __init__(self, config: pytest.Config, options: Options, meanwhile: Callable[[], Any]) -> None:
+    def __init__(self, config: pytest.Config, options: Options, preload: Callable[[], Any]) -> None:
         self._config = config
         self._options = options
-        self._meanwhile = meanwhile
+        self._preload = preload
         self._processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self._callers: dict[tuple[bool, bool], Caller] = {}
         self._asking: tuple[pytest.Item, asyncio.Task[Any]] | None = None
@@ -50,7 +50,7 @@ class Callers:
                 retry=self._options.retry,
                 coroutines=system.is_coroutine,
                 blocks=not system.is_async,
-                meanwhile=self._meanwhile if concurrency > 1 else None,
+                preload=self._preload if concurrency > 1 else None,
             )
         return caller
 

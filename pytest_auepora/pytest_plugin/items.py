@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from ..adapters.systems import System
-from ..calls.call import CallResult
+from ..calls.call import CallResult, Fn
 from ..calls.capture import OutputSplitter
-from ..calls.schedule import Fn, Upcoming
+from ..calls.schedule import Upcoming
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
 from .compat import variant_of

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System, as_system
-from ..calls.call import CallResult
-from ..calls.schedule import Fn
+from ..calls.call import CallResult, Fn
 from ..errors import BaselineError
 from ..evaluation.asking import ask_case
 from ..evaluation.replay import Answering

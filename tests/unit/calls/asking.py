@@ -6,9 +6,8 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 
-from pytest_auepora.calls.call import CallResult
+from pytest_auepora.calls.call import CallResult, Fn
 from pytest_auepora.calls.caller import Caller
-from pytest_auepora.calls.schedule import Fn
 
 LONG = 20.0
 """Seconds after which a test has hung."""

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.calls.call import CallResult
+from pytest_auepora.calls.call import CallResult, Fn
 from pytest_auepora.calls.caller import Caller
-from pytest_auepora.calls.schedule import Fn
 from pytest_auepora.core.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from pytest_auepora.calls.call import Fn
 from pytest_auepora.calls.caller import Caller
-from pytest_auepora.calls.schedule import Fn
 
 from .asking import LONG, Alarm, Gauge, run_all
 
@@ -136,10 +136,10 @@ def test_asyncio_is_imported_when_it_is_needed() -> None:
     done = run_python("""
         import sys
         from pytest_auepora.calls.caller import Caller
-        with Caller(2, timeout=9) as caller:
-            caller.call(0, int, [(1, int)])
-            print("asyncio" in sys.modules, "concurrent.futures" in sys.modules)
-            async def late(): return 1
-            print(caller.call(2, late).value, "asyncio" in sys.modules)
+        with Caller(2) as caller:
+            caller.call(0, int)
+            print("asyncio" in sys.modules)
+            caller.call(1, int, [(2, int)])
+            print("asyncio" in sys.modules, "concurrent.futures.thread" in sys.modules)
     """)
-    assert (done.stdout, done.stderr) == ("False False\n1 True\n", "")
+    assert (done.stdout, done.stderr) == ("False\nTrue False\n", "")

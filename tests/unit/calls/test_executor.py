@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.calls.call import Call, CallResult
+from pytest_auepora.calls.call import Call, CallResult, Fn
 from pytest_auepora.calls.caller import Caller
-from pytest_auepora.calls.schedule import Fn
 from pytest_auepora.core.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError
 
@@ -183,15 +182,19 @@ def test_a_loop_may_cancel_a_call_before_its_first_step() -> None:
     ran: list[int] = []
 
     async def main() -> None:
+        owner = asyncio.current_task()
+
         async def never_started() -> None:
             ran.append(1)
 
-        caller = Caller(2, timeout=LONG)
-        await caller.acall(1, lambda: None, [(2, never_started)])
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
-            task.cancel()
-        await asyncio.sleep(0.01)
-        caller.close()
+        def cancel_it() -> None:
+            for task in asyncio.all_tasks() - {owner, asyncio.current_task()}:
+                task.cancel()
+
+        with Caller(2, timeout=LONG) as caller:
+            await caller.acall(1, cancel_it, [(2, never_started)])
+            await asyncio.sleep(0.01)
+            assert str((await caller.acall(2, never_started)).error).startswith("the call was given up")
 
     asyncio.run(main())
     assert ran == []
@@ -342,13 +345,13 @@ def test_in_the_loop_of_the_owner_the_time_is_taken_before_the_first_call() -> N
         return name
 
     async def owner() -> None:
-        caller = Caller(2, meanwhile=lambda: order.append("meanwhile"))
+        caller = Caller(2, preload=lambda: order.append("preload"))
         fns = [partial(call, "a"), partial(call, "b")]
         for i, fn in enumerate(fns):
             await caller.acall(i, fn, [(k, fns[k]) for k in range(i + 1, len(fns))])
 
     asyncio.run(owner())
-    assert order == ["meanwhile", "a", "b"]
+    assert order == ["preload", "a", "b"]
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])

@@ -51,7 +51,7 @@ def test_a_call_begins_once_a_thread_can_be_had(refusal: Refusal, concurrency: i
     refusal.times = 1
     with Caller(concurrency, timeout=LONG) as caller:
         assert [r.value for r in run_all(caller, [lambda: "good"] * 5)] == ["good"] * 5
-    assert refusal.refused == ["auepora-call"]
+    assert refusal.refused == ["auepora-loop"]
 
 
 @pytest.mark.parametrize("options", [{"timeout": LONG}, {"concurrency": 2, "coroutines": True}])
@@ -75,32 +75,22 @@ def test_fewer_threads_than_wanted_will_do(refusal: Refusal) -> None:
     assert refusal.refused
 
 
-@pytest.mark.parametrize("limit", [None, LONG])
-def test_what_no_loop_can_await_ends_its_call_alone(refusal: Refusal, limit: float | None) -> None:
-    with Caller(2, timeout=limit) as caller:
-        assert caller.call(0, lambda: "good", [(1, lambda: "good")]).value == "good"
-        assert caller.call(1, lambda: "good", [(2, lambda: "good")]).value == "good"
-        refusal.times = 10**6
-        result = caller.call(3, fetch, [(4, lambda: "good")])
-        assert str(result.error) == "can't start new thread"
-        assert caller.call(4, lambda: "good").value == "good"
-        refusal.times = 0
-        assert caller.call(5, fetch).value == "good"
-
-
 def test_a_call_of_the_owners_own_thread_says_that_there_is_no_loop(refusal: Refusal) -> None:
-    refusal.times = 1
+    refusal.times = 10**6
     with Caller() as caller:
         with pytest.raises(RuntimeError, match="can't start new thread"):
             caller.call(0, fetch)
+        refusal.times = 0
         assert caller.call(1, fetch).value == "good"
 
 
-def test_a_thread_in_the_running_loop_is_wanted_anew(refusal: Refusal) -> None:
+def test_a_loop_that_can_have_no_thread_says_so_in_the_call(refusal: Refusal) -> None:
     async def main() -> list[Any]:
-        refusal.times = 1
         with Caller(timeout=LONG, blocks=True) as caller:
-            return [await caller.acall(key, lambda: "good") for key in range(2)]
+            refusal.times = 10**6
+            none = await caller.acall(0, lambda: "good")
+            refusal.times = 1
+            return [none, await caller.acall(1, lambda: "good")]
 
     none, fine = asyncio.run(main())
     assert str(none.error) == "can't start new thread"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.calls.call import Fn
 from pytest_auepora.calls.caller import Caller
-from pytest_auepora.calls.schedule import Fn
 
 from .asking import LONG, Alarm, run_all
 

@@ -300,7 +300,7 @@ def test_the_time_of_waiting_is_used_once_and_by_the_owner(release: threading.Ev
         used.append(threading.get_ident())
         release.set()
 
-    with Caller(2, meanwhile=use) as caller:
+    with Caller(2, preload=use) as caller:
         results = run_all(caller, [lambda: release.wait(LONG), lambda: release.wait(LONG), lambda: True])
     assert used == [threading.get_ident()]
     assert [r.value for r in results] == [True, True, True]
@@ -308,8 +308,8 @@ def test_the_time_of_waiting_is_used_once_and_by_the_owner(release: threading.Ev
 
 def test_where_nothing_overlaps_there_is_no_such_time() -> None:
     used: list[str] = []
-    with Caller(1, meanwhile=lambda: used.append("used")) as caller:
+    with Caller(1, preload=lambda: used.append("used")) as caller:
         assert [r.value for r in run_all(caller, [lambda: 1, lambda: 2])] == [1, 2]
-    with Caller(2, meanwhile=lambda: used.append("used")) as caller:
+    with Caller(2, preload=lambda: used.append("used")) as caller:
         assert caller.call("alone", lambda: 3).value == 3
     assert used == []

@@ -1,9 +1,10 @@
-"""Calls that are awaited in the caller's own loop."""
+"""The loop of our own: what is awaited in it, and when it ends."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import os
 import signal
 import socket
@@ -276,3 +277,35 @@ def test_a_task_that_ends_the_process_ends_only_itself(coroutines: bool) -> None
     with Caller(coroutines=coroutines) as caller:
         caller.call(1, start)
         assert caller.call(2, good).value == "good"
+
+
+# -- who had it
+
+
+async def thread() -> threading.Thread:
+    return threading.current_thread()
+
+
+def test_a_loop_ends_with_who_had_it() -> None:
+    """As that of a metric with an async function, which nobody closes."""
+    caller = Caller()
+    threads = [caller.call("once", thread).value, caller.call("again", thread).value]
+    assert threads[0] is threads[1]
+    assert threads[0].is_alive()
+    del caller
+    gc.collect()
+    threads[0].join(LONG)
+    assert not threads[0].is_alive()
+
+
+def test_a_loop_that_was_closed_does_not_end_the_next_one() -> None:
+    caller = Caller()
+    first = caller.call("before", thread).value
+    caller.close()
+    assert not first.is_alive()
+    then = caller.call("then", thread).value
+    gc.collect()
+    assert caller.call("after", thread).value is then
+    assert then.is_alive()
+    caller.close()
+    assert not then.is_alive()

@@ -1,0 +1,262 @@
+"""Runs calls in one event loop, so many at once: coroutines as its tasks, functions that may block in daemon threads.
+
+`concurrent.futures` joins its threads when the interpreter exits, so Ctrl-C would wait for the slowest call; a
+daemon thread that hangs is left behind, and a new one takes its place.
+
+Queue, places and idle threads are changed in the loop alone, so nothing is locked: owners post what they want done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from queue import SimpleQueue
+from typing import Any
+from weakref import finalize
+
+from .call import Call
+
+__all__ = ["AGAIN", "Executor", "Inbox", "end_threads", "start_thread"]
+
+AGAIN = 0.1  # seconds after which a thread is wanted again that the system would not give
+
+Job = tuple[Call, "Callable[[Inbox, Call], None]"]
+Inbox = SimpleQueue["Job | None"]
+
+
+class Executor:
+    """At most *size* calls at once in *loop*, in the order they were submitted.
+
+    A call holds its place from its start until it is over or given up, whether in a thread or in the loop.
+
+    Args:
+        loop: a running loop of somebody else's.
+        size: how many calls may run at once.
+        grace: seconds that a cancelled call has to clean up.
+        blocks: whether functions may block, and are called in threads.
+    """
+
+    ours = False
+    """Whether the loop is ours: then nobody else ends it, and an interrupt in it is not for its owner."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, size: int, grace: float, *, blocks: bool) -> None:
+        self.loop = loop
+        self.started = 0
+        self.left = False
+        self.running: dict[Call, asyncio.Task[None] | None] = {}  # None of those in a thread
+        self._size, self._grace, self._blocks = size, grace, blocks
+        self._queue: deque[Call] = deque()
+        self._timers: dict[Call, asyncio.TimerHandle] = {}
+        self._refused: Call | None = None  # the one for which there was no thread
+        self._idle: list[Inbox] = []
+        self._inboxes: list[Inbox] = []
+        self._end: finalize[..., Executor] = finalize(self, end_threads, self._inboxes)
+        self._end.atexit = False  # the interpreter ends its threads anyway
+
+    # -- for the owner, in any thread
+
+    def submit(self, calls: list[Call]) -> None:
+        """Run *calls* as soon as there is room."""
+        self.post(self._add, calls)
+
+    def expect(self, call: Call) -> None:
+        """Let *call* be the next to start, and hold it to its present limit: its owner waits for it."""
+        self.post(self._expect, call)
+
+    def cancel(self, calls: list[Call]) -> None:
+        """Cancel what runs of *calls* in the loop; threads cannot be cancelled."""
+        self.post(self._cancel, calls)
+
+    def abandon(self, call: Call) -> None:
+        """Give the place of *call*, which was given up, to another."""
+        self.post(self._abandon, call)
+
+    def post(self, action: Callable[..., Any], *args: Any) -> None:
+        """Have *action* called in the loop, if that is not closed."""
+        try:
+            self.loop.call_soon_threadsafe(action, *args)
+        except RuntimeError:  # it is closed, and what was in it is over
+            return
+
+    def close(self, *, wait: bool = True) -> None:  # noqa: ARG002 - there is nothing of the loop to wait for
+        """Start nothing more, and let idle threads end."""
+        self.left = True
+        self._end()
+
+    # -- in the loop
+
+    async def arrival(self, call: Call) -> None:
+        """Return when *call* is over."""
+        arrived = self.loop.create_future()
+
+        def arrive() -> None:
+            if not arrived.done():
+                arrived.set_result(None)
+
+        call.on_finish = partial(self.post, arrive) if self._blocks else arrive  # a thread may end it
+        if call.state != "over":
+            await arrived
+
+    def _add(self, calls: list[Call]) -> None:
+        self._queue.extend(calls)
+        self._pump()
+
+    def _expect(self, call: Call) -> None:
+        if call in self.running:
+            self._watch(call)
+        elif call.state == "queued":
+            if call in self._queue:
+                self._queue.remove(call)
+            self._queue.appendleft(call)
+            self._pump()
+
+    def _cancel(self, calls: list[Call]) -> None:
+        for call in calls:
+            if (task := self.running.get(call)) is not None:
+                task.cancel()
+
+    def _abandon(self, call: Call) -> None:
+        call.lose()
+        if (task := self.running.get(call)) is not None:
+            task.cancel()
+        self._free(call)
+        self._pump()
+
+    def _pump(self) -> None:
+        while self._queue and len(self.running) < self._size and not self.left:
+            call = self._queue.popleft()
+            if call.state != "queued":
+                continue
+            if not self._blocks or call.given is not None:
+                self.running[call] = task = call.context.run(self.loop.create_task, self._run(call))
+                task.add_done_callback(partial(self._ended, call))
+            elif not self._start_in_thread(call):
+                self._queue.appendleft(call)
+                return
+
+    def _free(self, call: Call) -> None:
+        self.running.pop(call, None)
+        if (timer := self._timers.pop(call, None)) is not None:
+            timer.cancel()
+
+    def _watch(self, call: Call) -> None:
+        """See that *call* ends when its limit has passed: a thread is left behind, a coroutine may clean up."""
+        if call.late or call not in self.running:
+            return
+        if (timer := self._timers.pop(call, None)) is not None:
+            timer.cancel()
+        if (left := call.left()) is None:
+            return
+        if not call.expire():
+            self._timers[call] = self.loop.call_later(max(left, 0.001), self._watch, call)
+        elif (task := self.running[call]) is None:
+            self._abandon(call)
+        else:
+            task.cancel()
+            self._timers[call] = self.loop.call_later(self._grace, self._abandon, call)
+
+    # -- calls as tasks
+
+    async def _run(self, call: Call) -> None:
+        if self.left or not call.claim():  # not before this first step: the next loop takes what a blocked one has not
+            return
+        awaitable, call.given = call.given, None
+        self.started += awaitable is None
+        passing = () if self.ours else (KeyboardInterrupt,)
+        self._watch(call)
+        try:
+            while True:
+                value, error = (awaitable, None) if awaitable is not None else call.attempt(passing)
+                awaitable = None
+                if inspect.isawaitable(value):
+                    value, error = await call.outcome(value, passing)
+                if (pause := call.settle(value, error)) is None:
+                    return
+                await asyncio.sleep(pause)
+        except Exception as exc:  # of a retry policy
+            call.lose(exc)
+        finally:
+            call.lose()
+
+    def _ended(self, call: Call, task: asyncio.Task[None]) -> None:
+        if not task.cancelled():
+            task.exception()  # or asyncio says that nobody looked at it
+        elif not self.left:
+            call.take_back()  # cancelled before its first step
+        if self.running.get(call) is not task:
+            return
+        self._free(call)
+        if self.ours or not (task.cancelled() or isinstance(call.result.error, asyncio.CancelledError)):
+            self._pump()  # but not where somebody ends the loop, which cancels everything
+
+    # -- calls in threads
+
+    def _start_in_thread(self, call: Call) -> bool:
+        """Return False where there is no thread yet."""
+        if not self._idle:
+            try:
+                inbox = Inbox()
+                start_thread("auepora-call", _work, inbox)
+            except RuntimeError as exc:  # the system has none left: fewer will do
+                if None in self.running.values():
+                    return False
+                if self._refused is not call:
+                    self._refused = call
+                    self.loop.call_later(AGAIN, self._pump)
+                    return False
+                call.lose(exc)
+                return True
+            self._inboxes.append(inbox)
+            self._idle.append(inbox)
+        if call.claim():
+            self.started += 1
+            self.running[call] = None
+            self._watch(call)
+            self._idle.pop().put((call, self._post_return))
+        return True
+
+    def _post_return(self, inbox: Inbox, call: Call) -> None:
+        self.post(self._returned, inbox, call)
+
+    def _returned(self, inbox: Inbox, call: Call) -> None:
+        self._idle.append(inbox)
+        if self.running.get(call, self) is None:  # it was not abandoned
+            if call.state == "queued":  # it gave something to await, and keeps its place
+                self._queue.appendleft(call)
+            self._free(call)
+        self._pump()
+
+
+def start_thread(name: str, target: Callable[..., None], *args: Any) -> threading.Thread:
+    """Start a daemon thread.
+
+    Raises:
+        RuntimeError: the system has none left.
+    """
+    thread = threading.Thread(target=target, args=args, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+def _work(inbox: Inbox) -> None:
+    while (job := inbox.get()) is not None:
+        _make(inbox, *job)
+        del job  # who has the threads can go while they wait
+
+
+def _make(inbox: Inbox, call: Call, back: Callable[[Inbox, Call], None]) -> None:
+    try:
+        if (awaitable := call.context.run(call.run)) is not None:
+            call.hand_over(awaitable)
+    except BaseException as exc:  # of a retry policy
+        call.lose(exc)
+    back(inbox, call)
+
+
+def end_threads(inboxes: list[Inbox]) -> None:
+    for inbox in inboxes:
+        inbox.put(None)
