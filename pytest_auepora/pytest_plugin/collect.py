@@ -149,7 +149,7 @@ def make_function(
     if marked and case.skip is not None:
         marks.append(pytest.mark.skip(reason=case.skip))
     if marked and case.xfail is not None:
-        marks.append(pytest.mark.xfail(reason=case.xfail, strict=False))
+        marks.append(pytest.mark.xfail(reason=case.xfail))
     if mark is not None:
         marks.append(mark)
     function.__dict__["pytestmark"] = [m.mark for m in marks]

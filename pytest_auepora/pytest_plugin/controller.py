@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from time import time
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -202,16 +203,20 @@ class Judge(OnlyHooks):
 
         The terminal, the counts, junit, ``--lf`` and the exit code then all know it.
         """
-        reports = [_report(j, g) for j in self.judged for g in j.verdict.gates if g.state in ("passed", "failed")]
-        reports += self._nothing_measured()
-        session.testscollected += len(reports)  # keeps the progress figure at 100 %
+        tests = [_as_test(j, g) for j in self.judged for g in j.verdict.gates if g.state in ("passed", "failed")]
+        tests += self._nothing_measured()
+        each_line = self.config.get_verbosity() > 0  # each shows the progress, which is not to run backwards
+        session.testscollected += 0 if each_line else len(tests)
         hook = self.config.hook
-        for report in reports:
-            hook.pytest_runtest_logstart(nodeid=report.nodeid, location=report.location)
-            hook.pytest_runtest_logreport(report=report)
-            hook.pytest_runtest_logfinish(nodeid=report.nodeid, location=report.location)
+        for reports in tests:
+            session.testscollected += each_line
+            place = {"nodeid": reports[0].nodeid, "location": reports[0].location}
+            hook.pytest_runtest_logstart(**place)
+            for report in reports:
+                hook.pytest_runtest_logreport(report=report)
+            hook.pytest_runtest_logfinish(**place)
 
-    def _nothing_measured(self) -> list[pytest.TestReport]:
+    def _nothing_measured(self) -> list[list[pytest.TestReport]]:
         """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
         option = self.config.option
         chosen = option.keyword or option.markexpr or getattr(option, "lf", False)  # absent without the cache plugin
@@ -222,7 +227,7 @@ class Judge(OnlyHooks):
             f"no golden case was run: no file matches auepora_files = {globs}; "
             "call yours so, name it on the command line, or set auepora_files"
         )
-        return [_synthetic("auepora::golden files", ("auepora", 0, "golden files"), "failed", message)]
+        return [_reports("auepora::golden files", ("auepora", 0, "golden files"), "failed", message)]
 
 
 def _not_written(judged: Judged, what: str, exc: BaselineError) -> None:
@@ -231,7 +236,7 @@ def _not_written(judged: Judged, what: str, exc: BaselineError) -> None:
     judged.verdict.gates.append(GateOutcome(what, "baseline", "failed", str(exc), owner=judged.run.owner))
 
 
-def _report(judged: Judged, gate: GateOutcome) -> pytest.TestReport:
+def _as_test(judged: Judged, gate: GateOutcome) -> list[pytest.TestReport]:
     run = judged.run
     variant = f"[{run.variant}]" if run.variant else ""
     name = f"gate: {gate.title}{variant}"
@@ -240,12 +245,18 @@ def _report(judged: Judged, gate: GateOutcome) -> pytest.TestReport:
     culprits = f"\ncases that cost most: {', '.join(gate.culprits)}" if gate.culprits else ""
     place = f"{run.path}:{gate.line}" if gate.line else run.path
     message = f"{place}: {gate.message}{owner}{culprits}"
-    return _synthetic(f"{run.path}::{name}", (run.path, line, name), gate.state, message)
+    return _reports(f"{run.path}::{name}", (run.path, line, name), gate.state, message)
 
 
-def _synthetic(nodeid: str, location: tuple[str, int, str], state: str, message: str) -> pytest.TestReport:
-    failed = state == "failed"
-    return pytest.TestReport(
-        nodeid=nodeid, location=location, keywords={location[2]: 1}, outcome="failed" if failed else "passed",
-        longrepr=message if failed else None, when="call", duration=0.0, start=0.0, stop=0.0,
-    )  # fmt: skip
+def _reports(nodeid: str, location: tuple[str, int, str], state: str, message: str) -> list[pytest.TestReport]:
+    """Return the reports of all three phases: plugins that write reports wait for the last, or look up the first."""
+    now = time()
+    phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
+    failed = [when == "call" and state == "failed" for when in phases]
+    return [
+        pytest.TestReport(
+            nodeid=nodeid, location=location, keywords={location[2]: 1}, outcome="failed" if fails else "passed",
+            longrepr=message if fails else None, when=when, duration=0.0, start=now, stop=now,
+        )
+        for when, fails in zip(phases, failed, strict=True)
+    ]  # fmt: skip

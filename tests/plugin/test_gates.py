@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from .conftest import Project, gates
@@ -103,3 +105,40 @@ def test_a_case_that_is_ended_when_it_is_run_again_is_not_what_it_was(project: P
     )
     result = project.run("--reruns", "1", plugins=("pytest_rerunfailures",))
     result.stdout.fnmatch_lines(["1 errored, 4 passed*"])
+
+
+PHASES = """
+
+def pytest_runtest_logreport(report):
+    if "gate:" in report.nodeid:
+        with open("phases.txt", "a") as file:
+            print(report.when, report.outcome, report.location[0], report.location[1], file=file)
+"""
+
+
+def test_a_gate_is_reported_in_three_phases_at_its_line(project: Project) -> None:
+    project.write("conftest.py", project.read("conftest.py") + PHASES)
+    project.break_retriever()
+    assert gates(project.run()) == ["recall@3"]
+    lines = project.read("phases.txt").splitlines()
+    assert lines[:3] == [
+        "setup passed shop.golden.yaml 3", "call failed shop.golden.yaml 3", "teardown passed shop.golden.yaml 3",
+    ]  # fmt: skip
+    assert [line.split()[0] for line in lines] == ["setup", "call", "teardown"] * (len(lines) // 3)
+
+
+@pytest.mark.parametrize("args", [("-v",), ("-v", "-n", "2")])
+def test_progress_does_not_run_backwards(project: Project, args: tuple[str, ...]) -> None:
+    plugins = ("xdist",) if "-n" in args else ()
+    if plugins:
+        pytest.importorskip("xdist", reason="needs pytest-xdist")
+    shown = [int(n) for n in re.findall(r"\[ *(\d+)%\]", str(project.run(*args, plugins=plugins).stdout))]
+    assert len(shown) >= 7
+    assert shown == sorted(shown)
+    assert shown[-1] == 100
+
+
+def test_strict_xfail_is_the_projects_own_setting(project: Project) -> None:
+    project.edit("  - id: refund-window\n", "  - id: refund-window\n    xfail: index is being rebuilt\n")
+    assert project.run("-o", "xfail_strict=true").parseoutcomes()["failed"] == 1
+    assert project.run().parseoutcomes()["xpassed"] == 1
