@@ -26,8 +26,9 @@ from ..errors import RecordedError
 from ..io.golden.load import GoldenSuite
 from ..io.recorded import Recorded, read_recorded
 from ..metrics.registry import Registry
-from .case import Called, blank_result, measure_cases, skipped_result
-from .case_judge import CaseJudge
+from .case_flow import CaseFlow
+from .case_result import Ended, blank_result
+from .measure import Called, measure_calls
 from .suite import Evaluation, opened
 
 __all__ = ["score_recorded"]
@@ -68,7 +69,7 @@ def score_recorded(
     """
     out = opened(suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations)
     run, metrics = out.run, out.metrics
-    judge = CaseJudge(run, suite.policy, out.baseline, out.advisory)
+    flow = CaseFlow(run, metrics, suite.policy, baseline=out.baseline, advisory=out.advisory)
     texts = ResultFile()
     with Progress("cases", len(suite.cases) - len(suite.skipped), show=progress) as bar:
         batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
@@ -79,11 +80,11 @@ def score_recorded(
         for batch, made in done:
             results = _lost(batch, made, metrics, run.path) if isinstance(made, Lost) else made
             for one, result in zip(batch, results, strict=True):
-                judged, _ = judge.judge(one.case, [result])
+                judged = flow.judge(one.case, [result]).result
                 texts.put_away(judged)
                 run.add([judged])
             bar.done(len(batch))
-    run.add(skipped_result(c, c.skip or "", f"{run.path}:{c.line}") for c in suite.skipped)
+    run.add(flow.leave_out(c, Ended("skip", c.skip or "")).result for c in suite.skipped)
     run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
     return out
 
@@ -102,7 +103,8 @@ class _Scoring:
     def __call__(self, batch: Sequence[Recorded]) -> list[CaseResult]:
         called = [Called(one.case, _call(one.raw), f"{self.path}:{one.case.line}") for one in batch]
         # the time it takes to look an answer up is no latency: only recorded timings count
-        return measure_cases(called, _RECORDED, self.metrics, convert=_converted, timed=False)
+        done = measure_calls(called, _RECORDED, self.metrics, convert=_converted, timed=False)
+        return [one.result for one in done]
 
     def parts(self) -> dict[str, Any]:
         return {f"metric {name!r}": metric for name, metric in self.metrics.items()}

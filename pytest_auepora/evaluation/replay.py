@@ -1,21 +1,48 @@
-"""An earlier run that answers in place of a system: for every case, or for those it has an answer to."""
+"""Who answers a golden case: the system, or an earlier run in its place, for every case or for those it has.
+
+Nothing that scores answers is imported here: calls are under way before that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System
-from ..errors import NotRecordedError
+from ..errors import AueporaError, NotRecordedError
 from ..io.golden.load import GoldenCase
 
 if TYPE_CHECKING:
     from ..core.run import Run
+    from .case_result import Ended
     from .recording import RecordedAnswer, Recording
 
-__all__ = ["Answering", "RecordedRun", "is_recorded", "replayed", "resumed"]
+__all__ = ["Answering", "CaseEndedError", "RecordedRun", "ask_case", "is_recorded", "replayed", "resumed"]
+
+
+class CaseEndedError(AueporaError):
+    """A call says that its case is not measured: the earlier run skipped it, or expected it to fail."""
+
+    def __init__(self, ended: Ended) -> None:
+        self.ended = ended
+        super().__init__(ended.reason)
+
+
+def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | None = None) -> Callable[[], Any]:
+    """Return the call that puts *case* to *system* for the time *repeat*, counted from 0, its random numbers seeded.
+
+    What an earlier run answers in place of the system is not asked.
+    """
+    if isinstance(system, Answering) and (recorded := system.answer(case, repeat)) is not None:
+        return recorded
+    fn = partial(system.invoke, case.sample, case.top_k)
+    if seed is None:
+        return fn
+    from ..core.seeding import derive_seed, seeded
+
+    return seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
 
 
 class RecordedRun:
@@ -72,13 +99,11 @@ class Answering(System):
     Attributes:
         source: the run.
         base: the system that is asked where the run has no answer; None where nothing may be asked.
-        skip: told the reason where the run skipped a case and nothing may be asked; must raise.
         missing: why there is no run, where there is none.
     """
 
     source: RecordedRun | None = None
     base: System | None = None
-    skip: Callable[[str], Any] | None = None
     missing: str = ""
 
     def answer(self, case: GoldenCase, repeat: int) -> Callable[[], Any] | None:
@@ -110,8 +135,10 @@ class Answering(System):
         if self.source is None:
             return _failed(self.missing)
         result = self.source.run.cases.get(case.id)
-        if self.skip is not None and result is not None and result.state == "skipped":
-            self.skip(result.error)
+        if result is not None and result.state == "skipped":
+            from .case_result import Ended
+
+            raise CaseEndedError(Ended("xfail" if result.expected_to_fail else "skip", result.error))
         try:
             return self.source.answer(case, repeat)
         except NotRecordedError as exc:
@@ -129,14 +156,14 @@ def is_recorded(system: System, case: GoldenCase) -> bool:
     return isinstance(system, Answering) and system.has(case)
 
 
-def replayed(source: RecordedRun | None, *, missing: str = "", skip: Callable[[str], Any] | None = None) -> Answering:
+def replayed(source: RecordedRun | None, *, missing: str = "") -> Answering:
     """Return what answers as *source* did and asks nobody; *missing* says why there is no source."""
 
     def refuse(*_: Any) -> Any:
         raise NotRecordedError("a replay calls nothing")
 
     provenance = dict(source.run.provenance) if source is not None else {}
-    return Answering("a recorded run", False, refuse, provenance, source=source, skip=skip, missing=missing)
+    return Answering("a recorded run", False, refuse, provenance, source=source, missing=missing)
 
 
 def resumed(source: RecordedRun, base: System) -> Answering:

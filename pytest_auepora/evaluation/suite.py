@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..adapters.systems import as_system
+from ..adapters.systems import System, as_system
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
 from ..core.run import Run
@@ -22,13 +23,17 @@ from ..regression.guards.calibration import standing_of
 from ..regression.guards.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
-from .case import Convert, Observe
+from .replay import ask_case
 from .suite_setup import blank_run, calibrations_of, find_baseline, suite_metrics
 
 if TYPE_CHECKING:
     from ..core.comparable_score import ComparableScore
+    from .case_flow import CaseFlow, Finished
+    from .measure import Convert
 
-__all__ = ["Evaluation", "evaluate", "opened"]
+__all__ = ["Evaluation", "evaluate", "opened", "run_suite"]
+
+_TOGETHER = 32  # cases that are measured at once: enough for a model, not many to hold
 
 _RATES = ("error_rate", "pass_rate")
 
@@ -159,7 +164,6 @@ def evaluate(
     seed: int | None = None,
     timed: bool = True,
     calibrations: str | os.PathLike[str] | None = None,
-    observe: Observe | None = None,
     progress: bool | None = False,
 ) -> Evaluation:
     """Run *rag* on every case of a golden file and score it.
@@ -179,7 +183,6 @@ def evaluate(
         seed: of ``random``, numpy and torch, from which each call's own is derived; takes a concurrency of 1.
         timed: whether the time of a call is the system's; not where *rag* looks recorded answers up.
         calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
-        observe: told of every measured call.
         progress: whether a bar is shown on standard error; None: where somebody looks at it.
 
     Raises:
@@ -197,16 +200,64 @@ def evaluate(
     times = suite.repeat if repeat is None else repeat
     out = opened(suite, registry, variant=variant, baseline=baseline, calibrations=calibrations, repeat=times)
     out.run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
-    from .measuring import Measuring  # a pytest run calls and measures by itself
+    from .case_flow import CaseFlow
 
+    flow = CaseFlow(
+        out.run, out.metrics, suite.policy, baseline=out.baseline, advisory=out.advisory, timed=timed, convert=convert
+    )
     try:
-        Measuring(
-            out, system, caller=own, convert=convert, seed=seed, timed=timed, observe=observe, progress=progress
-        ).measure()
+        for _ in run_suite(out, flow, system, own, seed=seed, progress=progress):
+            pass
     finally:
         if caller is None:
             own.close()
     return out
+
+
+def run_suite(
+    evaluation: Evaluation,
+    flow: CaseFlow,
+    system: System,
+    caller: Caller,
+    *,
+    corpus: Any = None,
+    seed: int | None = None,
+    progress: bool | None = False,
+) -> Iterator[Finished]:
+    """Put every case of a suite to *system*; yield each as *flow* ends it, once it is in the run.
+
+    Args:
+        evaluation: whose run is filled.
+        flow: ends the cases.
+        system: answers.
+        caller: makes the calls.
+        corpus: what labels that moved are looked up in, as the project gave it.
+        seed: of random numbers, from which each call's own is derived.
+        progress: whether a bar is shown on standard error; None: where somebody looks at it.
+    """
+    from ..core.batches.series import in_batches  # a run of golden items needs none of these
+    from ..core.progress import Progress
+    from .case_flow import Asked
+    from .case_result import Ended
+
+    cases, times = evaluation.suite.cases, evaluation.repeat
+    todo = [case for case in cases if case.skip is None]
+    asks = (ask_case(system, case, i, seed=seed) for case in todo for i in range(times))
+    calls = caller.map(asks, (case.timeout for case in todo for _ in range(times)))
+    for case in cases:
+        if case.skip is not None:
+            yield _added(evaluation.run, flow.leave_out(case, Ended("skip", case.skip)))
+    with Progress("cases", len(todo), show=progress) as bar:
+        for batch in in_batches(todo, _TOGETHER):
+            asked = [Asked(case, list(islice(calls, times)), corpus) for case in batch]
+            for finished in flow.finish_all(asked, system):
+                yield _added(evaluation.run, finished)
+                bar.done()
+
+
+def _added(run: Run, finished: Finished) -> Finished:
+    run.add([finished.result])
+    return finished
 
 
 def opened(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,6 @@ from ..evaluation.replay import Answering
 from ..io.golden.load import GoldenCase, GoldenSuite
 
 if TYPE_CHECKING:
-    from ..evaluation.case import Observe
-    from ..evaluation.recording import Recording
-    from .answer_recorder import Keeper
     from .replay import Replay
     from .session import AueporaSession
 
@@ -36,21 +34,21 @@ class Answers:
         return make_replay(self._session.config)
 
     @cached_property
-    def keeper(self) -> Keeper | None:
-        """What records answers, if they are to be kept."""
-        from .answer_recorder import make_keeper
+    def record_cap(self) -> int:
+        """Characters kept of each answer; 0 where none is: no history, no run of cases, a replay, ``answers=none``."""
+        from .history_recorder import history_place
 
-        return make_keeper(self._session)
+        config, keep = self._session.config, self._session.options.keep
+        if keep.answers == 0 or not config.pluginmanager.hasplugin("auepora-running") or history_place(config) is None:
+            return 0
+        if self.asks_nothing:
+            return 0  # the run that is replayed has them
+        return sys.maxsize if keep.characters is None else keep.characters
 
     @property
     def asks_nothing(self) -> bool:
         """Whether the system may not be called, nor be made."""
         return self.replay is not None and self.replay.asks_nothing
-
-    @property
-    def observe(self) -> Observe | None:
-        """What is told of every measured call."""
-        return self.keeper.observe if self.keeper is not None else None
 
     def source(self, suite: GoldenSuite, variant: str, system: System) -> System:
         """Return *system*, with the answers of the earlier run that is resumed."""
@@ -68,7 +66,3 @@ class Answers:
     def times_each(self, suite: GoldenSuite, system: System) -> int:
         """Return how often the cases of *suite* are asked where all are asked as often."""
         return max((self.times(suite, case, system) for case in suite.cases), default=1)
-
-    def take(self, case_id: str) -> list[Recording]:
-        """Return, and forget, what was recorded of the answers to a case that was just measured."""
-        return self.keeper.take(case_id) if self.keeper is not None else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,12 +12,17 @@ from ..adapters.systems import System
 from ..core.comparable_score import ComparableScore
 from ..core.run import CaseResult, MetricInfo
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
-from ..evaluation.suite import Evaluation, evaluate
+from ..evaluation.suite import Evaluation, opened, run_suite
 from ..io.golden.load import GoldenCase, GoldenSuite
+from .endings import raise_ended
+from .items import without_fixture
 from .keys import PARCELS
 from .labels import corpus_fixture
 from .session import session_of
 from .xdist_messages import Parcel
+
+if TYPE_CHECKING:
+    from ..evaluation.case_flow import Finished
 
 __all__ = ["Auepora", "ScoredCase", "parametrize_cases", "score_case_of"]
 
@@ -49,24 +54,15 @@ class Auepora:
         suite = session.suite(find_golden(request, golden))
         variant = _variant(request)
         system, provenance = _system(request, suite, variant, rag)
-        settled = session.labels.settled(suite, corpus_fixture(request), variant, provenance)
-        done = evaluate(
-            settled, system, registry=session.project.registry, convert=session.project.convert,
-            baseline=session.options.override, variant=variant, provenance=provenance,
-            caller=session.callers.of(system), seed=session.options.seed,
-            repeat=session.answers.times_each(suite, system), calibrations=session.calibrations(suite),
-            observe=session.answers.observe,
+        done = opened(
+            suite, session.project.registry, variant=variant, baseline=session.options.override,
+            calibrations=session.calibrations(suite), repeat=session.answers.times_each(suite, system),
         )  # fmt: skip
-        done.run.path = session.relative(suite.path)
-        for case in suite.cases:
-            result = done.run.cases[case.id]
-            result.where = session.where(suite, case)  # as everywhere in this pytest run, and not absolute
-            session.project.redact(result)
-        parcels = [
-            Parcel(done.run.path, variant, r, provenance, session.answers.take(i)) for i, r in done.run.cases.items()
-        ]
-        _keep(request, parcels)
+        done.run.path, done.run.provenance = session.relative(suite.path), dict(provenance)
         done.accepting = session.options.accepting
+        flow, caller = session.flow(suite, variant, provenance), session.callers.of(system)
+        cases = run_suite(done, flow, system, caller, corpus=corpus_fixture(request), seed=session.options.seed)
+        _keep(request, [Parcel(done.run.path, variant, one.result, provenance, one.recordings) for one in cases])
         return done
 
 
@@ -161,27 +157,44 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
         raise pytest.UsageError(f"{request.node.nodeid}: auepora_case needs @pytest.mark.auepora('golden.yaml')")
     suite: GoldenSuite
     suite, case = request.param
-    if case.skip is not None:
-        pytest.skip(case.skip)
+    session, variant = session_of(request.config), _variant(request, case.id)
+    done = _finished(request, suite, case, variant)
+    raise_ended(done)
+    infos = session.infos(suite)
+    if done.result.state == "error":
+        from .terminal import failure_message
+
+        pytest.fail(failure_message(request.config, done.result, done.comparison, infos), pytrace=False)
+    return ScoredCase(done.result, case, infos)
+
+
+def _finished(request: pytest.FixtureRequest, suite: GoldenSuite, case: GoldenCase, variant: str) -> Finished:
+    """Ask the system about *case*, as often as it is to be asked, and end the case."""
+    from ..evaluation.case_flow import Asked
+    from ..evaluation.case_result import Ended
+
     session = session_of(request.config)
-    variant = _variant(request, case.id)
-    system, provenance = _system(request, suite, variant)
+    path, flow = session.relative(suite.path), session.flow(suite, variant)
+    if case.skip is not None:
+        done = flow.leave_out(case, Ended("skip", case.skip))
+        _keep(request, [Parcel(path, variant, done.result)])
+        return done
+    try:
+        system, provenance = _system(request, suite, variant)
+        corpus = corpus_fixture(request)
+    except BaseException as exc:
+        error = without_fixture(exc, suite) if isinstance(exc, pytest.FixtureLookupError) else exc
+        done = flow.end(case, error)
+        _keep(request, [Parcel(path, variant, done.result)])
+        return done
     caller = session.callers.of(system)
     calls = [
         caller.call((request.node, i), session.ask(system, case, i), timeout=case.timeout)
         for i in range(session.answers.times(suite, case, system))
     ]
-    settled = session.settle(suite, case, corpus_fixture(request), variant, provenance)
-    singles = session.measure_each(suite, settled, system, calls)
-    result, comparison = session.judge(suite, case, singles, variant, provenance)
-    recordings = session.answers.take(case.id)
-    _keep(request, [Parcel(session.relative(suite.path), variant, result, provenance, recordings)])
-    infos = session.infos(suite)
-    if result.state == "error":
-        from .terminal import failure_message
-
-        pytest.fail(failure_message(request.config, result, comparison, infos), pytrace=False)
-    return ScoredCase(result, case, infos)
+    done = session.flow(suite, variant, provenance).finish(Asked(case, calls, corpus), system)
+    _keep(request, [Parcel(path, variant, done.result, provenance, done.recordings)])
+    return done
 
 
 def _system(

@@ -184,8 +184,6 @@ class Judge(OnlyHooks):
         path, _, name = nodeid.partition("::")
         if not path.endswith(SUFFIXES):
             return  # a test of the user's own
-        from ..evaluation.case import errored_result
-
         session = self.config.stash[SESSION]
         suite = session.suite(self.config.rootpath / path)
         for case in suite.cases:
@@ -195,8 +193,7 @@ class Judge(OnlyHooks):
             run = self._run(path, variant[1:-1])
             if case.id not in run.cases:
                 error = RuntimeError("the worker process running this case died")
-                where = f"{path}:{case.line}"
-                run.add([errored_result(case, error, session.metrics(suite), where=where)])
+                run.add([session.flow(suite, run.variant).end(case, error).result])
 
     def _publish(self, session: pytest.Session) -> None:
         """Send each suite-level judgement through pytest's own reporting, as if it were a test.

@@ -63,10 +63,11 @@ def pytest_auepora_redact(result: CaseResult, config: pytest.Config) -> None:
     """Change *result* in place before it is stored, shown or leaves its process.
 
     Its texts are ``query``, ``outputs["answer"]``, ``outputs["retrieved"][i]["text"]``, ``expected`` and
-    ``error``.  Scores are computed before, from the real texts.
+    ``error``, which the reasons of its scores repeat.  Scores are computed before, from the real texts.
 
-    Called once more for every recorded answer, with a copy of its result and its texts in full: what is changed
-    there is not recorded (see "Judge old answers again").
+    Called for every answer to a case, before its repeats are merged and judged, and for a case that has none because
+    it was skipped or failed.  Called once more for every recorded answer, with a copy of its result and its texts in
+    full: what is changed there is not recorded (see "Judge old answers again").
     """
 
 

@@ -15,6 +15,7 @@ from ..calls.schedule import Upcoming
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
 from .compat import variant_of
+from .endings import ended_by, raise_ended, show_redacted
 from .keys import CASE, CORPUS, OUT_OF_SIGHT, PARCELS, SESSION, SUITE
 from .lookahead import Queue
 from .out_of_sight import OutOfSight
@@ -24,11 +25,10 @@ from .terminal import begin_at_case, failure_message, show_headline, wants_trace
 from .xdist_messages import Parcel, attach
 
 if TYPE_CHECKING:
-    from ..core.run import CaseResult
+    from ..evaluation.case_flow import Finished
     from ..io.golden.model import GoldenSuite
-    from ..regression.compare.cases import CaseComparison
 
-__all__ = ["Running", "run_case", "run_case_async"]
+__all__ = ["Running", "run_case", "run_case_async", "without_fixture"]
 
 
 def run_case(session: AueporaSession, rag: Any) -> None:
@@ -45,7 +45,7 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     else:
         asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)
         calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-    conclude(item, *take(item, session, rag, calls), calls)
+    _conclude(item, _finish(item, session, rag, calls))
 
 
 async def run_case_async(session: AueporaSession, rag: Any) -> None:
@@ -59,7 +59,7 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     caller = session.callers.of(system)
     asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-    conclude(item, *take(item, session, rag, calls), calls)
+    _conclude(item, _finish(item, session, rag, calls))
 
 
 def _asks(
@@ -87,60 +87,43 @@ def _answering(item: pytest.Item, session: AueporaSession, rag: Any) -> System:
         return session.answers.source(suite, variant_of(item), session.system(rag))
     except SystemShapeError as exc:
         error = exc
-    case = item.stash[CASE]
-    from ..evaluation.case import errored_result
-
     # the same for all cases: an errored case each, and no traceback through this package
-    result = errored_result(case, error, session.metrics(suite), where=session.where(suite, case))
-    _keep(item, session, result, {})
-    pytest.fail(str(error), pytrace=False)
+    _conclude(item, _keep(item, session, session.flow(suite, variant_of(item)).end(item.stash[CASE], error), {}))
+    raise error  # never reached: an errored case has failed
 
 
-def take(
-    item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]
-) -> tuple[CaseResult, CaseComparison | None]:
+def _finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]) -> Finished:
     """Score the answers, judge the case, and keep the result for the report."""
-    __tracebackhide__ = True
+    from ..evaluation.case_flow import Asked
+
     case, suite, variant = item.stash[CASE], item.stash[SUITE], variant_of(item)
     system = session.system(rag)
     provenance = session.provenance(suite, system)
     corpus = getattr(item, "funcargs", {}).get(CORPUS)
-    for call in calls:
-        if isinstance(call.error, (KeyboardInterrupt, pytest.exit.Exception)):
-            raise call.error
-        if isinstance(call.error, pytest.skip.Exception):
-            from ..evaluation.case import skipped_result
-
-            skipped = skipped_result(case, str(call.error), session.where(suite, case))
-            _keep(item, session, skipped, provenance)
-            raise call.error
-    case = session.settle(suite, case, corpus, variant, provenance)
-    singles = session.measure_each(suite, case, system, calls)
-    result, comparison = session.judge(suite, case, singles, variant, provenance)
-    _keep(item, session, result, provenance)
-    return result, comparison
+    done = session.flow(suite, variant, provenance).finish(Asked(case, calls, corpus), system)
+    return _keep(item, session, done, provenance)
 
 
-def conclude(
-    item: pytest.Item, result: CaseResult, comparison: CaseComparison | None, calls: Sequence[CallResult]
-) -> None:
-    """Fail the item if its case did not pass."""
+def _conclude(item: pytest.Item, done: Finished) -> None:
+    """Fail the item if its case did not pass, skip it if it was not measured."""
     __tracebackhide__ = True
-    error = next((c.error for c in calls if c.error is not None), None)
-    if error is not None and wants_traceback(item.config):
-        raise error
-    if result.state != "passed":
-        infos = item.config.stash[SESSION].infos(item.stash[SUITE])
-        pytest.fail(failure_message(item.config, result, comparison, infos), pytrace=False)
+    session = item.config.stash[SESSION]
+    raise_ended(done)
+    if done.error is not None and wants_traceback(item.config) and not session.project.redacts:
+        raise done.error
+    if done.result.state != "passed":
+        infos = session.infos(item.stash[SUITE])
+        pytest.fail(failure_message(item.config, done.result, done.comparison, infos), pytrace=False)
 
 
-def _keep(item: pytest.Item, session: AueporaSession, result: CaseResult, provenance: dict[str, Any]) -> None:
-    """Put *result* on *item*, with what was recorded of the answers."""
-    path, recordings = session.relative(item.stash[SUITE].path), session.answers.take(result.case_id)
-    item.stash[PARCELS] = [Parcel(path, variant_of(item), result, provenance, recordings)]
+def _keep(item: pytest.Item, session: AueporaSession, done: Finished, provenance: dict[str, Any]) -> Finished:
+    """Put the result on *item*, with what was recorded of the answers."""
+    path = session.relative(item.stash[SUITE].path)
+    item.stash[PARCELS] = [Parcel(path, variant_of(item), done.result, provenance, done.recordings)]
+    return done
 
 
-def _missing(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
+def without_fixture(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
     """Say in a sentence that a fixture is missing, the same for every case: a report has no room for pytest's list."""
     told = f"there is no fixture {error.argname!r}"
     if error.argname == suite.fixture:
@@ -222,24 +205,26 @@ class Running(OnlyHooks):
             if hasattr(report, "wasxfail"):
                 for parcel in parcels:
                     if CASE not in item.stash or parcel.result.case_id == item.stash[CASE].id:
-                        parcel.result.extra["xfail"] = report.wasxfail
+                        parcel.result.extra.setdefault("xfail", report.wasxfail)
             attach(report, parcels, leaves_process=hasattr(self.config, "workerinput"))
         return report
 
     def _keep_unmeasured(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-        from ..evaluation.case import errored_result, skipped_result
+        from ..evaluation.case_result import Ended
 
         session = self.config.stash[SESSION]
         case, suite = item.stash[CASE], item.stash[SUITE]
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("it did not run")
         if isinstance(error, pytest.FixtureLookupError):
-            error = _missing(error, suite)
-        if report.skipped:
-            result = skipped_result(case, str(error), session.where(suite, case))
+            error = without_fixture(error, suite)
+        flow = session.flow(suite, variant_of(item))
+        if report.skipped and ended_by(error) is None:  # an error that a mark expects
+            done = flow.leave_out(case, Ended("xfail", str(getattr(report, "wasxfail", error))), error)
         else:
-            result = errored_result(case, error, session.metrics(suite), where=session.where(suite, case))
-            session.project.redact(result)
-        _keep(item, session, result, {})
+            done = flow.end(case, error)
+        _keep(item, session, done, {})
+        if session.project.redacts:
+            show_redacted(report, done.result)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,13 +121,13 @@ class Labels:
 
         While all ids are in the corpus and nobody said that they mean other chunks now, nothing is looked up.  What
         is replayed was settled when it was recorded: the corpus of today says nothing about it.
+
+        Raises:
+            CorpusError: what should be the corpus is none.
         """
         if self.session.answers.asks_nothing:
             return case
-        try:
-            corpus = self.corpus(suite, given)
-        except CorpusError as exc:
-            pytest.fail(str(exc), pytrace=False)
+        corpus = self.corpus(suite, given)
         gold = case.sample.relevant_docs
         if corpus is None or not gold:
             return case
@@ -137,11 +136,6 @@ class Labels:
         if not doubtful and not (by_id and (self._old or self._changed(suite, variant, provenance))):
             return case
         return settle(case, self.check(suite, case, corpus), corpus, strict=self.strict)
-
-    def settled(self, suite: GoldenSuite, given: Any, variant: str, provenance: Mapping[str, Any]) -> GoldenSuite:
-        """Return *suite* with all its cases settled."""
-        cases = tuple(self.settle(suite, case, given, variant, provenance) for case in suite.cases)
-        return suite if cases == suite.cases else replace(suite, cases=cases)
 
     def _changed(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> bool:
         baseline, _ = self.session.baseline(suite, variant)

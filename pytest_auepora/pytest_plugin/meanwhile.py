@@ -31,9 +31,13 @@ def make_ready(session: AueporaSession) -> None:
 
 
 def _needed(session: AueporaSession) -> Iterator[str]:
-    yield from ("..evaluation.case", "..evaluation.suite_setup", "..evaluation.case_judge", "..regression.verdict")
+    yield from ("..evaluation.case_flow", "..evaluation.suite_setup", "..regression.verdict")
     known = session.config.pluginmanager.hasplugin
     if known("auepora-recorder"):
-        yield from (".answer_recorder", "..history.journal", "..metrics.coverage")  # the last for what a run amounts to
+        yield from (
+            "..evaluation.recording",
+            "..history.journal",
+            "..metrics.coverage",
+        )  # the last for what a run amounts to
     if known("auepora-terminal"):
-        yield from ("..reporting.layout", "..reporting.summary")
+        yield from ("..reporting.terminal.layout", "..reporting.terminal.summary")

@@ -64,14 +64,7 @@ class ProjectHooks:
 
     def redact(self, result: CaseResult) -> None:
         """Let it take secrets out of what is about to be stored and shown."""
-        if not self.redacts:
-            return
         self._hook.pytest_auepora_redact(result=result, config=self._config)
-        from ..regression.guards.worst_repeat import as_shown, show_instead
-
-        if (worst := as_shown(result)) is not result:  # another repeat, with texts of its own
-            self._hook.pytest_auepora_redact(result=worst, config=self._config)
-            show_instead(result, worst)
 
 
 def _add_installed(registry: Registry) -> None:

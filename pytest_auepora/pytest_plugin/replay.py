@@ -114,7 +114,7 @@ class Replay:
             title = f"{suite.name}[{variant}]" if variant else suite.name
             of = " and ".join(f"{s}[{v}]" if v else s for s, v in sorted(self.chosen))
             missing = f"{self.history} has no recorded run of {title}: {self.name!r} is of {of}"
-            made = replayed(self.source(suite.name, variant), missing=missing, skip=pytest.skip)
+            made = replayed(self.source(suite.name, variant), missing=missing)
             self._systems[key] = None, made
         return self._systems[key][1]
 

@@ -5,7 +5,7 @@ What scores and judges answers is imported where it is used: calls are under way
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System, as_system
-from ..calls.call import CallResult, Fn
+from ..calls.call import Fn
 from ..errors import BaselineError
-from ..evaluation.asking import ask_case
-from ..evaluation.replay import Answering
+from ..evaluation.replay import Answering, ask_case
 from ..io.golden.load import GoldenCase, GoldenSuite, load_golden
 from .answer_source import Answers
 from .calling import Callers
+from .endings import ended_by
 from .keys import SESSION
 from .lookahead import Queue
 from .options import Options
@@ -27,11 +27,10 @@ from .project_hooks import ProjectHooks
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
-    from ..core.run import CaseResult, MetricInfo, Run
-    from ..evaluation.case_judge import CaseJudge
+    from ..core.run import MetricInfo, Run
+    from ..evaluation.case_flow import CaseFlow
     from ..regression.baseline.anchor import Anchor
     from ..regression.baseline.model import Baseline
-    from ..regression.compare.cases import CaseComparison
     from .labels import Labels
 
 __all__ = ["AueporaSession", "session_of"]
@@ -68,7 +67,7 @@ class AueporaSession:
         self._infos: dict[Path, dict[str, MetricInfo]] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
         self._advisory: dict[Path, Mapping[str, str]] = {}
-        self._judges: dict[tuple[Path, str], CaseJudge] = {}
+        self._flows: dict[tuple[Path, str], CaseFlow] = {}
         self._systems: dict[int, tuple[Any, System]] = {}
         self._provenance: dict[tuple[Path, int], tuple[System, dict[str, Any]]] = {}
         self.answers = Answers(self)
@@ -233,38 +232,27 @@ class AueporaSession:
     def let_go(self) -> None:
         """Forget what was read for the run that is over."""
         self.queue = Queue(())
-        for read in (self._suites, self._baselines, self._judges):
+        for read in (self._suites, self._baselines, self._flows):
             read.clear()
 
     def repeats(self, suite: GoldenSuite) -> int:
         """Return how often each case of *suite* is asked."""
         return self.options.repeats(suite.repeat)
 
-    def measure_each(
-        self, suite: GoldenSuite, case: GoldenCase, system: System, calls: Sequence[CallResult]
-    ) -> list[CaseResult]:
-        """Score the finished *calls* of one case, each by itself."""
-        from ..evaluation.case import measure_case
-
-        metrics, where = self.metrics(suite), self.where(suite, case)
-        observe = self.answers.observe
-        return [
-            measure_case(case, system, c, metrics, where=where, convert=self.project.convert, observe=observe)
-            for c in calls
-        ]
-
-    def judge(
-        self, suite: GoldenSuite, case: GoldenCase, singles: Sequence[CaseResult], variant: str,
-        provenance: Mapping[str, Any],
-    ) -> tuple[CaseResult, CaseComparison | None]:  # fmt: skip
-        """Merge the repeats of a measured case, judge and redact it; with it how it compares with its baseline."""
+    def flow(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any] | None = None) -> CaseFlow:
+        """Return what ends the cases of *suite* under one configuration; *provenance* once the system is known."""
         key = suite.path, variant
-        if (judge := self._judges.get(key)) is None:
-            from ..evaluation.case_judge import CaseJudge
+        if (flow := self._flows.get(key)) is None:
+            from ..evaluation.case_flow import CaseFlow
 
-            run, (baseline, _) = self.run(suite, variant, provenance), self.baseline(suite, variant)
-            advisory, accepting = self.advisory(suite), self.options.accepting
-            judge = self._judges[key] = CaseJudge(run, suite.policy, baseline, advisory, accepting=accepting)
-        result, comparison = judge.judge(case, singles)
-        self.project.redact(result)
-        return result, comparison
+            run, (baseline, _) = self.run(suite, variant, {}), self.baseline(suite, variant)
+            flow = self._flows[key] = CaseFlow(
+                run, self.metrics(suite), suite.policy, baseline=baseline,
+                advisory=self.advisory(suite), accepting=self.options.accepting, convert=self.project.convert,
+                settle=lambda case, corpus: self.settle(suite, case, corpus, variant, run.provenance),
+                redact=self.project.redact if self.project.redacts else None,
+                record_cap=self.answers.record_cap, ended_by=ended_by,
+            )  # fmt: skip
+        if provenance is not None:
+            flow.run.provenance = dict(provenance)
+        return flow

@@ -45,7 +45,7 @@ _SHORT_NOTE = 40
 def kind_of(result: CaseResult, comparison: CaseComparison | None) -> Kind:
     """Return what became of one case since its baseline; without a baseline, what became of it."""
     if result.state == "skipped":
-        return "skipped"
+        return "expected to fail" if result.expected_to_fail else "skipped"
     bad = result.state in ("failed", "error")
     if bad and result.expected_to_fail:
         return "expected to fail"

@@ -6,7 +6,7 @@ import pytest
 
 from .conftest import CONFTEST, Project
 
-LATER = ("evaluation.case", "regression.verdict", "history.store", "reporting.summary")
+LATER = ("evaluation.case_flow", "regression.verdict", "history.store", "reporting.summary")
 
 NOTHING_YET = f"""
 def rag():

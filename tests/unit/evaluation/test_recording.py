@@ -23,7 +23,7 @@ from pytest_auepora.core.types import (
     TargetCategory,
 )
 from pytest_auepora.errors import HistoryError, NotRecordedError
-from pytest_auepora.evaluation.case import measure_case
+from pytest_auepora.evaluation.measure import Called, measure_calls
 from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, RecordedAnswer, Recording, record
 from pytest_auepora.io.golden.load import GoldenCase
 from pytest_auepora.metrics.registry import Registry
@@ -54,19 +54,23 @@ def keys(used: dict[str, Metric]) -> dict[str, dict[str, Any]]:
     return {name: metric_key(MetricInfo.of(metric)) for name, metric in used.items()}
 
 
+def measured(
+    call: CallResult, used: dict[str, Metric], case: GoldenCase = CASE, **how: Any
+) -> tuple[CaseResult, Recording]:
+    """Return what is measured on *call*, and what is recorded of it."""
+    (done,) = measure_calls([Called(case, call)], SYSTEM, used)
+    assert not isinstance(done.answer, RecordedAnswer)
+    return done.result, record(case, done.result, done.answer, used, **how)
+
+
 def recorded(given: SystemOutputs, used: dict[str, Metric], **how: Any) -> tuple[CaseResult, RecordedAnswer]:
     """Measure *given* and record it."""
-    texts: list[Recording] = []
-
-    def observe(case: GoldenCase, result: CaseResult, answer: Any, measured: Any) -> None:
-        texts.append(record(case, result, answer, measured, **how))
-
-    result = measure_case(CASE, SYSTEM, CallResult(given, seconds=0.5, concurrency=4), used, observe=observe)
-    return result, RecordedAnswer(texts[0], keys(used))
+    result, kept = measured(CallResult(given, seconds=0.5, concurrency=4), used, **how)
+    return result, RecordedAnswer(kept, keys(used))
 
 
 def again(kept: RecordedAnswer, used: dict[str, Metric]) -> CaseResult:
-    return measure_case(CASE, SYSTEM, CallResult(kept), used)
+    return measure_calls([Called(CASE, CallResult(kept))], SYSTEM, used)[0].result
 
 
 USED = metrics("recall@1", "token_f1", "k_precision", "mean_latency", "citation_coverage")
@@ -80,15 +84,13 @@ def test_everything_comes_back() -> None:
     assert back == given
     assert again(kept, USED) == result
     new = metrics("rougeL", "coverage_entities")
-    assert again(kept, new).scores == measure_case(CASE, SYSTEM, CallResult(given, seconds=0.5), new).scores
+    assert again(kept, new).scores == measured(CallResult(given, seconds=0.5), new)[0].scores
 
 
 def test_an_error_stays_what_it_was() -> None:
-    texts: list[Recording] = []
-    call = CallResult(error=ConnectionError("no route"), seconds=2.0)
-    result = measure_case(CASE, SYSTEM, call, USED, observe=lambda *told: texts.append(record(*told)))
-    assert texts[0][0].startswith(ERRORED)
-    assert again(RecordedAnswer(texts[0]), USED) == result
+    result, text = measured(CallResult(error=ConnectionError("no route"), seconds=2.0), USED)
+    assert text[0].startswith(ERRORED)
+    assert again(RecordedAnswer(text), USED) == result
 
 
 def test_what_json_cannot_carry_is_missed_by_name() -> None:
@@ -195,11 +197,8 @@ def test_it_answers_the_same_question_only() -> None:
 def test_labels_that_had_moved_are_matched_as_they_were() -> None:
     gold = [Document("old", "", {"match": "moved", "ids": ["a"]})]
     settled = replace(CASE, sample=replace(CASE.sample, relevant_docs=gold), moved={"match": "span", "labels": {}})
-    texts: list[Recording] = []
-    result = measure_case(
-        settled, SYSTEM, CallResult(outputs()), USED, observe=lambda *told: texts.append(record(*told))
-    )
-    kept = again(RecordedAnswer(texts[0], keys(USED)), USED)  # asked with the case of the golden file
+    result, text = measured(CallResult(outputs()), USED, settled)
+    kept = again(RecordedAnswer(text, keys(USED)), USED)  # asked with the case of the golden file
     assert (kept.scores, kept.ranks, kept.expected) == (result.scores, result.ranks, result.expected)
 
 

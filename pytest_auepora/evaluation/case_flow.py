@@ -1,0 +1,240 @@
+"""The one door out of a case: its finished calls come in, its result leaves.
+
+Golden items, `auepora_case`, `evaluate`, `auepora score`, replays and crashed workers all end their cases here, so that
+a case ends the same way whoever ran it: labels settled, answers scored, recorded and redacted, repeats merged, held to
+its thresholds and its baseline.  What is redacted is redacted before anything is made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..adapters.systems import System
+from ..calls.call import CallResult
+from ..core.metrics_base import Metric
+from ..core.run import CaseResult, MetricInfo, Run
+from ..core.scores import Score
+from ..core.scoring import FURTHER
+from ..errors import AueporaError
+from ..io.golden.load import GoldenCase
+from ..regression.compare.cases import CaseComparison, compare_case, flip_of
+from ..regression.compare.comparability import incomparable_metrics
+from ..regression.guards.case_guard import judge_case
+from ..regression.guards.worst_repeat import note_worst
+from ..regression.policy import RegressionPolicy
+from .case_result import Ended, ended_result, errored_result
+from .measure import Called, Convert, Measured, measure_calls
+from .recording import RecordedAnswer, Redact, record
+from .replay import CaseEndedError
+
+if TYPE_CHECKING:
+    from ..regression.baseline.model import Baseline
+    from .recording import Recording
+
+__all__ = ["Asked", "CaseFlow", "EndedBy", "Finished", "merge_repeats"]
+
+EndedBy = Callable[[BaseException], "Ended | None"]
+"""Says whether an exception skips its case, or expects it to fail; may raise it where it ends the whole run."""
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Asked:
+    """A case, the finished calls on it, repeats in order, and the corpus that its labels are looked up in."""
+
+    case: GoldenCase
+    calls: Sequence[CallResult]
+    corpus: Any = None
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Finished:
+    """A case that left.
+
+    Attributes:
+        result: what was measured, redacted and judged.
+        comparison: how it compares with its baseline; None where there is none, or nothing was measured.
+        recordings: what is kept of its answers, repeats in order.
+        error: what its first failed call raised, as it was.
+    """
+
+    result: CaseResult
+    comparison: CaseComparison | None = None
+    recordings: list[Recording] = field(default_factory=list)
+    error: BaseException | None = None
+
+
+@dataclass(eq=False, repr=False)
+class CaseFlow:
+    """Ends the cases of one suite under one configuration; made once for a run.
+
+    Attributes:
+        run: the run they are of; only its path, metrics and provenance are looked at, so it may still be empty.
+        metrics: the metric objects by name.
+        policy: how strictly cases are held to the baseline.
+        baseline: what was accepted, if anything was.
+        advisory: metrics that fail no case, as LLM judges before they are calibrated.
+        accepting: whether cases are compared with the baseline and not held to it.
+        timed: whether the time of a call is the system's.
+        convert: reads the system's own answers.
+        settle: matches labels that moved, by the corpus, anew.
+        redact: takes out of a result what nobody may see; called for each answer.
+        record_cap: characters kept of each answer; 0 keeps none.
+        ended_by: what counts as a skip, or as an expected failure.
+    """
+
+    run: Run
+    metrics: Mapping[str, Metric]
+    policy: RegressionPolicy
+    _: KW_ONLY
+    baseline: Baseline | None = None
+    advisory: Collection[str] = ()
+    accepting: bool = False
+    timed: bool = True
+    convert: Convert | None = None
+    settle: Callable[[GoldenCase, Any], GoldenCase] | None = None
+    redact: Redact | None = None
+    record_cap: int = 0
+    ended_by: EndedBy | None = None
+
+    def finish(self, asked: Asked, system: System) -> Finished:
+        """End one case that *system* was asked about."""
+        return self.finish_all([asked], system)[0]
+
+    def finish_all(self, asked: Sequence[Asked], system: System) -> list[Finished]:
+        """End several cases; models score their answers together."""
+        out: dict[int, Finished] = {}
+        cases: list[tuple[int, GoldenCase, list[Called]]] = []
+        for i, one in enumerate(asked):
+            if (ended := self._ended(one)) is not None:
+                out[i] = ended
+                continue
+            try:
+                case = self.settle(one.case, one.corpus) if self.settle is not None else one.case
+            except AueporaError as exc:
+                out[i] = self.end(one.case, exc)
+                continue
+            cases.append((i, case, [Called(case, call, self.where(case)) for call in one.calls]))
+        called = [one for _, _, calls in cases for one in calls]
+        measured = iter(measure_calls(called, system, self.metrics, convert=self.convert, timed=self.timed))
+        for i, case, calls in cases:
+            singles = [next(measured) for _ in calls]
+            out[i] = self.judge(case, [one.result for one in singles], self._record(case, singles))
+            out[i].error = next((one.call.error for one in calls if one.call.error is not None), None)
+        return [out[i] for i in range(len(asked))]
+
+    def end(self, case: GoldenCase, error: BaseException) -> Finished:
+        """End a case that was not measured because of *error*: its set-up failed or skipped it, its process died."""
+        if (ended := self._how(error)) is not None:
+            return self.leave_out(case, ended, error)
+        return self._leave(errored_result(case, error, self.metrics, where=self.where(case)), error)
+
+    def leave_out(self, case: GoldenCase, ended: Ended, error: BaseException | None = None) -> Finished:
+        """End a case that is not measured on purpose."""
+        return self._leave(ended_result(case, ended, where=self.where(case)), error)
+
+    def judge(self, case: GoldenCase, singles: Sequence[CaseResult], recordings: Sequence[Recording] = ()) -> Finished:
+        """End a case by what was measured on each of its answers."""
+        for single in singles:
+            self._redact(single)
+        infos, baseline = self.run.metrics, self.baseline
+        result = merge_repeats(singles, infos)
+        comparison: CaseComparison | None = None
+        if baseline is not None:
+            comparison = compare_case(result, baseline.cases.get(case.id), infos, self._incomparable)
+        held_to = None if self.accepting else comparison
+        judge_case(result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory)
+        if comparison is not None and comparison.before is not None and comparison.paired:
+            comparison.flip = flip_of(comparison.before, result)
+        note_worst(result, singles, held_to, infos, policy=self.policy, advisory=self.advisory)
+        return Finished(result, comparison, list(recordings))
+
+    def where(self, case: GoldenCase) -> str:
+        """Return ``file:line`` of *case*."""
+        return f"{self.run.path}:{case.line}"
+
+    @cached_property
+    def _incomparable(self) -> Mapping[str, str]:
+        return incomparable_metrics(self.run, self.baseline) if self.baseline is not None else {}
+
+    def _leave(self, result: CaseResult, error: BaseException | None) -> Finished:
+        self._redact(result)
+        return Finished(result, error=error)
+
+    def _ended(self, asked: Asked) -> Finished | None:
+        for call in asked.calls:
+            if call.error is not None and (ended := self._how(call.error)) is not None:
+                return self.leave_out(asked.case, ended, call.error)
+        return None
+
+    def _how(self, error: BaseException) -> Ended | None:
+        if isinstance(error, CaseEndedError):
+            return error.ended
+        return self.ended_by(error) if self.ended_by is not None else None
+
+    def _record(self, case: GoldenCase, singles: Sequence[Measured]) -> list[Recording]:
+        """Return what is kept of the answers; one that was recorded already stays as it is."""
+        if not self.record_cap:
+            return []
+        return [
+            one.answer.recording if isinstance(one.answer, RecordedAnswer)
+            else record(case, one.result, one.answer, self.metrics, redact=self.redact, cap=self.record_cap)
+            for one in singles
+        ]  # fmt: skip
+
+    def _redact(self, result: CaseResult) -> None:
+        """Let the project redact *result*; reasons of scores that repeat its error say what the error says then."""
+        if self.redact is None:
+            return
+        before = result.error.partition("\n")[0]
+        self.redact(result)
+        after = result.error.partition("\n")[0]
+        if before and before != after:
+            for score in result.scores.values():
+                score.reason = score.reason.replace(before, after)
+
+
+def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]) -> CaseResult:
+    """Return one result for the repeats of one case; texts and ranks shown are those of the first.
+
+    The mean of its quality scores, the median of its latencies.  A case of which any repeat errored is errored: half
+    an outage is not a score.  The single values are kept in ``extra["repeats"]``.  A metric that aggregates counts
+    instead of values (``bleu``, ``distinct_2``) keeps those of every repeat.  *results* are left as they are.
+    """
+    first = results[0]
+    if len(results) == 1:
+        return first
+    failed = [r for r in results if r.state == "error"]
+    if failed:
+        worst = failed[0]
+        head, _, rest = worst.error.partition("\n")
+        error = f"{head} (in {len(failed)} of {len(results)} repeats)" + (f"\n{rest}" if rest else "")
+        return replace(worst, error=error)
+    scores = {name: _merged([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
+    singles = {name: [r.scores[name].value for r in results] for name, s in scores.items() if s.value is not None}
+    import statistics  # with it come fractions and decimal
+
+    seconds = statistics.median(r.seconds for r in results)
+    return replace(first, scores=scores, seconds=seconds, extra={**first.extra, "repeats": singles})
+
+
+def _merged(scores: Sequence[Score], info: MetricInfo | None) -> Score:
+    for score in scores:
+        if score.state == "error":
+            return score
+    measured = [s for s in scores if s.measurement is not None]
+    if not measured:
+        return scores[0]
+    first, *others = measured
+    details = first.details
+    if any(s.data != first.data for s in others):
+        details = {**details, FURTHER: [s.data for s in others]}
+    values = [s.value for s in measured if s.value is not None]
+    if not values:
+        return replace(first, details=details)
+    import statistics
+
+    middle = statistics.median if info is not None and info.target == "LATENCY" else statistics.fmean
+    return Score("number", middle(values), data=first.data, details=details)

@@ -1,0 +1,152 @@
+"""One golden case, one finished call, one `CaseResult` with a score for every metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..adapters.systems import System
+from ..calls.call import CallResult
+from ..core.metrics_base import Metric
+from ..core.run import CaseResult, MetricInfo
+from ..core.scores import Score
+from ..core.scoring import failed_scores, score_cases
+from ..core.types import EvaluationSample, SystemOutputs
+from ..errors import NotRecordedError
+from ..io.golden.load import GoldenCase
+from ..metrics.ranking.matching import ranks_of_relevant
+from ..regression.baseline.model import metric_key
+from .answer_summary import shown_outputs, snippet
+from .case_result import blank_result, errored_result
+from .recording import RecordedAnswer
+
+__all__ = ["Called", "Convert", "Measured", "measure_calls"]
+
+Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
+"""Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
+
+
+class Called(NamedTuple):
+    """A case, the finished call on it, and where it stands."""
+
+    case: GoldenCase
+    call: CallResult
+    where: str = ""
+
+
+class Measured(NamedTuple):
+    """The scores of one call, and the answer they stand on; None where there is none."""
+
+    result: CaseResult
+    answer: SystemOutputs | RecordedAnswer | None
+
+
+def measure_calls(
+    called: Sequence[Called],
+    system: System,
+    metrics: Mapping[str, Metric],
+    *,
+    convert: Convert | None = None,
+    timed: bool = True,
+) -> list[Measured]:
+    """Turn the finished calls of *system* into scores, all of them before the metrics at once, as models like it.
+
+    An exception of a call, or an answer of a shape nobody can read, gives a result in state ``error``
+    with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
+    Where the value of a call is `RecordedAnswer`, the answer recorded there is what is measured.
+    """
+    given = [_answered(one.case, system, one.call, convert, timed=timed) for one in called]
+    good = [(one.case.sample, o) for one, o in zip(called, given, strict=True) if isinstance(o, SystemOutputs)]
+    scores = iter(score_cases(metrics.values(), [sample for sample, _ in good], [outputs for _, outputs in good]))
+    out = []
+    for one, answer in zip(called, given, strict=True):
+        if isinstance(answer, SystemOutputs):
+            out.append(Measured(_measured(one, answer, next(scores)), answer))
+        elif isinstance(answer, RecordedAnswer):
+            out.append(Measured(_measured_again(one, answer, metrics), answer))
+        else:
+            out.append(Measured(errored_result(one.case, answer, metrics, where=one.where, call=one.call), None))
+    return out
+
+
+def _answered(
+    case: GoldenCase, system: System, call: CallResult, convert: Convert | None, *, timed: bool
+) -> SystemOutputs | RecordedAnswer | BaseException:
+    """Return what *call* gave, as outputs, or why there are none."""
+    if call.error is not None:
+        return call.error
+    if isinstance(call.value, RecordedAnswer):
+        return call.value
+    try:
+        outputs = convert(call.value, case.sample) if convert is not None else None
+        if outputs is None:
+            outputs = system.as_outputs(call.value, call.seconds, case.sample)
+        elif timed:
+            outputs.timings.setdefault("end_to_end", call.seconds)
+    except Exception as exc:
+        return exc
+    if call.counted:
+        outputs.extra.setdefault("retry", {"attempts": call.attempts, "reasons": list(call.retry_reasons)})
+    return outputs
+
+
+def _measured(called: Called, outputs: SystemOutputs, scores: dict[str, Score]) -> CaseResult:
+    case, call, where = called
+    result = blank_result(case, where=where)
+    result.seconds, result.concurrency = call.seconds, call.concurrency
+    result.scores = scores
+    _say_why_unlabelled(result, case)
+    result.ranks = ranks_of_relevant(case.sample, outputs)
+    result.outputs = shown_outputs(case.sample, outputs)
+    return result
+
+
+def _measured_again(called: Called, recorded: RecordedAnswer, metrics: Mapping[str, Metric]) -> CaseResult:
+    """Measure an answer of an earlier run with the metrics and the golden case of today; times are those of then.
+
+    A score of a metric that is not deterministic, or that reads what was not recorded, is the one it had then if the
+    metric has the same version and parameters; where it has none, what was not recorded is an error of that metric.
+    """
+    case = recorded.settled(called.case)
+    raw, result = recorded.raw, blank_result(case, where=called.where)
+    result.seconds, result.concurrency = raw["seconds"], raw["concurrency"]
+    if recorded.run_id:
+        result.extra["recorded_in"] = recorded.run_id
+    if not recorded.is_answer:
+        result.state, result.error = "error", raw["error"]
+        result.scores = failed_scores(metrics.values(), case.sample, (raw["error"] or "?").splitlines()[0])
+        return result
+    outputs = recorded.parts().restore()
+    then = {name: score for name, score in recorded.scores().items() if _same(name, recorded, metrics)}
+    result.scores = {name: _score_again(m, case.sample, outputs, then.get(name)) for name, m in metrics.items()}
+    if "shown" in raw:
+        result.outputs, result.ranks = raw["shown"], raw["ranks"]
+    else:
+        result.outputs, result.ranks = shown_outputs(case.sample, outputs), ranks_of_relevant(case.sample, outputs)
+    _say_why_unlabelled(result, case)
+    return result
+
+
+def _same(name: str, recorded: RecordedAnswer, metrics: Mapping[str, Metric]) -> bool:
+    return name in metrics and recorded.keys.get(name) == metric_key(MetricInfo.of(metrics[name]))
+
+
+def _score_again(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs, then: Score | None) -> Score:
+    if then is not None and not metric.deterministic and then.state != "error":
+        return then
+    try:
+        return Score.of(metric.measure(sample, outputs))
+    except NotRecordedError as exc:
+        return then or Score.failed(f"cannot be measured again: {exc}")
+    except Exception as exc:
+        return Score.failed(f"{type(exc).__name__}: {exc}")
+
+
+def _say_why_unlabelled(result: CaseResult, case: GoldenCase) -> None:
+    """A case whose labels cannot be found is n/a; nobody should have to guess why."""
+    if case.moved is None or case.moved["match"] != "none":
+        return
+    lost = ", ".join(name for name, told in case.moved["labels"].items() if told["match"] == "none")
+    for score in result.scores.values():
+        if score.state == "n/a" and score.reason == "no relevant_docs":
+            score.reason = f"labels moved: {snippet(lost)}"
