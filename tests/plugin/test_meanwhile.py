@@ -6,7 +6,7 @@ import pytest
 
 from .conftest import CONFTEST, Project
 
-LATER = ("evaluation.case_flow", "regression.verdict", "history.store", "reporting.summary")
+LATER = ("evaluation.case_flow", "regression.verdict", "history.store", "reporting.terminal.summary")
 
 NOTHING_YET = f"""
 def rag():
@@ -28,7 +28,7 @@ def rag():
     import time
 
     def ask(query):
-        end = time.monotonic() + 60
+        end = time.monotonic() + 20
         while not all("pytest_auepora." + name in sys.modules for name in {LATER}):
             assert time.monotonic() < end, "nothing is made ready while this is awaited"
             time.sleep(0.01)
