@@ -13,6 +13,7 @@ from urllib.parse import quote
 from ...core.git import CONFLICT, conflict_line
 from ...errors import BaselineError, NotWrittenError
 from .model import FORMAT, Baseline, case_of
+from .shape import ShapeError, check_baseline
 
 __all__ = ["baseline_path", "changing", "load_baseline", "parse_baseline"]
 
@@ -121,6 +122,10 @@ def _checked(raw: Any, path: str) -> Baseline:
 
 
 def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
+    try:
+        check_baseline(raw)
+    except ShapeError as exc:
+        raise _no_baseline(path, str(exc)) from None
     try:
         return Baseline(
             suite=str(raw["suite"]),

@@ -8,19 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
 from ..baseline.model import RESOLUTION, BaselineCase
 from .cases import Comparison, MetricChange, ScoreChange
 
-__all__ = ["APART", "Pairs", "aggregate_of", "is_apart", "paired_measurements", "settle"]
+__all__ = ["APART", "DAMAGED", "Pairs", "aggregate_of", "is_apart", "paired_measurements", "settle"]
 
 APART = ("LATENCY", "PRIVACY", "OPERATIONAL")
 """Targets that stand outside the family of metrics, whatever their aggregate is."""
 
+DAMAGED = "damaged: "
+"""What the reason begins with where the baseline holds data of another shape than the metric measures."""
+
 Pairs = dict[str, tuple[Measurement, Measurement]]
 """Case id → what was measured when the baseline was accepted, and now."""
+
+
+class _DamagedError(Exception):
+    """What the baseline kept of a metric cannot be aggregated."""
 
 
 def is_apart(info: MetricInfo) -> bool:
@@ -50,8 +58,23 @@ def paired_measurements(run: Run, comparison: Comparison, name: str) -> Pairs:
             now = Measurement(case.changes[name].after)
         if before is None or now is None or (before.data is None) != (now.data is None):
             continue
+        if not _alike(before.data, now.data):
+            comparison.incomparable[name] = f"{DAMAGED}the baseline's data of {name} in {case_id} are not of its shape"
+            return {}
         out[case_id] = before, now
     return out
+
+
+def _alike(kept: Any, measured: Any) -> bool:
+    """Whether *kept*, as it came from a file, is built as what the same metric has *measured* now."""
+    if isinstance(measured, Mapping):
+        kinds = {str(key): part for key, part in measured.items()}
+        return isinstance(kept, dict) and all(_alike(part, kinds.get(key, part)) for key, part in kept.items())
+    if isinstance(measured, (list, tuple)):
+        return isinstance(kept, list) and all(_alike(part, kind) for part in kept for kind in measured[:1])
+    if isinstance(measured, (bool, str)) or measured is None:
+        return type(kept) is type(measured)
+    return not isinstance(kept, bool) and isinstance(kept, (int, float))
 
 
 def _kept(case: BaselineCase, name: str) -> Measurement | None:
@@ -80,7 +103,12 @@ def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> d
         if info.target == "LATENCY":
             _same_concurrency(run, comparison, name)
         pairs = paired_measurements(run, comparison, name)
-        if pairs and (change := _change(metric, info, pairs)) is not None:
+        try:
+            change = _change(metric, info, pairs) if pairs else None
+        except _DamagedError as exc:
+            comparison.incomparable[name] = f"{DAMAGED}the baseline's data of {name} do not add up ({exc})"
+            continue
+        if change is not None:
             comparison.aggregates[name] = change
             if is_apart(info):
                 out[name] = pairs
@@ -92,8 +120,11 @@ def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> d
 
 
 def _change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricChange | None:
-    before = aggregate_of(metric, [then for then, _ in pairs.values()])
     after = aggregate_of(metric, [now for _, now in pairs.values()])
+    try:
+        before = aggregate_of(metric, [then for then, _ in pairs.values()])
+    except Exception as exc:
+        raise _DamagedError(f"{type(exc).__name__}: {exc}") from exc
     if before is None or after is None:
         return None
     gain = after - before if info.direction == "higher" else before - after

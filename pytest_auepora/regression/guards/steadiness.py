@@ -129,8 +129,9 @@ def split_metric(run: Run, comparison: Comparison, name: str) -> VarianceSplit |
     after: dict[str, list[float]] = {}
     for case_id, found in comparison.cases.items():
         if name in found.changes and not found.changes[name].errored and found.before is not None:
-            before[case_id] = _numbers(found.before.values(name))
-            after[case_id] = _numbers(run.cases[case_id].values(name))
+            then, now = _numbers(found.before.values(name)), _numbers(run.cases[case_id].values(name))
+            if then and now:  # a baseline that was edited may hold a mean without its values
+                before[case_id], after[case_id] = then, now
     varied = any(len(set(v)) > 1 for v in (*before.values(), *after.values()))
     return split_variance(before, after) if varied and len(before) > 1 else None
 

@@ -1,0 +1,111 @@
+"""A damaged baseline is a `BaselineError` with its file and key, never a guard that is off."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.errors import BaselineError
+from pytest_auepora.evaluation.suite import evaluate
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.regression.baseline.accept import accept
+from pytest_auepora.regression.baseline.file import baseline_path, parse_baseline
+from pytest_auepora.regression.verdict import judge
+
+GOLDEN = """\
+suite: shop
+metrics: [recall@1, mrr, token_f1, bleu, distinct_2, mean_latency, p95_latency]
+regression: {metrics: {mean_latency: {policy: tolerance}}}
+cases:
+"""
+JUNK: tuple[Any, ...] = (
+    float("nan"), float("inf"), 1e999, -1, 0, 10**400, True, None, "x", "", [], [1], {}, {"a": 1}, "[1, NaN]", "{}",
+    "[]", '"x"', "[[]]", "null",
+)  # fmt: skip
+TRIES = 600
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A golden file, and the text of a baseline with every kind of key."""
+    folder = tmp_path_factory.mktemp("stored")
+    cases = [
+        f"  - {{id: c{i}, query: question {i}, relevant_docs: [d{i}], reference_answer: 'a b c {i}'}}\n"
+        for i in range(12)
+    ]
+    golden = folder / "shop.golden.yaml"
+    golden.write_text(GOLDEN + "".join(cases), encoding="utf-8")
+    path = baseline_path(golden, "shop", "")
+    accept(path, evaluate(golden, answer, repeat=2).run, ["all"])
+    return golden, path.read_text(encoding="utf-8")
+
+
+asked = 0
+
+
+def answer(query: str) -> tuple[str, list[dict[str, str]]]:
+    """Answer another text every time."""
+    global asked  # noqa: PLW0603 - a system that varies
+    asked += 1
+    return f"a b {asked} c", [{"id": f"d{query.rsplit(maxsplit=1)[-1]}", "text": "a b c"}]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("scores.mrr", float("nan"), "cases.c0.scores.mrr: expected a finite number or null, found NaN"),
+        ("scores.mrr", float("inf"), "cases.c0.scores.mrr: expected a finite number or null, found Infinity"),
+        ("scores.mrr", "0.5", 'cases.c0.scores.mrr: expected a finite number or null, found "0.5"'),
+        ("scores.mrr", [1], "cases.c0.scores.mrr: expected a finite number or null, found [1]"),
+        ("ranks.d0", 0, "cases.c0.ranks.d0: expected a rank from 1 on, or null, found 0"),
+        ("state", "fine", "cases.c0.state: expected one of passed, failed, error, skipped"),
+        ("repeats", -1, "cases.c0.repeats: expected a whole number from 1 on, found -1"),
+        ("data.bleu", "[1, NaN]", "cases.c0.data.bleu: expected a text that is JSON of finite numbers"),
+    ],
+)
+def test_a_key_that_cannot_be_is_named(stored: tuple[Path, str], key: str, value: Any, said: str) -> None:
+    raw = json.loads(stored[1])
+    place = raw["cases"]["c0"]
+    *way, last = key.split(".")
+    for part in way:
+        place = place[part]
+    place[last] = value
+    with pytest.raises(BaselineError) as seen:
+        parse_baseline(json.dumps(raw), "b.json")
+    assert str(seen.value).startswith("b.json: not a baseline file: " + said)
+
+
+def places(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every container with every key of it."""
+    for key in node if isinstance(node, dict) else range(len(node)):
+        yield node, key
+        if isinstance(node[key], (dict, list)):
+            yield from places(node[key])
+
+
+def test_whatever_was_edited_is_said_or_judged(stored: tuple[Path, str]) -> None:
+    golden, text = stored
+    chance = random.Random(20)
+    suite = load_golden(golden, Registry())
+    done = evaluate(golden, answer, repeat=2)
+    refused = 0
+    for _ in range(TRIES):
+        raw = json.loads(text)
+        node, key = chance.choice(list(places(raw)))
+        if chance.random() < 0.3:
+            del node[key]
+        else:
+            node[key] = chance.choice(JUNK)
+        baseline = None
+        with suppress(BaselineError):
+            baseline = parse_baseline(json.dumps(raw), "b.json")
+        refused += baseline is None
+        judge(done.run, suite.gates, suite.policy, done.metrics, baseline=baseline)
+    assert refused > TRIES / 4
