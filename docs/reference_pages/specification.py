@@ -51,5 +51,5 @@ def tests_of(metric: Metric, name: str) -> list[str]:
 @cache
 def _tests() -> list[tuple[str, str]]:
     folders = ("tests/oracles", "tests/unit/metrics")
-    paths = [path for folder in folders for path in sorted((ROOT / folder).glob("test_*.py"))]
+    paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py"))]
     return [(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in paths]

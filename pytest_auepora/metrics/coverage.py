@@ -78,6 +78,7 @@ class CitationCoverage(Configured):
     corpus: Collection[str] | Callable[[str], bool] | None = field(default=None, metadata=UNSPELLED)
 
     stem: ClassVar[str] = "citation_coverage"
+    version: ClassVar[int] = 2
     target = TargetCategory.GENERATION_FAITHFULNESS
     formula = "[at least one citation, and every one resolves], over grounded answers"
     source = "citations that resolve to a real chunk"

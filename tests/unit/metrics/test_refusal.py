@@ -64,6 +64,44 @@ def test_phrases_are_looked_for_in_the_folded_text(text: str | None, refused: bo
     assert is_refusal(outputs(text)) is refused
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I do not have specific information about parking.",
+        "The documents do not provide an answer.",
+        "I'm sorry, but I couldn't find anything on that in the handbook.",
+        "I am sorry. The retrieved passages contain no information on salaries.",
+        "Unfortunately, the provided context doesn't mention the price.",
+        "Based on the given context, there is no mention of a second office.",
+        "The answer is not stated in the documents.",
+        "This cannot be determined from what was found.",
+        "We have no information about next year.",
+        "I'm unable to answer this.",
+        "No relevant information was found.",
+        "It is not possible to say who founded it.",
+    ],
+)
+def test_what_models_say_when_they_refuse(text: str) -> None:
+    assert is_refusal(outputs(text)) is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No, returns do not have to be paid for.",
+        "Refunds take 30 days. The documents do not mention weekends.",
+        "The law does not provide for refunds, so none are made.",
+        "Parcels cannot be returned without a label.",
+        "There is no charge.",
+        "You do not need an account to see prices.",
+        "There is no definitive answer, as nobody has found the treasure.",
+        "The fee is not included in the price.",
+    ],
+)
+def test_answers_that_deny_something_are_no_refusals(text: str) -> None:
+    assert is_refusal(outputs(text)) is False
+
+
 def test_who_decides() -> None:
     """A person before the system before the text."""
     assert is_refusal(outputs("I don't know", refused=False)) is False

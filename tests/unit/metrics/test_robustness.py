@@ -41,6 +41,16 @@ def test_cases_that_call_for_a_refusal(metric: RefusalCorrectness) -> None:
     assert reason(metric, wants(labels={"expect": "clarify"}), said("x")) == "not a refusal case"
 
 
+def test_no_refusal_at_all_says_what_was_looked_for() -> None:
+    metric, sample, answers = RefusalCorrectness(), wants(), [said("Ask the boss."), said("In May.")]
+    seen = metric.compute([sample] * 2, answers)
+    assert (seen.value, "the option refusal_patterns" in seen.details["note"]) == (0.0, True)
+    measured = metric.measure(sample, answers[0])
+    assert isinstance(measured, Measurement)
+    assert measured.details["note"] == seen.details["note"]
+    assert "note" not in metric.compute([sample] * 2, [answers[0], said("I don't know.")]).details
+
+
 def test_refusing_too_much() -> None:
     metric = OverRefusal()
     assert score(metric, wants("a"), said("I cannot answer that")) == 1.0
