@@ -56,9 +56,14 @@ __all__ = [
     "without_case",
 ]
 
+_LONGEST_NAME = 200
+"""Longer words are no slips of names; comparing them takes long."""
+
 
 def did_you_mean(word: str, known: Iterable[str], *, most: int = 3) -> str:
     """Return ``" (did you mean 'x' or 'y'?)"`` for the nearest *known* words, or an empty string."""
+    if len(word) > _LONGEST_NAME:
+        return ""
     lowered = {k.lower(): k for k in known}
     near = difflib.get_close_matches(word.lower(), list(lowered), n=most, cutoff=0.6)
     if not near:
@@ -118,8 +123,10 @@ class UnknownNameError(AueporaError, LookupError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = list(known)
         self.name = name
-        self.near = difflib.get_close_matches(name, known, n=3)
-        super().__init__(f"unknown {kind} {name!r}{did_you_mean(name, known)}")
+        short = len(name) <= _LONGEST_NAME
+        self.near = difflib.get_close_matches(name, known, n=3) if short else []
+        shown = repr(name) if short else f"{name[:_LONGEST_NAME]!r}…"
+        super().__init__(f"unknown {kind} {shown}{did_you_mean(name, known)}")
 
 
 class MetricError(AueporaError, ValueError):

@@ -46,7 +46,7 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
         with block:
             read = list(_records(block, suite, known, seen, told=len(problems)))
             room = _MOST - len(problems)
-            problems += sorted(block.problems, key=lambda p: (p.line, p.col))[:room]
+            problems += sorted(block.problems[:_MOST], key=lambda p: (p.line, p.col))[:room]
             more += max(0, len(block.problems) - room)
         if not problems:
             yield from read

@@ -17,6 +17,9 @@ __all__ = ["MAX_BYTES", "Mark", "Source", "Spot", "decode", "describe", "too_lar
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
 
+_MOST_TOLD = 200
+"""How many complaints are told with their places; the thousandth is rarely of another kind than the first."""
+
 _BREAK = r"\r\n|\r|\n"
 _PLAIN_END = r"\s#|:\s|[,\[\]{}\r\n]|:$"
 
@@ -141,25 +144,33 @@ class Source:
             number = 2 * list(holder).index(key) + (1 if on_key else 2) if isinstance(holder, Mapping) else key + 1
         return marks[number] if number < len(marks) else None
 
+    @property
+    def is_full(self) -> bool:
+        """Whether further complaints are only counted: finding a place may take as long as reading all."""
+        return len(self.problems) >= _MOST_TOLD
+
     def bad(self, holder: Any, key: Any, message: str) -> None:
         """Complain about the value of *holder* at *key*."""
-        self.complain(*self.at(holder, key), message)
+        self.complain(*((0, 0) if self.is_full else self.at(holder, key)), message)
 
     def bad_key(self, holder: Any, key: Any, message: str) -> None:
         """Complain about the key *key* itself."""
-        self.complain(*self.at(holder, key, on_key=True), message)
+        self.complain(*((0, 0) if self.is_full else self.at(holder, key, on_key=True)), message)
 
     def bad_whole(self, holder: Any, message: str) -> None:
         """Complain about *holder* as a whole, at its start."""
-        self.complain(*self.at(holder), message)
+        self.complain(*((0, 0) if self.is_full else self.at(holder)), message)
 
     def complain(self, line: int, col: int, message: str) -> None:
         """Add one problem at a place; line 0 means the whole file."""
         self.problems.append(Problem(self.path, line, col, message))
 
     def error(self) -> GoldenFileError:
-        """Return all problems as one error, in file order."""
-        return GoldenFileError(sorted(self.problems, key=lambda p: (p.line, p.col)))
+        """Return the problems as one error, in file order, and how many more there are."""
+        told = sorted(self.problems[:_MOST_TOLD], key=lambda p: (p.line, p.col))
+        if more := len(self.problems) - len(told):
+            told.append(Problem(self.path, 0, 0, f"{more:,} more complaint{'s' if more > 1 else ''}"))
+        return GoldenFileError(told)
 
     def written(self, holder: Any, key: Any) -> str:
         """The scalar at *key* as it stands in the file, or an empty string where that cannot be told."""

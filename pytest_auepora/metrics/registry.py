@@ -23,6 +23,8 @@ __all__ = ["Registry", "parse_value"]
 _HOLE = r"\\\{(\w+)\\\}"
 _NAMED = r"(?s)(\w+)\s*=\s*(.*)"
 
+_LONGEST_NAME = 1_000
+
 
 class _Entry:
     __slots__ = ("_pattern", "_start", "factory", "fixed", "spelling")
@@ -117,6 +119,8 @@ class Registry:
         return known
 
     def _make(self, name: str) -> Metric:
+        if len(name) > _LONGEST_NAME:
+            raise MetricError(f"{name[:60]}…: a metric's name has at most {_LONGEST_NAME:,} characters")
         head, bracket, rest = name.partition("[")
         if bracket and not rest.endswith("]"):
             raise MetricError(f"{name}: the bracket is not closed; write name[option=value]")

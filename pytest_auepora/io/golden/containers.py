@@ -41,7 +41,9 @@ class ListOf(Kind):
         return out
 
     def _repeats(self, out: list[Any], value: Any, source: Source) -> bool:
-        repeats = [i for i, part in enumerate(out) if part in out[:i]]
+        if all(type(part) is str for part in out) and len(set(out)) == len(out):
+            return False
+        repeats = [i for i, part in enumerate(out) if part in out[:i]] if not source.is_full else [len(out) - 1]
         for i in repeats:
             source.bad(value, i, f"{describe(value[i])} is listed twice")
         return bool(repeats)
@@ -142,6 +144,9 @@ class Record(Kind):
 
     def _unknown(self, value: Any, name: Any, source: Source) -> str:
         """Complain about a key, and return what was probably meant."""
+        if source.is_full:
+            source.bad_whole(value, "")
+            return ""
         hint = self.hints.get(name, "") if isinstance(name, str) else ""
         hint = hint or did_you_mean(str(name), self.fields)
         there = f"; {self.what} has {', '.join(self.fields)}"

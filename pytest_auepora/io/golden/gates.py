@@ -17,6 +17,8 @@ from .model import GoldenCase
 
 __all__ = ["Yardstick"]
 
+_LONGEST_KEY = 1_000
+
 
 class Yardstick:
     """The metrics of one file: knows which way is better and what values are possible."""
@@ -31,6 +33,8 @@ class Yardstick:
     def take(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
         """Look up the metrics that the file lists; complain about those that do not exist."""
         for i, name in enumerate(names):
+            if self.source.is_full:
+                break
             try:
                 self.metrics[name] = self.registry.get(name)
             except (UnknownNameError, MetricError) as exc:
@@ -69,6 +73,8 @@ class Yardstick:
         """Read the thresholds of the file; a gate without an owner has that of its metric, else that of the file."""
         out = []
         for key in raw:
+            if self.source.is_full:
+                break
             line, col = self.source.at(raw, key, on_key=True)
             for gate in self._read(raw, key):
                 whose = gate.owner or owners.get(gate.metric, owner)
@@ -104,6 +110,9 @@ class Yardstick:
     def _read(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
         if not isinstance(key, str):
             self.source.bad_key(raw, key, f"the key {key!r} is no metric")
+            return []
+        if len(key) > _LONGEST_KEY:
+            self.source.bad_key(raw, key, f"the key {key[:60]!r}… is no metric: it has {len(key):,} characters")
             return []
         try:
             metric, _ = split_stat(key)

@@ -156,5 +156,8 @@ class _Builder:
     def twice(self, out: dict[Any, Any], key: Any, mark: Any, marks: list[Any] | None) -> None:
         if marks is None:
             raise NeedsPlaces
+        if self.source.is_full:
+            self.source.complain(0, 0, "")
+            return
         first, _ = self.source.place(marks[2 * list(out).index(key) + 1])
         self.source.complain(*self.source.place(mark), f"{key!r} is given twice, first on line {first}")

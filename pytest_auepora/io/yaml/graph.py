@@ -10,6 +10,7 @@ from yaml.events import CollectionEndEvent, CollectionStartEvent
 
 from ..source import Mark, Source
 from .problems import TooDeep, YamlProblem, explain
+from .scalars import sound_number
 
 __all__ = ["MAX_ALIASED", "load_graph"]
 
@@ -104,7 +105,7 @@ class _Construct:
             tag = node.tag.replace("tag:yaml.org,2002:", "!!")
             raise YamlProblem(f"the tag {tag} is refused: golden files hold plain data", node.start_mark)
         try:
-            return self.loader.construct_object(node, deep=True)
+            return sound_number(self.loader.construct_object(node, deep=True))
         except yaml.YAMLError:
             raise
         except Exception as exc:  # PyYAML's constructors raise whatever the text trips over

@@ -24,6 +24,8 @@ _ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do
     "unknown escape character": "double a backslash, or use single quotes",
 }
 
+_LONGEST_KEY = 1024
+
 
 class YamlProblem(Exception):
     """One thing wrong at one place; *mark* may be None where the place is not known."""
@@ -71,6 +73,8 @@ def _syntax(exc: yaml.MarkedYAMLError, source: Source, line: int, col: int) -> s
     indent = text[: len(text) - len(text.lstrip())]
     if "\t" in indent or text[col - 1 : col] == "\t":
         return "a tab indents this line; YAML takes spaces only"
+    if col > _LONGEST_KEY and (":" in text or "?" in text):
+        return "not YAML: a key has at most 1,024 characters, and a colon or a long text on one line needs quotes"
     said = exc.problem or exc.context or "no YAML"
     while_doing = f" {exc.context}" if exc.context and exc.problem else ""
     advice = next((f"; {hint}" for words, hint in _ADVICE.items() if words in said), "")

@@ -8,7 +8,7 @@ import yaml
 
 from .problems import YamlProblem
 
-__all__ = ["NeedsGraph", "Plain", "construct_scalar"]
+__all__ = ["NeedsGraph", "Plain", "construct_scalar", "sound_number"]
 
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -25,6 +25,8 @@ _OF_NUMBERS = frozenset("0123456789+-.")
 _IN_NUMBERS = frozenset("0123456789abcdefABCDEFxinINTtZ_:+-. \t")
 """All that stands in numbers and dates, and little else."""
 _SHORT = 15
+_MOST_BITS = 3_322
+"""About a thousand decimal digits."""
 
 
 class NeedsGraph(Exception):
@@ -86,7 +88,14 @@ def construct_scalar(constructor: Any, tag: str, text: str, mark: Any) -> Any:
     """Make the value of a scalar whose tag is known."""
     node = yaml.ScalarNode(tag, text, mark, mark)
     try:
-        return constructor.construct_object(node, deep=True)
+        return sound_number(constructor.construct_object(node, deep=True))
     except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
         word = tag.rpartition(":")[2]
         raise YamlProblem(f"`{text[:40]}` looks like a {word} and is none ({exc}); quote it", mark) from None
+
+
+def sound_number(value: Any) -> Any:
+    """Return *value*; a whole number that no message could show is a `ValueError`."""
+    if type(value) is int and value.bit_length() > _MOST_BITS:
+        raise ValueError("it has more than a thousand digits")
+    return value

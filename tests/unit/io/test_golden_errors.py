@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.io.source import Source
 
 from .files import CASE, complains, load, problems, write
 
@@ -299,3 +301,69 @@ def test_the_error_carries_its_problems(tmp_path: Path) -> None:
 
 def test_equal_questions_are_fine(tmp_path: Path) -> None:
     assert len(load(tmp_path, "cases: [{id: a, query: Q}, {id: b, query: Q}]").cases) == 2
+
+
+# -- attacks: every complaint has its place, and none takes long to find
+
+ONE = "cases:\n  - {id: a, query: b}\n"
+MANY = 3_000
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x" * 2000 + ": 1\n" + ONE, r":1:2001: not YAML: a key has at most 1,024 characters"),
+        ("metrics: [recall@" + "9" * 5000 + "]\n" + ONE, r":1:11: recall@9+…: a metric's name has at most 1,000 char"),
+        ("metrics: ['" + "noise_robustness[" * 5000 + "mrr" + "]" * 5000 + "']\n" + ONE, ":1:11: .*at most 1,000 char"),
+        ('metrics: [mrr]\nthresholds:\n  ? "' + "p10(" * 5000 + 'mrr"\n  : 1\n' + ONE, ":3:5: the key .* is no metric"),
+        ("top_k: " + ":".join(["59"] * 3000) + "\n" + ONE, r":1:8: `59:59.*` looks like a int and is none"),
+        ("x: &a 1\ntop_k: 0x" + "f" * 50_000 + "\n" + ONE, ":2:8: cannot be read as int"),
+        (
+            "top_k: 0x" + "f" * 50_000 + "\n" + ONE,
+            ":1:8: `0xf+` looks like a int and is none .it has more than a thous",
+        ),
+        ("metrics: ['" + "x" * 5000 + "']\n" + ONE, ":1:11: x+…: a metric's name has at most 1,000 characters"),
+    ],
+)
+def test_what_is_too_long_has_a_place_and_no_traceback(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "x.golden.yaml"
+    path.write_text(text)
+    with pytest.raises(GoldenFileError, match=told) as caught:
+        load_golden(path)
+    assert max(len(p.message) for p in caught.value.problems) < 1000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cases:\n  - id: a\n    query: b\n" + "".join(f"    key{i}: 1\n" for i in range(MANY)),
+        "metrics: [" + ", ".join(f"recal{i}" for i in range(MANY)) + "]\n" + ONE,
+        "metrics: [mrr]\nthresholds:\n" + "".join(f"  recal{i}: 1\n" for i in range(MANY)) + ONE,
+        "cases:\n  - id: a\n    query: b\n" + "".join(f"    k{i}: 1\n" for i in range(MANY)) * 2,
+        "cases:\n  - id: a\n    query: b\n    tags: [" + "a, " * MANY + "b]\n",
+        "cases:\n" + "  - {id: a, query: ''}\n" * MANY,
+    ],
+    ids=["keys of a case", "metrics", "thresholds", "keys given twice", "tags given twice", "cases"],
+)
+def test_complaints_are_capped_and_so_is_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    looked: list[object] = []
+    placed: list[object] = []
+    at = Source.at
+
+    def near(word: str, known: list[str], **_: object) -> list[str]:
+        looked.extend(known[:1])
+        return []
+
+    def noted(self: Source, *args: Any, **how: Any) -> tuple[int, int]:
+        placed.append(args)
+        return at(self, *args, **how)
+
+    monkeypatch.setattr("difflib.get_close_matches", near)
+    monkeypatch.setattr(Source, "at", noted)
+    path = tmp_path / "x.golden.yaml"
+    path.write_text(text)
+    with pytest.raises(GoldenFileError) as caught:
+        load_golden(path)
+    assert len(caught.value.problems) <= 201
+    assert len(looked) <= 700
+    assert len(placed) <= 1000
