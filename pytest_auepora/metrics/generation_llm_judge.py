@@ -125,6 +125,7 @@ class LLMFaithfulnessScore(Judged):
     oracle: ClassVar[str] = "a loopback server with known replies"
 
     def required_fields(self) -> list[str]:
+        """Return ``relevant_docs`` where those are the evidence."""
         return ["relevant_docs"] if self.evidence_source == "relevant" else []
 
     def _fingerprint(self) -> str:

@@ -150,9 +150,11 @@ class EvidenceOverlapFaithfulness(Configured):
     oracle: ClassVar[str] = "an independent count with a regular expression and sets, exact"
 
     def required_fields(self) -> list[str]:
+        """Return ``relevant_docs`` where those are the evidence."""
         return ["relevant_docs"] if self.evidence_source == "relevant" else []
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Return the share of n-grams that occur in the evidence; an empty answer scores 0."""
         evidence = evidence_texts(sample, outputs, self.evidence_source)
         if isinstance(evidence, NotApplicable):
             return evidence

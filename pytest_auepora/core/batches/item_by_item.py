@@ -19,8 +19,11 @@ T_contra = TypeVar("T_contra", contravariant=True)
 class ByItem(Protocol[T_contra, R_co]):
     """A task whose first step takes an item at a time; what it made of them all makes the batch."""
 
-    def one(self, item: T_contra, /) -> Any: ...
-    def together(self, batch: Sequence[T_contra], made: list[Any], /) -> R_co: ...
+    def one(self, item: T_contra, /) -> Any:
+        """Do the work for one item."""
+
+    def together(self, batch: Sequence[T_contra], made: list[Any], /) -> R_co:
+        """Put together what the items of *batch* made."""
 
 
 class ItemByItem(Generic[T, R]):

@@ -34,9 +34,11 @@ T_contra = TypeVar("T_contra", contravariant=True)
 class Task(Protocol[T_contra, R_co]):
     """What is done with a batch.  It is pickled once; ``parts`` are what it is made of, for errors."""
 
-    def __call__(self, batch: Sequence[T_contra], /) -> R_co: ...
+    def __call__(self, batch: Sequence[T_contra], /) -> R_co:
+        """Do the work for *batch*."""
 
-    def parts(self) -> dict[str, Any]: ...
+    def parts(self) -> dict[str, Any]:
+        """Return the parts by name."""
 
 
 @dataclass(frozen=True, slots=True)

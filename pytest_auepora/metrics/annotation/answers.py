@@ -93,6 +93,7 @@ class ConditionalFabrication(_OverAnswers):
     formula = "answers that cite and make a source up / answers that cite"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Return 1 or 0; n/a where the answer cites nothing."""
         known = self._source.answer_labels(sample, outputs, ("source_cited",))
         if not isinstance(known, NotApplicable) and known.get("source_cited") is False:
             return NotApplicable("the answer cites nothing")

@@ -33,12 +33,14 @@ class Labelled(Configured):
         super().__post_init__()
 
     def spelled_options(self) -> dict[str, Any]:
+        """Return the options of the bracket; a `LabelSource` is shown by its class."""
         options = super().spelled_options()
         if isinstance(self.labels, LabelSource):
             options["labels"] = type(self.labels).__name__
         return options
 
     def params(self) -> dict[str, Any]:
+        """Return the options that change the score, with where labels come from."""
         return {**super().params(), "labels": self._source.params()}
 
 

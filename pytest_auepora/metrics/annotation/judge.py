@@ -94,6 +94,7 @@ class JudgeLabels(LabelSource):
         return {key: memo[prompt] for key, prompt in asked.items()}
 
     def params(self) -> Any:
+        """Return what changes the labels: the judge, its model and its prompts."""
         return {"judge": self.critic.params(), "prompt": fingerprint(*(label_prompt(q) for q in QUESTIONS.values()))}
 
 

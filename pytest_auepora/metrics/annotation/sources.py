@@ -110,6 +110,7 @@ class GoldenLabels(LabelSource):
         return _majority(found) if found else _ANOTHER
 
     def params(self) -> Any:
+        """Return what changes the labels, JSON-able."""
         return "golden"
 
 
@@ -224,4 +225,5 @@ class AnnotationFile(LabelSource):
         return _ANOTHER if sample.sample_id in self._cases else NotApplicable("no label for this answer")
 
     def params(self) -> Any:
+        """Return what changes the labels, JSON-able."""
         return self.path.name

@@ -35,6 +35,7 @@ class AssertionPass(Configured):
     oracle: ClassVar[str] = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Return 1 where every condition holds, else 0; n/a where none is set."""
         wanted, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
         if not wanted and not forbidden:
             return NotApplicable("neither must_contain nor forbidden is set")

@@ -104,6 +104,7 @@ class BleuScore(_BleuMetric):
         return Measurement(None, data=statistics)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Return the corpus score of the summed counts, in [0, 1]; the details have the value of 0 to 100."""
         if not measurements:
             return MetricResult(self.name, self.target, 0.0, {"num_samples": 0})
         score = self._bleu.score([sum(column) for column in zip(*(m.data for m in measurements), strict=True)])

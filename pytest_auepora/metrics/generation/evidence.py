@@ -45,6 +45,7 @@ class KPrecision(_AgainstEvidence):
     oracle: ClassVar[str] = "an independent count over SQuAD-normalised words, exact"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Details: ``unsupported``, words of the answer that no document has.  An empty answer scores 0."""
         evidence = evidence_texts(sample, outputs, self.evidence_source)
         if isinstance(evidence, NotApplicable):
             return evidence
@@ -78,6 +79,7 @@ class UnsupportedNumbers(_AgainstEvidence):
     oracle: ClassVar[str] = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Details: ``unsupported``, the numbers.  N/a where the answer is empty or has none."""
         answer = answer_text(outputs)
         if not answer.strip():
             return NotApplicable("the answer is empty")

@@ -106,6 +106,7 @@ class NuggetRecall(Configured):
     oracle: ClassVar[str] = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Details: ``missing``, ``partly``: nuggets by name.  N/a without a nugget that counts."""
         nuggets = _nuggets(sample)
         if not nuggets:
             return NotApplicable("no nuggets")
@@ -142,6 +143,7 @@ class InformationIntegration(Configured):
     oracle: ClassVar[str] = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Details: ``missing``, nuggets by name.  N/a with fewer than two nuggets."""
         nuggets: Sequence[_Nugget] = _nuggets(sample)
         if len(nuggets) < 2:
             return NotApplicable("fewer than two nuggets" if nuggets else "no nuggets")

@@ -31,6 +31,7 @@ class JsonSchemaValid(Configured):
     oracle: ClassVar[str] = "jsonschema's own verdict"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Return 1 or 0; n/a where the case has no schema."""
         schema = sample.labels.get("answer_schema")
         if schema is None:
             return NotApplicable("no answer_schema")

@@ -76,38 +76,47 @@ class Ranking:
         return self.slots[0] + 1 if self.slots else None
 
     def hits(self, k: int | None) -> int:
+        """Return how many relevant slots the top *k* have."""
         cuts = self.cuts
         return len(cuts) if k is None or not cuts or cuts[-1] < k else bisect_left(cuts, k)
 
     def found(self, k: int | None) -> int:
+        """Return how many labels the top *k* cover."""
         n = self.hits(k)
         if not self.absorbed:
             return n
         return n + sum(len(grades) for at, grades in self.absorbed.items() if at < n)
 
     def relevant(self, k: int | None = None) -> int:
+        """Return how many labels are relevant, at most *k*."""
         n = len(self.names)
         return n if k is None else min(k, n)
 
     def returned(self, k: int) -> int:
+        """Return how many slots there are among the top *k*."""
         return min(k, self.depth) if self.firsts is None else bisect_left(self.firsts, k)
 
     def reciprocal_rank(self, k: int | None) -> float:
+        """Return 1 / rank of the first relevant slot, or 0."""
         return 1 / (self.slots[0] + 1) if self.hits(k) else 0.0
 
     def precisions(self, k: int | None) -> float:
+        """Return the sum of the precision at each relevant slot."""
         total = 0.0
         for count, slot in enumerate(self.slots[: self.hits(k)], 1):
             total += count / (slot + 1)
         return total
 
     def separate(self, k: int | None) -> int:
+        """Return how many labels an ideal ranking has separately."""
         return len(self.wanted(k))
 
     def gain(self, k: int, worth: Worth) -> float:
+        """Return the discounted cumulative gain of the top *k*."""
         return _discounted(self.slots[: self.hits(k)], self.grades, worth)
 
     def ideal_gain(self, k: int, worth: Worth) -> float:
+        """Return the gain of the best possible top *k*."""
         ideal = self.wanted(k)
         size = min(k, len(ideal))
         if size <= _DEPTH and worth(ideal[0]) == worth(ideal[-1]) == 1:

@@ -124,33 +124,42 @@ class Hits:
     ideals: list[list[int]] | None
 
     def hits(self, k: Any) -> NDArray[Any]:
+        """Return how many relevant slots the top *k* have."""
         return self._sums(self._top(k))
 
     def found(self, k: Any) -> NDArray[Any]:
+        """Return how many labels the top *k* cover."""
         return self.hits(k)
 
     def relevant(self, k: int | None = None) -> NDArray[Any]:
+        """Return how many labels are relevant, at most *k*."""
         return self.wanted if k is None else self.wanted.clip(max=k)
 
     def returned(self, k: int) -> NDArray[Any]:
+        """Return how many slots there are among the top *k*."""
         return self.depths.clip(max=k)
 
     def reciprocal_rank(self, k: int | None) -> NDArray[Any]:
+        """Return 1 / rank of the first relevant slot, or 0."""
         first = self._top(k) & (self._counts == 1)
         return self._sums(first, 1 / (self.slots[first] + 1))
 
     def precisions(self, k: int | None) -> NDArray[Any]:
+        """Return the sum of the precision at each relevant slot."""
         top = self._top(k)
         return self._sums(top, self._counts[top] / (self.slots[top] + 1))
 
     def separate(self, k: int | None) -> NDArray[Any]:
+        """Return how many labels an ideal ranking has separately."""
         return self.wanted
 
     def gain(self, k: int, worth: Worth) -> NDArray[Any]:
+        """Return the discounted cumulative gain of the top *k*."""
         top = self._top(k)
         return self._sums(top, _worths(self.grades[top], worth) / _log2s(self.slots[top]))
 
     def ideal_gain(self, k: int, worth: Worth) -> NDArray[Any]:
+        """Return the gain of the best possible top *k*."""
         import numpy as np
 
         sizes = np.minimum(self.wanted, k)
