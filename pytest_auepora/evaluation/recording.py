@@ -21,6 +21,7 @@ from ..core.scores import Score
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
 from ..io.golden.load import GoldenCase
+from ..metrics.ranking.gold import SOURCE_KEYS
 from .answer_codec import TEXT, Parts
 from .answer_summary import cropped, shown_outputs
 
@@ -45,6 +46,12 @@ Recording = tuple[str, Sequence[str]]
 
 Redact = Callable[[CaseResult], None]
 """Changes a result in place, so that it may be written down."""
+
+
+_CHANGED = "was changed by pytest_auepora_redact before it was recorded"
+_UNSEEN = "was not recorded, as pytest_auepora_redact is not shown it"
+
+_SAID = ("refused", "grounded", "citations")
 
 
 def record(
@@ -98,14 +105,12 @@ def record(
 
 def _redact(case: GoldenCase, outputs: SystemOutputs, told: CaseResult, parts: Parts, redact: Redact) -> None:
     """Show the project *told* with every text in full, and leave only what it does not object to in *parts*."""
-    from .redaction import UNSEEN, conceal
-
     told.outputs = shown_outputs(case.sample, outputs, whole=True)
     before = deepcopy(told.outputs)
     redact(told)
-    conceal(parts, before, told.outputs)
+    _conceal(parts, before, told.outputs)
     if case.moved is not None:
-        parts.drop(("retrieved",), f"{UNSEEN}: the passages that labels which moved were matched by")
+        parts.drop(("retrieved",), f"{_UNSEEN}: the passages that labels which moved were matched by")
 
 
 def _apart(raw: dict[str, Any], parts: Parts) -> Recording:
@@ -119,6 +124,45 @@ def _apart(raw: dict[str, Any], parts: Parts) -> Recording:
     finally:
         for hit, text in zip(hits, texts, strict=True):
             hit[TEXT] = text
+
+
+def _conceal(parts: Parts, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Take out of *parts* whatever the hook changed between *before* and *after*, and what neither of them has.
+
+    Both are what `shown_outputs` gives of the whole answer.
+    """
+    if after.get("answer") != before["answer"]:
+        parts.drop(("answer",), _CHANGED)
+    _ranking(parts, before["retrieved"], after.get("retrieved"))
+    if after.get("timings") != before["timings"]:
+        parts.drop(("timings",), _CHANGED)
+    if parts.metadata:
+        known = {key: before[key] for key in _SAID if key in before and after.get(key) == before[key]}
+        changed = any(key in before and key not in known for key in _SAID)
+        parts.drop(("metadata",), _CHANGED if changed else _UNSEEN, known)
+    if parts.structured is not None or ("structured",) in parts.gaps:
+        parts.drop(("structured",), _UNSEEN)
+    if parts.extra or any(path[0] == "extra" for path in parts.gaps):
+        parts.drop(("extra",), _UNSEEN)
+
+
+def _ranking(parts: Parts, before: list[dict[str, Any]], after: Any) -> None:
+    if not isinstance(after, list) or _bones(after) != _bones(before):
+        parts.drop(("retrieved",), _CHANGED)
+        return
+    for i, (old, new) in enumerate(zip(before, after, strict=True)):
+        if new.get("text") != old["text"]:
+            parts.drop(("retrieved", i, "text"), _CHANGED)
+        if parts.retrieved is not None and parts.retrieved[i][-1]:
+            shown = {SOURCE_KEYS[0]: old.get("doc", old["id"])}
+            if "span" in old:
+                shown["start"], shown["end"] = old["span"]
+            parts.drop(("retrieved", i, "metadata"), _UNSEEN, shown)
+
+
+def _bones(hits: list[Any]) -> list[Any]:
+    """Everything of the hits but their texts."""
+    return [{k: v for k, v in hit.items() if k != "text"} if isinstance(hit, dict) else hit for hit in hits]
 
 
 def _size(recording: Recording, cap: int) -> int:

@@ -69,7 +69,7 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     ours = {name.removeprefix("pytest_auepora.") for name in seen if name.startswith("pytest_auepora.")}
     elsewhere = {
         "adapters.haystack", "adapters.langchain", "adapters.llamaindex", "core.batches", "core.rag_interface",
-        "core.retry", "core.seeding", "core.workers", "evaluation.redaction",
+        "core.retry", "core.seeding", "core.workers",
         "metrics.generation.bleu", "metrics.extensions", "metrics.generation.assertions", "metrics.robustness",
         "regression.accept", "regression.bootstrap", "regression.evidence",
         "regression.signflip", "reporting.accepted", "reporting.diagnosis", "reporting.formats",

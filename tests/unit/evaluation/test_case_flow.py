@@ -1,15 +1,24 @@
-"""Merging the repeats of one case: means, medians, single values, and counts that are aggregated."""
+"""The one door out of a case: how it ends, what is redacted and kept, and how its repeats are merged."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scores import Score
 from pytest_auepora.core.scoring import aggregate, score_case
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
-from pytest_auepora.evaluation.case_flow import merge_repeats
+from pytest_auepora.errors import CorpusError
+from pytest_auepora.evaluation.case_flow import Asked, CaseFlow, merge_repeats
+from pytest_auepora.evaluation.case_result import Ended
+from pytest_auepora.evaluation.suite_setup import blank_run, suite_metrics
+from pytest_auepora.io.golden.load import GoldenCase, GoldenSuite, load_golden
 from pytest_auepora.metrics.registry import Registry
 
 REGISTRY = Registry()
@@ -77,3 +86,83 @@ def test_an_answer_of_which_nothing_can_be_said_leaves_a_gap() -> None:
     assert (merged.scores["m"].value, merged.values("m")) == (0.5, [None, 0.5, None])
     nothing = merge_repeats([CaseResult("a", scores={"m": na})] * 2, {})
     assert (nothing.scores["m"].state, nothing.values("m"), nothing.repeats) == ("n/a", [], 1)
+
+
+SUITE = """
+suite: s
+metrics: [recall@1]
+cases:
+  - {id: a, query: q hunter2, relevant_docs: [d], thresholds: {recall@1: 1}}
+  - {id: b, query: q, relevant_docs: [d]}
+  - {id: c, query: q, relevant_docs: [e], thresholds: {recall@1: 1}}
+"""
+
+
+class Skip(BaseException):
+    """What the caller's test runner skips by."""
+
+
+def answer(query: str) -> tuple[str, list[str]]:
+    raise NotImplementedError(query)
+
+
+def ended_by(error: BaseException) -> Ended | None:
+    return Ended("skip", str(error)) if isinstance(error, Skip) else None
+
+
+def redact(result: CaseResult) -> None:
+    result.query = result.query.replace("hunter2", "***")
+    result.error = result.error.replace("hunter2", "***")
+
+
+def flow_of(tmp_path: Path, **more: Any) -> tuple[GoldenSuite, CaseFlow]:
+    path = tmp_path / "s.golden.yaml"
+    path.write_text(SUITE, encoding="utf-8")
+    suite = load_golden(path, REGISTRY)
+    metrics = suite_metrics(suite, REGISTRY)
+    run = blank_run(suite, metrics, path="s.golden.yaml")
+    return suite, CaseFlow(run, metrics, suite.policy, ended_by=ended_by, redact=redact, **more)
+
+
+def test_cases_leave_in_order_however_they_end(tmp_path: Path) -> None:
+    suite, flow = flow_of(tmp_path)
+    calls = [CallResult(error=Skip("no key")), CallResult(error=ValueError("down")), CallResult(("x", ["d"]))]
+    asked = [Asked(case, [call]) for case, call in zip(suite.cases, calls, strict=True)]
+    done = flow.finish_all(asked, as_system(answer))
+    assert [(one.result.case_id, one.result.state) for one in done] == [
+        ("a", "skipped"), ("b", "error"), ("c", "failed"),
+    ]  # fmt: skip
+    assert [one.result.where for one in done] == ["s.golden.yaml:5", "s.golden.yaml:6", "s.golden.yaml:7"]
+    assert [one.error for one in done] == [calls[0].error, calls[1].error, None]
+
+
+@pytest.mark.parametrize("error", [ValueError("key hunter2"), Skip("key hunter2")])
+def test_a_case_without_an_answer_is_redacted(tmp_path: Path, error: BaseException) -> None:
+    suite, flow = flow_of(tmp_path)
+    result = flow.end(suite.cases[0], error).result
+    assert result.query == "q ***"
+    assert "key ***" in result.error
+    assert all("hunter2" not in score.reason for score in result.scores.values())
+
+
+def test_one_skip_among_repeats_skips_the_case(tmp_path: Path) -> None:
+    suite, flow = flow_of(tmp_path)
+    calls = [CallResult(("x", ["d"])), CallResult(error=Skip("no key"))]
+    assert flow.finish(Asked(suite.cases[0], calls), as_system(answer)).result.state == "skipped"
+
+
+def test_labels_that_cannot_be_settled_are_an_error_of_the_case(tmp_path: Path) -> None:
+    def settle(case: GoldenCase, corpus: Any) -> GoldenCase:
+        raise CorpusError(f"{case.id}: {corpus} is no corpus")
+
+    suite, flow = flow_of(tmp_path, settle=settle)
+    done = flow.finish(Asked(suite.cases[0], [CallResult(("x", ["d"]))], corpus=7), as_system(answer))
+    assert done.result.state == "error"
+    assert done.result.error.startswith("pytest_auepora.errors.CorpusError: a: 7 is no corpus")
+
+
+def test_answers_are_kept_as_often_as_they_were_given(tmp_path: Path) -> None:
+    suite, flow = flow_of(tmp_path, record_cap=10_000)
+    done = flow.finish(Asked(suite.cases[0], [CallResult(("x", ["d"]))] * 2), as_system(answer))
+    assert len(done.recordings) == 2
+    assert done.result.repeats == 2
