@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from ..regression.verdict import Verdict
 
 __all__ = [
-    "compared_blocks", "result_data", "result_text", "rounded", "run_of", "run_text", "verdict_of", "verdict_text",
+    "compared_blocks", "packed", "result_data", "result_text", "rounded", "run_of", "run_text", "verdict_of",
+    "verdict_text",
 ]  # fmt: skip
+
+LEVEL = 4
+"""Of zlib."""
 
 BLOCK = 256 * 1024
 """Characters of comparisons that make a block."""
@@ -48,7 +52,12 @@ def result_data(result: CaseResult) -> bytes:
     return encoded(raw, nulls=[*result.ranks.values()].count(None))
 
 
-def run_of(text: str, results: list[str]) -> Run:
+def packed(data: bytes) -> bytes:
+    """Return *data* as a history keeps it; `zlib.decompress` gives it back."""
+    return zlib.compress(data, LEVEL)
+
+
+def run_of(text: str, results: Iterable[str | bytes]) -> Run:
     """Return the run whose `run_text` is *text*, with its *results* in order."""
     run = Run.from_dict(json.loads(text))
     run.add(CaseResult.from_dict(json.loads(result)) for result in results)
@@ -84,7 +93,7 @@ def compared_blocks(verdict: Verdict) -> Iterator[bytes]:
 
 
 def _block(said: Iterable[str]) -> bytes:
-    return zlib.compress(f"{{{','.join(said)}}}".encode(), 6)
+    return packed(f"{{{','.join(said)}}}".encode())
 
 
 def verdict_of(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -48,11 +48,8 @@ class Statements(Protocol):
     def run(self, sql: str, params: Params | None = None) -> None:
         """Run a statement that gives no rows."""
 
-    def run_many(self, sql: str, params: Iterable[Params], utf8: Sequence[str] = ()) -> None:
-        """Run a statement once per mapping of *params*, which are not all held at a time.
-
-        The parameters named in *utf8* are texts that are given as bytes.
-        """
+    def run_many(self, sql: str, params: Iterable[Params]) -> None:
+        """Run a statement once per mapping of *params*, which are not all held at a time."""
 
 
 class Database(Protocol):
@@ -145,6 +142,8 @@ class SqliteFile:
         folder.mkdir(parents=True, exist_ok=True)
         if folder.name == FOLDER and not (ignore := folder / ".gitignore").exists():
             ignore.write_text("*\n", encoding="utf-8")
+        if not self.path.exists():  # answers are nobody else's business; SQLite's own files beside it take its mode
+            os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
 def _explained(error: sqlite3.Error) -> str:
@@ -166,9 +165,7 @@ class _Sqlite:
     def run(self, sql: str, params: Params | None = None) -> None:
         self._connection.execute(sql, params or {})
 
-    def run_many(self, sql: str, params: Iterable[Params], utf8: Sequence[str] = ()) -> None:
-        for name in utf8:  # as it writes texts: decoding them for the call and encoding them in it would be in vain
-            sql = re.sub(rf":{name}\b", f"CAST(:{name} AS TEXT)", sql)
+    def run_many(self, sql: str, params: Iterable[Params]) -> None:
         self._connection.executemany(sql, params)
 
 
@@ -223,7 +220,7 @@ class _Server:
     def run(self, sql: str, params: Params | None = None) -> None:
         self._connection.execute(self._text(sql), params or {})
 
-    def run_many(self, sql: str, params: Iterable[Params], utf8: Sequence[str] = ()) -> None:
-        rest = ({**row, **{name: row[name].decode() for name in utf8}} for row in params) if utf8 else iter(params)
+    def run_many(self, sql: str, params: Iterable[Params]) -> None:
+        rest = iter(params)
         while some := list(islice(rest, _AT_ONCE)):
             self._connection.execute(self._text(sql), some)

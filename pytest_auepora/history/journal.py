@@ -7,6 +7,7 @@ next one finds the file, which nobody holds any more, and stores what is in it.
 from __future__ import annotations
 
 import json
+import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -97,7 +98,7 @@ class Journal:
         if self.path.parent.name == FOLDER and not (ignore := self.path.parent / ".gitignore").exists():
             ignore.write_text("*\n", encoding="utf-8")
         # unbuffered, so that a line is with the system as soon as it is written, whatever becomes of this process
-        file = self.path.open("x+b", buffering=0)
+        file = open(self.path, "x+b", buffering=0, opener=lambda path, flags: os.open(path, flags, 0o600))  # noqa: SIM115
         if not _lock(file):
             raise OSError("cannot be locked")
         return ResultFile(file)

@@ -16,9 +16,10 @@ from typing import Any
 from ..core.json import encoded
 from ..errors import HistoryError
 from ..evaluation.recording import Recording
+from .codec import packed
 from .database import Statements
 
-__all__ = ["BLOCK", "RECORDINGS", "Block", "Packing", "Recorded", "compressed", "keep_recordings", "recordings_of"]
+__all__ = ["BLOCK", "RECORDINGS", "Block", "Packing", "Recorded", "keep_recordings", "recordings_of"]
 
 RECORDINGS = "eval_recordings"
 """The table of these blocks."""
@@ -32,8 +33,6 @@ KNOWN = 16 * 1024 * 1024
 _HELD = 4  # unpacked blocks of answers that a reader holds; cases are mostly asked for in the order they were kept
 
 _HELD_TEXTS = KNOWN // BLOCK + _HELD  # and of texts: all that may be found again, and those next to the answers
-
-_LEVEL = 6  # of zlib
 
 Block = tuple[str, bytes]
 """What is in it, as JSON, and a compressed JSON list.
@@ -94,18 +93,13 @@ class Packing:
 
     def _close(self) -> None:
         if self._index:
-            self._blocks.append((encoded(self._index).decode(), compressed(self._answers)))
+            self._blocks.append((encoded(self._index).decode(), packed(encoded(self._answers))))
         self._index, self._answers, self._size = [], [], 0
 
     def _close_texts(self) -> None:
         if self._texts:
-            self._blocks.append((str(len(self._texts)), compressed(self._texts)))
+            self._blocks.append((str(len(self._texts)), packed(encoded(self._texts))))
         self._texts, self._texts_size = [], 0
-
-
-def compressed(value: Any) -> bytes:
-    """Return *value* as JSON, compressed."""
-    return zlib.compress(encoded(value), _LEVEL)
 
 
 class Recorded(Mapping[str, list[Recording]]):

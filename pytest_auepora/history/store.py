@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
@@ -183,8 +184,8 @@ class HistoryStore:
         if not texts:
             raise _gone(run_id)
         try:
-            return run_of(texts[0][0], results)
-        except (ValueError, KeyError, TypeError) as exc:
+            return run_of(texts[0][0], map(zlib.decompress, results))
+        except (ValueError, KeyError, TypeError, zlib.error) as exc:
             raise HistoryError(f"{self.name}: run {run_id} cannot be read: {type(exc).__name__}: {exc}") from None
 
     def recordings(self, name: str) -> Mapping[str, list[Recording]]:

@@ -15,7 +15,7 @@ from ..core.run import Run
 from ..errors import HistoryError
 from ..regression.verdict import Verdict
 from .aggregates import AggregateMetrics
-from .codec import compared_blocks, result_data, run_text, verdict_text
+from .codec import compared_blocks, packed, result_data, run_text, verdict_text
 from .database import Database, Row, Statements
 from .recordings import RECORDINGS
 
@@ -68,7 +68,7 @@ _TABLES = (
         repeat_index INTEGER NOT NULL,
         place INTEGER NOT NULL,
         state VARCHAR(20) NOT NULL,
-        result {long_text} NOT NULL,
+        result {long_bytes} NOT NULL,
         PRIMARY KEY (run_id, case_id, repeat_index)
     )""",
     """CREATE TABLE IF NOT EXISTS eval_recordings (
@@ -186,17 +186,16 @@ def keep_results(open_: Statements, run_id: str, run: Run) -> None:
         "INSERT INTO eval_query_results (run_id, case_id, repeat_index, place, state, result) "
         "VALUES (:run_id, :case_id, 0, :place, :state, :result)",
         (  # each text is made when it is written: all of them together are as large as the history grows
-            {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": result_data(c)}
+            {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": packed(result_data(c))}
             for i, c in enumerate(run.cases.values())
         ),
-        utf8=("result",),
     )
 
 
-def results_of(open_: Statements, run_id: str) -> list[str]:
-    """Return the texts of a run's results, in order."""
+def results_of(open_: Statements, run_id: str) -> list[bytes]:
+    """Return a run's results as they are kept, in order."""
     sql = "SELECT result FROM eval_query_results WHERE run_id = :id AND repeat_index = 0 ORDER BY place"
-    return [row[0] for row in open_.rows(sql, {"id": run_id})]
+    return [bytes(row[0]) for row in open_.rows(sql, {"id": run_id})]
 
 
 def keep_compared(open_: Statements, run_id: str, verdict: Verdict) -> None:

@@ -69,6 +69,7 @@ def test_texts_of_a_result_are_read_from_the_journal(tmp_path: Path) -> None:
         assert stored.file.read(stored.start, stored.length) == before
         result.put_away(stored)
         assert result_data(result) == before
+    assert sys.platform == "win32" or journal.path.stat().st_mode & 0o777 == 0o600
     journal.close()
     assert not journal.path.exists()
     assert [result.query for result in results[1:]] == [c.query for c in list(a_run().cases.values())[1:]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def test_comparing_reads_two_runs_only(full: HistoryStore) -> None:
         raw = sqlite3.connect(full.name)
         for run_id in (old, new):
             rows = raw.execute("SELECT result FROM eval_query_results WHERE run_id = ? ORDER BY place", (run_id,))
-            assert len([json.loads(row[0]) for row in rows.fetchall()]) == CASES
+            assert len([json.loads(zlib.decompress(row[0])) for row in rows.fetchall()]) == CASES
         raw.close()
 
     assert len(compare_runs(old, new, full).per_query) == CASES

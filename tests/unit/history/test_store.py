@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+import sys
 import threading
+import zlib
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -62,13 +64,19 @@ def test_a_run_that_is_deleted_while_it_is_asked_for_is_told(
             read("last")
 
 
-def test_results_are_text_to_whoever_reads_the_table(kept: HistoryStore) -> None:
+def test_results_are_compressed_json(kept: HistoryStore) -> None:
     run = a_run()
     kept.add(run, verdict_of(run))
     with kept._database.transaction() as open_:
-        rows = open_.rows("SELECT typeof(result), result FROM eval_query_results ORDER BY place")
-    assert [kind for kind, _ in rows] == ["text"] * 3
-    assert [text for _, text in rows] == [result_text(case) for case in run.cases.values()]
+        rows = open_.rows("SELECT result FROM eval_query_results ORDER BY place")
+    assert [zlib.decompress(data).decode() for (data,) in rows] == [result_text(case) for case in run.cases.values()]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_only_the_user_may_read_what_is_kept(tmp_path: Path) -> None:
+    kept, run = HistoryStore(tmp_path / "kept" / "h.sqlite"), a_run()
+    kept.add(run, verdict_of(run))
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "kept").iterdir()] == [0o600]
 
 
 def test_what_the_list_says(kept: HistoryStore) -> None:
@@ -277,11 +285,12 @@ def test_keys_of_newer_versions_are_ignored(tmp_path: Path) -> None:
     assert kept.load(run_id) == run
 
 
-def test_a_damaged_run_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("data", [b"{", zlib.compress(b"{"), zlib.compress(b"{}")])
+def test_a_damaged_run_is_told(tmp_path: Path, data: bytes) -> None:
     kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
     run_id = kept.add(run, verdict_of(run))
     raw = sqlite3.connect(tmp_path / "h.sqlite")
-    raw.execute("UPDATE eval_query_results SET result = '{'")
+    raw.execute("UPDATE eval_query_results SET result = ?", (data,))
     raw.commit()
     raw.close()
     with pytest.raises(HistoryError, match=f"run {run_id} cannot be read"):
