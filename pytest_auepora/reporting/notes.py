@@ -7,15 +7,18 @@ from collections.abc import Iterator, Sequence
 from ..core.run import Run
 from ..regression.compare.cases import Comparison
 from ..regression.verdict import Verdict
-from .metric_rows import MetricRow
+from .metric_rows import MetricRow, chosen_metrics
 from .numbers import metric_value, number, plural
 from .tally import long_note
 from .text import listed
 
 __all__ = [
+    "balance_note",
     "flaky_line",
     "latency_line",
+    "lowest_note",
     "missing_notes",
+    "next_steps",
     "noise_lines",
     "provenance_changes",
     "repeats_line",
@@ -27,8 +30,45 @@ _MOST_METRICS = 4
 
 
 def warnings(verdict: Verdict, most_flaky: int = _MOST_FLAKY) -> list[str]:
-    """Return what a reader has to know to trust the numbers: notes of the verdict, flaky cases, a missing baseline."""
-    return [note for note in (*verdict.notes, flaky_line(verdict, most_flaky), long_note(verdict)) if note]
+    """Return what a reader has to know to trust the numbers: notes of the verdict, flaky cases, a missing baseline.
+
+    How many cases would detect more is no news in a run that failed.
+    """
+    notes = verdict.notes
+    if verdict.outcome == "failed":
+        notes = [note for note in notes if not any(g.warning and g.warning in note for g in verdict.gates)]
+    return [note for note in (*notes, flaky_line(verdict, most_flaky), long_note(verdict)) if note]
+
+
+def balance_note(verdict: Verdict) -> str:
+    """Return that about as many cases scored higher as lower, where that is so in a run that failed; else nothing."""
+    if verdict.outcome != "failed" or verdict.comparison is None:
+        return ""
+    gains = [sum(case.gains) for case in verdict.comparison.cases.values()]
+    lower, higher = sum(g < 0 for g in gains), sum(g > 0 for g in gains)
+    if min(lower, higher) < 2 or max(lower, higher) > 2 * min(lower, higher):
+        return ""
+    return f"about as many cases scored higher ({higher}) as lower ({lower})"
+
+
+def lowest_note(run: Run, verdict: Verdict, most: int = 3) -> str:
+    """Return the cases with the worst scores in the first metric that is not perfect: where to look in a green run."""
+    for name in chosen_metrics(run, verdict, 3):
+        info = run.metrics[name]
+        best = info.range[1] if info.direction == "higher" else info.range[0]
+        scored = [(s.value, c.case_id) for c in run.cases.values() if (s := c.scores.get(name)) and s.value is not None]
+        short = sorted((one for one in scored if one[0] != best), reverse=info.direction == "lower")[:most]
+        if short:
+            return f"worst {name}: {', '.join(f'{case_id} {metric_value(value, info)}' for value, case_id in short)}"
+    return ""
+
+
+def next_steps(verdict: Verdict) -> list[str]:
+    """Return what to do about a red run, a sentence each; nothing for others."""
+    if verdict.outcome != "failed":
+        return []
+    steps = [step for step in getattr(verdict, "next_steps", ()) if not step.startswith("about as many")]
+    return steps or ["look closer: pytest --auepora --auepora-report html:report.html"]
 
 
 def provenance_changes(verdict: Verdict) -> list[str]:
@@ -105,10 +145,10 @@ def _found_from(verdict: Verdict) -> Iterator[str]:
     for gate in verdict.gates:
         if gate.mde is not None and gate.state != "not judged" and gate.is_of_whole:
             found.setdefault(number(gate.mde), []).append(gate.metric)
-    if found:
+    if found and verdict.outcome != "failed":
         every = len(found) == 1
         said = "; ".join(size if every else f"{size} in {', '.join(names)}" for size, names in found.items())
-        yield f"smallest loss that 4 of 5 such runs would show: {said}"
+        yield f"minimum detectable drop (80 % power): {said}"
 
 
 def _reasons(run: Run, name: str) -> list[str]:

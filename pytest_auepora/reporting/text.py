@@ -110,6 +110,11 @@ def quoted(texts: Sequence[Any], most: int = 3) -> str:
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """Return *text* in one line of at most *most* characters."""
+    """Return *text* in one line of at most *most* characters, cut between words where one ends near."""
     text = " ".join(text[: 4 * most].split())
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
+    if text[most - 1] != " " and (at := head.rfind(" ")) >= most * 2 // 3:
+        head = head[:at]
+    return head.rstrip() + "…"

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 
-from ...core.run import CaseResult, Run
+from ...core.run import Run
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
 from ..metric_rows import MetricRow, metric_rows, state_mark
-from ..notes import latency_line, missing_notes, noise_lines, provenance_changes, repeats_line, warnings
+from ..notes import (
+    balance_note,
+    latency_line,
+    lowest_note,
+    missing_notes,
+    next_steps,
+    noise_lines,
+    provenance_changes,
+    repeats_line,
+    warnings,
+)
 from ..numbers import change, plural
 from ..symbols import Symbols
 from ..tally import FAILING, cases_of, headline, headline_style
@@ -33,21 +43,20 @@ _STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive":
 
 
 def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
-    """Return the closing summary of one run: what happened, the metrics, the cases, the gates, in that order."""
+    """Return the closing summary of one run, at most about a screen and a half: what happened, the metrics, the worst
+    cases, the gates, and last what to do next.
+    """
     page = Page(width, ascii_only=ascii_only)
     _title(page, run)
+    page.free(balance_note(verdict), "yellow", "bold")
     page.free(headline([verdict], [run]), *headline_style([verdict]))
     _metrics(page, run, verdict)
-    for kind, cases in cases_of(run, verdict, (*FAILING, "fixed")).items():
-        if kind == "errored":
-            _errors(page, cases)
-        elif kind in FAILING:
-            _failures(page, kind, cases, run, verdict)
-        elif kind == "fixed":
-            page.free(f"fixed: {listed([c.case_id for c in cases], MOST_CASES)}", "green")
-    _moved(page, verdict)
+    _worst_cases(page, run, verdict)
+    _moved(page, run, verdict)
     _gates(page, verdict, run)
     _notes(page, run, verdict)
+    for step in next_steps(verdict):
+        page.free(f"{page.marks.arrow} {step}", "bold")
     return page.lines
 
 
@@ -70,7 +79,7 @@ def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
     if told := latency_line(run, verdict):
         page.free(told, "light")
     for note in missing_notes(run, verdict, rows):
-        page.free(note, "light", most=5)
+        page.free(note, "light", most=3)
 
 
 def _is_marked(row: MetricRow) -> bool:
@@ -97,29 +106,26 @@ def _cells(row: MetricRow, marks: Symbols, room: str) -> list[Cell]:
     ]
 
 
-def _failures(page: Page, kind: str, cases: Sequence[CaseResult], run: Run, verdict: Verdict) -> None:
+def _worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
+    """List the worst cases, those with the same cause together: an outage is one thing, not forty."""
     from ..diagnosis import diagnose
 
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    page.lines.append([Cell(kind, ("red", "bold") if kind != "still failing" else ("red",))])
-    for case in cases[:MOST_CASES]:
-        why = diagnose(case, compared.get(case.case_id), run.metrics)
-        _case(page, case.case_id, str(why or case.state))
-    _more(page, len(cases))
-
-
-def _errors(page: Page, cases: Sequence[CaseResult]) -> None:
-    """Cases that errored the same way share a line: an outage is one thing, not forty."""
-    from ..diagnosis import diagnose
-
-    by: dict[str, list[str]] = {}
-    for case in cases:
-        by.setdefault(str(diagnose(case, None, {})), []).append(case.case_id)
-    page.lines.append([Cell("errored", ("red", "bold"))])
-    for why, ids in list(by.items())[:MOST_CASES]:
-        who = ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})"
-        _case(page, who, why)
-    _more(page, len(by))
+    left = MOST_CASES
+    for kind, cases in cases_of(run, verdict, (*FAILING, "fixed")).items():
+        if kind == "fixed":
+            page.free(f"fixed: {listed([c.case_id for c in cases], MOST_CASES)}", "green")
+            continue
+        by: dict[str, list[str]] = {}
+        for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
+            told = diagnose(case, None if kind == "errored" else compared.get(case.case_id), run.metrics)
+            by.setdefault(str(told or case.state), []).append(case.case_id)
+        page.free(kind, *(("red",) if kind == "still failing" else ("red", "bold")))
+        for why, ids in list(by.items())[:left]:
+            _case(page, ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})", why)
+        if more := sum(map(len, list(by.values())[left:])):
+            page.free(f"{page.marks.dots} and {more} more", "light", indent=2)
+        left = max(left - len(by), 0)
 
 
 def _case(page: Page, who: str, why: str) -> None:
@@ -131,18 +137,11 @@ def _case(page: Page, who: str, why: str) -> None:
     page.lines += [[Cell(f"    {part}")] for part in page.wrap(why, page.width - 4, most=2)]
 
 
-def _more(page: Page, n: int) -> None:
-    if n > MOST_CASES:
-        page.free(f"{page.marks.dots} and {n - MOST_CASES} more", "light", indent=2)
-
-
-def _moved(page: Page, verdict: Verdict) -> None:
-    """Scores that moved without changing an outcome: the mean would hide them."""
-    if verdict.comparison is None:
-        return
+def _moved(page: Page, run: Run, verdict: Verdict) -> None:
+    """Scores that moved without changing an outcome: the mean would hide them; of a green run also the lowest."""
     lower = higher = 0
     worst: list[tuple[float, str]] = []
-    for case in verdict.comparison.cases.values():
+    for case in verdict.comparison.cases.values() if verdict.comparison is not None else ():
         if case.flip == "unchanged":
             drop = case.worst
             lower, higher = lower + (drop < 0), higher + (not drop and case.best > 0)
@@ -151,39 +150,41 @@ def _moved(page: Page, verdict: Verdict) -> None:
     if lower or higher:
         who = f" ({', '.join(f'{case_id} {change(drop, 2)}' for drop, case_id in worst)})" if worst else ""
         page.free(f"of those unchanged, {lower} scored lower{who} and {higher} only higher", "light", most=2)
+    if verdict.outcome != "failed":
+        page.free(lowest_note(run, verdict), "light", most=2)
 
 
 def _gates(page: Page, verdict: Verdict, run: Run) -> None:
     """Tell the gates that failed, then the inconclusive ones; those with the same story together.  Of gates that were
     not judged only a baseline that nothing compares with is news; the headline says that few cases ran.
-
-    pytest has shown the whole message of a failed gate already, so two lines of its figures are enough here; what is
-    to be done about a lost case or a broken baseline is told in full.
     """
-    for state, figures in (("failed", 2), ("inconclusive", 4), ("not judged", 0)):
+    named = any(c.state in ("failed", "error") for c in run.cases.values())
+    for state in ("failed", "inconclusive", "not judged"):
         by: dict[tuple[str, str], list[GateOutcome]] = {}
         for gate in verdict.gates:
             if gate.state == state and (state != "not judged" or gate.kind == "baseline"):
-                story = gate.message.removeprefix(f"{gate.title}: ")
-                by.setdefault((gate.kind, story), []).append(gate)
-        told_of: tuple[str, ...] = ()
-        for (_, story), gates in by.items():
+                by.setdefault((gate.kind, _reason(gate)), []).append(gate)
+        for (kind, story), gates in by.items():
             titles = ", ".join(g.title.removeprefix("regression: ") for g in gates)
-            kind = "regression: " if gates[0].kind == "regression" else ""
             told = story if story.startswith(titles) else f"{titles}: {story}"
-            most = figures if gates[0].kind in ("threshold", "regression", "anchor") else 0
-            page.free(f"{state_mark(state, page.marks)} {kind}{told}", *_STATE_STYLE.get(state, ("yellow",)), most=most)
-            culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" else ()
-            page.free(_beside(gates, run, culprits if culprits != told_of else ()), "light", indent=2)
-            told_of = culprits
+            told = f"{'regression: ' if kind == 'regression' else ''}{told}{_beside(gates, run, named=named)}"
+            page.free(f"{state_mark(state, page.marks)} {told}", *_STATE_STYLE.get(state, ("yellow",)))
 
 
-def _beside(gates: Sequence[GateOutcome], run: Run, culprits: Sequence[str]) -> str:
-    places = ", ".join(f"{run.path}:{g.line}" for g in gates[:1] if g.line and run.path)
+def _reason(gate: GateOutcome) -> str:
+    """Return why *gate* is what it is; of a regression the finding, without the arithmetic, which the reports have."""
+    story = gate.message.removeprefix(f"{gate.title}: ")
+    return f"{story.partition('): ')[0]})" if gate.state == "failed" and "): " in story else story
+
+
+def _beside(gates: Sequence[GateOutcome], run: Run, *, named: bool) -> str:
+    """Return place, owner and costly cases, as far as nothing else *named* them."""
+    places = [f"{run.path}:{g.line}" for g in gates[:1] if g.line and run.path]
     owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
-    owner = f"owner {', '.join(owners)}" if owners else ""
-    cost = f"costs most: {', '.join(culprits)}" if culprits else ""
-    return ", ".join(filter(None, [places, owner, cost]))
+    owner = [f"owner {', '.join(owners)}"] if owners else []
+    culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" and not named else ()
+    cost = [f"costs most: {', '.join(culprits)}"] if culprits else []
+    return "".join(f", {one}" for one in (*places, *owner, *cost))
 
 
 def _notes(page: Page, run: Run, verdict: Verdict) -> None:

@@ -26,15 +26,15 @@ def test_what_nobody_labelled_is_told_beside_scores_over_labels() -> None:
 
 def test_how_small_a_loss_would_show_is_said_of_what_was_tested() -> None:
     baseline = baseline_of(run_of(CASES))
-    run = run_of([CASES[0].with_(answer="Hm."), *CASES[1:]], baseline=baseline)
+    run = run_of([CASES[0].with_(answer="Within 30 days."), *CASES[1:]], baseline=baseline)
     verdict = verdict_of(run, baseline=baseline)
     sizes = {g.metric: f"{g.mde:.3f}" for g in verdict.gates if g.mde is not None}
     assert sizes["recall@5"] == sizes["mrr@10"] == "0.279", "nothing differs: by the usual spread of ten cases"
-    told = f"smallest loss that 4 of 5 such runs would show: 0.279 in recall@5, mrr@10; {sizes['token_f1']} in token_f1"
+    told = f"minimum detectable drop (80 % power): 0.279 in recall@5, mrr@10; {sizes['token_f1']} in token_f1"
     assert told in missing_notes(run, verdict, metric_rows(run, verdict))
     part = run_of(CASES[:2], expected=[c.id for c in CASES], baseline=baseline)
     half = verdict_of(part, baseline=baseline)
-    assert not any("smallest loss" in note for note in missing_notes(part, half, metric_rows(part, half)))
+    assert not any("minimum detectable" in note for note in missing_notes(part, half, metric_rows(part, half)))
 
 
 def test_times_without_a_gate_share_a_line() -> None:
