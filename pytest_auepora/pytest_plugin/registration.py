@@ -64,7 +64,7 @@ def _wants_reports(config: pytest.Config) -> bool:
 def _register_judging(config: pytest.Config) -> None:
     from .controller import Judge
     from .history_recorder import make_recorder
-    from .terminal import Terminal
+    from .terminal import ShortFailures, Terminal
 
     register, session = config.pluginmanager.register, session_of(config)
     judge = Judge(config)
@@ -89,3 +89,4 @@ def _register_judging(config: pytest.Config) -> None:
 
         register(Replaying(replay), "auepora-replaying")
     register(Terminal(config, judge), "auepora-terminal")
+    register(ShortFailures(config, judge), "auepora-short-failures")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from itertools import takewhile
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from ..reporting.terminal.layout import Line
     from .controller import Judge
 
-__all__ = ["Terminal", "begin_at_case", "failure_message", "is_ascii", "show_headline", "wants_traceback"]
+__all__ = [
+    "ShortFailures",
+    "Terminal",
+    "begin_at_case",
+    "failure_message",
+    "is_ascii",
+    "show_headline",
+    "wants_traceback",
+]
 
 _WIDTH: pytest.StashKey[int] = pytest.StashKey()
 """On the config: how wide failures are; like pytest's progress, they keep to what the terminal was at first."""
@@ -70,6 +78,10 @@ def wants_traceback(config: pytest.Config) -> bool:
 def is_ascii() -> bool:
     """Whether the terminal can show ASCII only."""
     return "utf" not in (getattr(sys.__stdout__, "encoding", "") or "").lower()
+
+
+MOST_IN_FULL = 3
+"""Failing cases of golden files, and failed gates, that pytest lists itself."""
 
 
 class Terminal(OnlyHooks):
@@ -135,6 +147,54 @@ class Terminal(OnlyHooks):
                 for text in accepted_lines(done, self.config.rootpath):
                     terminalreporter.line(printable(text, ascii_only=is_ascii()))
         _write(terminalreporter, variant_lines(self.config, runs, width=width, ascii_only=is_ascii()))
+
+
+class ShortFailures(OnlyHooks):
+    """Keeps pytest from listing many failures of golden files three times: the verdict names the worst of them.
+
+    A few failures are shown in full, all of them under ``-v``, ``-rA``, ``-rf`` or ``--tb=…``; counts stay as they are.
+    """
+
+    def __init__(self, config: pytest.Config, judge: Judge) -> None:
+        self.config = config
+        self.judge = judge
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, object, object]:
+        """Take them out of what pytest is about to list, and put them back for its counts."""
+        failed = terminalreporter.stats.get("failed", [])
+        listed = self._listed(failed)
+        if len(listed) == len(failed):
+            return (yield)
+        terminalreporter.stats["failed"] = listed
+        try:
+            result = yield
+        finally:
+            terminalreporter.stats["failed"] = failed
+        n = len(failed) - len(listed)
+        terminalreporter.line(f"{n} failures are summed up above: -v shows each in full, -rf lists them")
+        return result
+
+    def _listed(self, failed: list[Any]) -> list[Any]:
+        """Return what pytest is to list of *failed*."""
+        option = self.config.getoption
+        if (
+            self.config.get_verbosity() > 0
+            or option("tbstyle", "auto") != "auto"
+            or option("reportchars", "") not in ("", "fE")
+        ):
+            return failed
+        paths = {one.run.path for one in self.judge.judged}
+        ours = [report.nodeid.partition("::") for report in failed if report.nodeid.partition("::")[0] in paths]
+        n_gates = sum(name.startswith("gate: ") for _, _, name in ours)
+        many_cases = len(ours) - n_gates > MOST_IN_FULL
+        many_gates = many_cases or n_gates > MOST_IN_FULL
+
+        def is_summed_up(report: Any) -> bool:
+            path, _, name = report.nodeid.partition("::")
+            return path in paths and (many_gates if name.startswith("gate: ") else many_cases)
+
+        return [report for report in failed if not is_summed_up(report)]
 
 
 def _write(terminalreporter: Any, lines: Iterable[Line]) -> None:

@@ -57,3 +57,24 @@ def test_ci_lists_each_failed_case_in_one_line(project: Project, monkeypatch: py
     assert not any(line.startswith(("query", "expected", "  ")) for line in short)
     assert f'<failure message="Failed: {escape(headline)}">' in project.read("junit.xml")
     assert "expected   " in project.read("junit.xml")
+
+
+def test_many_failures_are_told_once_and_few_in_full(project: Project) -> None:
+    project.break_retriever()
+    result = project.run()
+    text = str(result.stdout)
+    few = result.parseoutcomes()["failed"]
+    assert text.count("= FAILURES =") == 1
+    copies = (
+        f"  - {{id: copy-{i}, query: refund {i}, relevant_docs: [refunds], thresholds: {{recall@3: 1}}}}"
+        for i in range(5)
+    )
+    project.golden.write_text(project.golden.read_text() + "\n".join(copies))
+    result = project.run()
+    text = str(result.stdout)
+    assert result.parseoutcomes()["failed"] > few, "the counts know them all"
+    assert "FAILURES" not in text
+    assert "short test summary" not in text
+    assert "failures are summed up above: -v shows each in full" in text
+    for option in ("-v", "-rf", "--tb=short"):
+        assert "short test summary" in str(project.run(option).stdout)

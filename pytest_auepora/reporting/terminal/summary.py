@@ -179,7 +179,7 @@ def _reason(gate: GateOutcome) -> str:
 
 def _beside(gates: Sequence[GateOutcome], run: Run, *, named: bool) -> str:
     """Return place, owner and costly cases, as far as nothing else *named* them."""
-    places = [f"{run.path}:{g.line}" for g in gates[:1] if g.line and run.path]
+    places = [f"line {g.line}" for g in gates[:1] if g.line and run.path]
     owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
     owner = [f"owner {', '.join(owners)}"] if owners else []
     culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" and not named else ()
