@@ -67,7 +67,7 @@ def next_steps(verdict: Verdict) -> list[str]:
     """Return what to do about a red run, a sentence each; nothing for others."""
     if verdict.outcome != "failed":
         return []
-    steps = [step for step in getattr(verdict, "next_steps", ()) if not step.startswith("about as many")]
+    steps = [step for step in verdict.next_steps if not step.startswith("about as many")]
     return steps or ["look closer: pytest --auepora --auepora-report html:report.html"]
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "FAILING",
     "Kind",
     "cases_of",
+    "comparison_word",
     "headline",
     "headline_style",
     "kind_of",
@@ -97,6 +98,11 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequenc
         parts.append(f"without a baseline {text}" if compared else f"{text} ({_why(notes)}: thresholds only)")
     parts = [*parts, *_metrics_not_comparable(verdicts), *_gates(verdicts, runs)] if parts else ["nothing was measured"]
     return "; ".join([*parts, mistakes_note(mistakes)] if mistakes else parts)
+
+
+def comparison_word(verdict: Verdict) -> str:
+    """Return ``worse``, ``better``, ``same``, …; empty where nothing was compared."""
+    return "" if verdict.comparison is None or verdict.word == "not judged" else verdict.word
 
 
 def overall_outcome(verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> Outcome:

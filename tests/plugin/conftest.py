@@ -180,7 +180,9 @@ class Project:
             first = ["--auepora"] if auepora else []
             # the pytest that runs these tests has imported the entry module already
             quiet = ("-W", "ignore:Module already imported")
-            return self.pytester.runpytest_inprocess(*quiet, *loaded, *first, "-p", "no:cacheprovider", *args)
+            # as by default, but with every failure listed, however many they are
+            listed = ("-rfEw", "-p", "no:cacheprovider")
+            return self.pytester.runpytest_inprocess(*quiet, *loaded, *first, *listed, *args)
 
     def run_apart(self, *args: str, timeout: float = 120) -> pytest.RunResult:
         """Run pytest in a process of its own, with its cache."""

@@ -61,7 +61,7 @@ def test_ci_lists_each_failed_case_in_one_line(project: Project, monkeypatch: py
 
 def test_many_failures_are_told_once_and_few_in_full(project: Project) -> None:
     project.break_retriever()
-    result = project.run()
+    result = project.run("-rfE")
     text = str(result.stdout)
     few = result.parseoutcomes()["failed"]
     assert text.count("= FAILURES =") == 1
@@ -70,7 +70,7 @@ def test_many_failures_are_told_once_and_few_in_full(project: Project) -> None:
         for i in range(5)
     )
     project.golden.write_text(project.golden.read_text() + "\n".join(copies))
-    result = project.run()
+    result = project.run("-rfE")
     text = str(result.stdout)
     assert result.parseoutcomes()["failed"] > few, "the counts know them all"
     assert "FAILURES" not in text

@@ -15,7 +15,7 @@ from ..metric_rows import MetricRow, metric_rows
 from ..notes import latency_line, missing_notes, noise_lines, repeats_line, warnings
 from ..numbers import number, plural
 from ..symbols import UNICODE
-from ..tally import headline
+from ..tally import comparison_word, headline
 from ..text import listed
 from ..trend import EarlierRun, Trend
 from .broken import Broken, what_broke
@@ -113,7 +113,7 @@ def _view(index: int, run: Run, verdict: Verdict, past: Trend, most_plots: int) 
         title=run.title,
         beside=" \u00b7 ".join(filter(None, beside)),
         outcome=verdict.outcome,
-        word=word,
+        word=", ".join(filter(None, [word, comparison_word(verdict)])),
         mark=mark,
         headline=headline([verdict], [run]),
         n_cases=len(run.cases),

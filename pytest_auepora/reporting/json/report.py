@@ -20,6 +20,7 @@ from ...regression.compare.cases import CaseComparison, Comparison, MetricChange
 from ...regression.guards.gates import GateOutcome
 from ...regression.statistics.repeats import VarianceSplit
 from ...regression.verdict import Outcome, Verdict
+from ...regression.wording import Word
 from ..side_by_side.data import SuiteData, side_by_side_dict
 from ..side_by_side.table import SideBySide, side_by_sides
 from ..tally import Kind, headline, overall_outcome, tally
@@ -45,6 +46,7 @@ class SuiteReport(TypedDict):
 
     title: str
     outcome: Outcome
+    word: Word
     counts: dict[Kind, int]
     run: Run
     verdict: dict[str, Any]
@@ -154,6 +156,7 @@ def _suite(run: Run, verdict: Verdict) -> SuiteReport:
     return {
         "title": run.title,
         "outcome": verdict.outcome,
+        "word": verdict.word,
         "counts": dict(tally(run, verdict)),
         "run": run,
         "verdict": {"outcome": verdict.outcome, **_plain(verdict)},

@@ -77,6 +77,7 @@ MEANING = {
     "SuiteData.confidence": "of all intervals of a metric together",
     "SuiteData.shared": "cases that every system ran, in the same wording",
     "SuiteReport.counts": "cases by what became of them",
+    "SuiteReport.word": "the comparison with the baseline in a word",
     "SuiteReport.title": "suite, with the configuration in brackets",
     "Verdict.baseline_note": "why there is no baseline",
     "Verdict.comparison": "null without a baseline",

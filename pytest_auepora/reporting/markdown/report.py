@@ -15,12 +15,21 @@ from ...regression.verdict import Verdict
 from ..diagnosis import diagnose
 from ..findings import titled
 from ..metric_rows import MetricRow, metric_rows, state_mark
-from ..notes import latency_line, missing_notes, noise_lines, provenance_changes, repeats_line, warnings
+from ..notes import (
+    balance_note,
+    latency_line,
+    missing_notes,
+    next_steps,
+    noise_lines,
+    provenance_changes,
+    repeats_line,
+    warnings,
+)
 from ..numbers import metric_value, plural
 from ..side_by_side.markdown import side_by_side_parts
 from ..side_by_side.table import SideBySide, side_by_sides
 from ..symbols import UNICODE
-from ..tally import FAILING, Kind, cases_of, headline, overall_outcome
+from ..tally import FAILING, Kind, cases_of, comparison_word, headline, overall_outcome
 from ..terminal.failure import failure_text
 from ..text import listed, printable
 from .text import escape, escape_html, table_lines
@@ -110,10 +119,13 @@ def _mistakes(mistakes: Sequence[Problem], detail: _Detail) -> Iterator[str]:
 
 
 def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Iterator[str]:
+    word = f": {comparison_word(verdict)}" if comparison_word(verdict) else ""
     owner = f" \u00b7 owner {escape(run.owner)}" if run.owner else ""
-    yield f"### {_ICONS[verdict.outcome]} {escape(run.title)}{owner}"
+    yield f"### {_ICONS[verdict.outcome]} {escape(run.title)}{word}{owner}"
     if not alone:
         yield f"{escape(headline([verdict], [run]))}"
+    if told := balance_note(verdict):
+        yield f"**{escape(told)}**"
     rows = metric_rows(run, verdict)
     yield ""
     yield from _table(rows)
@@ -127,6 +139,11 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
             yield f"**Fixed:** {escape(listed([c.case_id for c in cases], max(detail.listed, 1)))}"
     if detail.everything:
         yield from _all_cases(run)
+    if steps := next_steps(verdict):
+        yield ""
+        yield "**What to do next**"
+        yield ""
+        yield from (f"- {escape(step)}" for step in steps)
 
 
 def _table(rows: Sequence[MetricRow]) -> Iterator[str]:

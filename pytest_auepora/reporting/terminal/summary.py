@@ -22,7 +22,7 @@ from ..notes import (
 )
 from ..numbers import change, plural
 from ..symbols import Symbols
-from ..tally import FAILING, cases_of, headline, headline_style
+from ..tally import FAILING, cases_of, comparison_word, headline, headline_style
 from ..text import listed, text_width
 from .layout import Cell, Column, Line, Page, table
 
@@ -49,7 +49,8 @@ def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bo
     page = Page(width, ascii_only=ascii_only)
     _title(page, run)
     page.free(balance_note(verdict), "yellow", "bold")
-    page.free(headline([verdict], [run]), *headline_style([verdict]))
+    told = [comparison_word(verdict), headline([verdict], [run])]
+    page.free(": ".join(filter(None, told)), *headline_style([verdict]))
     _metrics(page, run, verdict)
     _worst_cases(page, run, verdict)
     _moved(page, run, verdict)
@@ -79,7 +80,7 @@ def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
     if told := latency_line(run, verdict):
         page.free(told, "light")
     for note in missing_notes(run, verdict, rows):
-        page.free(note, "light", most=3)
+        page.free(note, "light", most=4)
 
 
 def _is_marked(row: MetricRow) -> bool:

@@ -38,7 +38,7 @@ def page(text: str) -> Element:
 def test_the_verdict_comes_first_in_words(page: Element) -> None:
     main = page.one("main")
     assert main.all()[0].given["class"] == "verdict is-failed"
-    assert main.one("h1").words == "Failed: billing"
+    assert main.one("h1").words == "Failed, worse: billing"
     assert "2 newly failing, 1 errored, 1 fixed" in main.one("p", class_="headline").words
     assert page.one("title").text.startswith("✗ Failed: billing")
 

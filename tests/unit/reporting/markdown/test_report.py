@@ -57,7 +57,7 @@ def test_the_headline_and_the_table_come_first() -> None:
     lines = report(*red()).splitlines()
     assert lines[:4] == [MARKER, "## ❌ auepora: failed", "", lines[3]]
     assert lines[3].startswith("**3 newly failing, 3 errored, 6 unchanged; ")
-    assert lines[5] == "### ❌ billing · owner search-team"
+    assert lines[5] == "### ❌ billing: worse · owner search-team"
     assert lines[7] == "| metric | value | n | baseline | change | gate |"
     assert lines[9].startswith("| recall@5 | 0.667 | 9/12 | 1.000 | **-0.500** ✗ | ✗ 0.500 >= 0.8 |")
 
@@ -94,8 +94,8 @@ def test_several_suites() -> None:
     first, second = red(), red()
     second[0].variant = "dense"
     text = markdown_report([first[0], second[0]], [first[1], second[1]])
-    assert "### ❌ billing ·" in text
-    assert "### ❌ billing\\[dense\\] ·" in text
+    assert "### ❌ billing: worse ·" in text
+    assert "### ❌ billing\\[dense\\]: worse ·" in text
     assert text.count("**6 newly failing, 6 errored, 12 unchanged; ") == 1
     assert markdown_report([], []).splitlines()[3] == "**nothing was measured**"
 

@@ -41,7 +41,7 @@ def test_the_summary_of_a_good_run() -> None:
     assert shown(run, verdict_of(run, THRESHOLDS, baseline=baseline_of(run))) == (
         """\
 billing  golden/billing.golden.yaml, owner search-team
-20 unchanged
+same: 20 unchanged
 metric    value      n  baseline  change  gate
 ──────────────────────────────────────────────────
 recall@5  1.000  20/20     1.000   0.000  ✓ >= 0.8
@@ -57,7 +57,7 @@ minimum detectable drop (80 % power): 0.197""".splitlines()
 def test_a_red_run_says_what_broke_first() -> None:
     lines = shown(*red())
     assert lines[0] == "billing[bm25]  golden/billing.golden.yaml, owner search-team"
-    assert lines[1].startswith("13 newly failing, 2 errored, 1 fixed, 5 unchanged, 1 new;")
+    assert lines[1].startswith("worse: 13 newly failing, 2 errored, 1 fixed, 5 unchanged, 1 new;")
     newly = lines.index("newly failing")
     assert lines[newly + 1] == "  13 cases (case-00, case-01 and 11 more)"
     assert lines[newly + 2] == "    retrieval: refunds.md fell out, was at rank 1 (not among the 12 returned)"
