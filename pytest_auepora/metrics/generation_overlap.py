@@ -14,23 +14,27 @@ from .text.tokens import answer_words, is_mostly_ascii, squad_words
 
 if TYPE_CHECKING:
     from .generation.bleu import BleuScore, SentenceBleu
-    from .generation.rouge import Rouge1, Rouge2, RougeL, RougeScores
+    from .generation.rouge import Rouge1, Rouge1Answer, Rouge2, Rouge2Answer, RougeL, RougeLAnswer, RougeScores
 
 __all__ = [
     "BleuScore",
     "EvidenceOverlapFaithfulness",
     "ExactMatch",
     "Rouge1",
+    "Rouge1Answer",
     "Rouge2",
+    "Rouge2Answer",
     "RougeL",
+    "RougeLAnswer",
     "RougeScores",
     "SentenceBleu",
     "TokenF1",
 ]
 
 _ELSEWHERE = {
-    **dict.fromkeys(("BleuScore", "SentenceBleu"), "generation_bleu"),
-    **dict.fromkeys(("Rouge1", "Rouge2", "RougeL", "RougeScores"), "generation_rouge"),
+    **dict.fromkeys(("BleuScore", "SentenceBleu"), "generation.bleu"),
+    **dict.fromkeys(("Rouge1", "Rouge2", "RougeL", "RougeScores"), "generation.rouge"),
+    **dict.fromkeys(("Rouge1Answer", "Rouge2Answer", "RougeLAnswer"), "generation.rouge"),
 }
 """What can be had here as well, and is imported when it is asked for."""
 

@@ -176,7 +176,9 @@ class NoiseRobustness(OverPairs):
         details.update(base_score=clean, noisy_score=disturbed, drop=clean - disturbed)
         above, below = (disturbed, clean) if self.metric.direction == "higher" else (clean, disturbed)
         if below <= 0:
-            return MetricResult(self.name, self.target, 0.0, {**details, "reason": "the score to divide by is 0"})
+            whose = "the base cases" if self.metric.direction == "higher" else "the disturbed cases"
+            reason = f"{self.metric.name} of {whose} is 0: there is nothing to divide by"
+            return MetricResult(self.name, self.target, 0.0, {**details, "reason": reason})
         return MetricResult(self.name, self.target, above / below, {**details, "num_samples": len(noisy)})
 
 

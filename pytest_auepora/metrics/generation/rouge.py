@@ -15,7 +15,7 @@ from ..text.comparands import answer_text, comparison_target, targets
 from ..text.rouge import RougeScore, rouge_l, rouge_n
 from ..text.tokens import is_mostly_ascii, words
 
-__all__ = ["Rouge1", "Rouge2", "RougeL", "RougeScores"]
+__all__ = ["Rouge1", "Rouge1Answer", "Rouge2", "Rouge2Answer", "RougeL", "RougeLAnswer", "RougeScores"]
 
 Tokenizer = Callable[[str], Sequence[str]]
 
@@ -156,3 +156,21 @@ class RougeScores(_Rouge):
     def kinds(self) -> tuple[str, ...]:
         """Return the chosen variants."""
         return tuple(self.variants)
+
+
+class Rouge1Answer(Rouge1):
+    """`Rouge1` called ``rouge1_answer``."""
+
+    stem: ClassVar[str] = "rouge1_answer"
+
+
+class Rouge2Answer(Rouge2):
+    """`Rouge2` called ``rouge2_answer``."""
+
+    stem: ClassVar[str] = "rouge2_answer"
+
+
+class RougeLAnswer(RougeL):
+    """`RougeL` called ``rougeL_answer``."""
+
+    stem: ClassVar[str] = "rougeL_answer"

@@ -259,3 +259,12 @@ def test_longest_common_subsequence_of_short_and_long_lists(n: int, m: int) -> N
         for j, y in enumerate(b):
             row.append(before[j] + 1 if x == y else max(before[j + 1], row[j]))
     assert lcs_length(a, b) == row[-1]
+
+
+def test_every_public_name_of_the_seeds_modules_is_there() -> None:
+    from pytest_auepora.metrics import generation_overlap, generation_semantic, generation_text
+
+    for module in (generation_overlap, generation_semantic, generation_text):
+        for name in module.__all__:
+            assert getattr(module, name).__name__ == name
+    assert generation_overlap.RougeLAnswer is generation_text.RougeLAnswer
