@@ -150,6 +150,8 @@ def _text(answer: Any) -> Any:
 
 def _document(raw: Any) -> Document:
     metadata = dict(raw.meta)
-    if metadata.get("source_id") is not None:  # the document that a splitter cut this one from
-        metadata.setdefault("document_id", metadata["source_id"])
+    # the document that a splitter cut this one from: its source_id is a hash, which nobody writes into a label
+    names = (metadata.get(key) for key in ("file_path", "file_name", "url", "source", "source_id"))
+    if metadata.get("source_id") is not None and (name := next((n for n in names if n is not None), None)) is not None:
+        metadata.setdefault("document_id", name)
     return Document(raw.id, raw.content or "", metadata)

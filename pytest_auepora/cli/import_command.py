@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def run_import(path: Path, fmt: str, output: Path | None = None, *, force: bool 
     else:
         write_text(output, text)
         load_golden(output)  # what is written has to be read again: better now than in the first run
-    _tell(suite.dropped, f"{len(suite.cases)} cases from {path}" + (f" to {output}" if output else ""))
+    _tell(suite.dropped, f"{len(suite.cases)} cases from {path}" + (f" to {output}" if output else ""), suite.notes)
     return PASSED
 
 
@@ -85,9 +86,11 @@ def _export(path: Path, fmt: str, output: Path | None, options: dict[str, Any], 
     return PASSED
 
 
-def _tell(dropped: list[str], done: str) -> None:
+def _tell(dropped: list[str], done: str, notes: Sequence[str] = ()) -> None:
     import sys
 
     print(done, file=sys.stderr)
+    for sentence in notes:
+        print(f"note: {sentence}", file=sys.stderr)
     for sentence in dropped:
         print(f"dropped: {sentence}", file=sys.stderr)

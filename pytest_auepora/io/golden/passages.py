@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.text_ids import id_of_text
 from ...core.types import Document
 from ..source import Source, describe
 from .containers import Field, ListOf, Record, table
@@ -13,7 +14,11 @@ __all__ = ["Documents"]
 
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
 _DOC = Field("doc", Text(), "Id of a source document; any chunk of it, or the one that holds the quote or span.")
-_QUOTE = Field("quote", Text(), "Words of the document; a chunk that holds them counts, however it was cut.")
+_QUOTE = Field(
+    "quote",
+    Text(),
+    "Words of the document; a chunk that holds them counts, however it was cut; of any document without doc.",
+)
 _SPAN = Field("span", ListOf(Whole(0, 10**12)), "Character offsets [start, end) in the document, end exclusive.")
 _GRADE = Field(
     "grade", Whole(0, 100), "How relevant: 0 = judged and not relevant, 1 = relevant (default), 2 = more so."
@@ -49,6 +54,11 @@ class _OneDocument(Kind):
 
     def _make(self, said: dict[str, Any], value: Any, source: Source) -> Any:
         doc_id = said.get("id")
+        if doc_id is None and said.keys() - {"grade", "metadata"} == {"quote"}:
+            metadata = {**said.get("metadata", {}), "match": "quote", "anywhere": True}
+            if "grade" in said:
+                metadata["grade"] = said["grade"]
+            return Document(id_of_text(said["quote"]), said["quote"], metadata)
         if (doc_id is None) != ("doc" in said):
             source.bad_whole(value, f"a document has either id or doc, got {', '.join(value) or 'nothing'}")
             return BAD
@@ -91,7 +101,7 @@ class _OneDocument(Kind):
         by_quote = _without(properties, "id", "span", "text")
         by_place = _without(properties, "id", "quote")
         return {
-            "anyOf": [text, _object(by_id, "id"), _object(by_quote, "doc", "quote"), _object(by_place, "doc")],
+            "anyOf": [text, _object(by_id, "id"), _object(by_quote, "quote"), _object(by_place, "doc")],
         }
 
 

@@ -12,11 +12,11 @@ __all__ = ["answer_of", "by_text", "drop_rest", "ids_and_grades", "texts_of"]
 
 
 def by_text(texts: Iterable[str], dropped: Dropped) -> list[dict[str, Any]]:
-    """Return contexts without ids as relevant documents, each text once."""
+    """Return contexts without ids as quotes from any document, each text once."""
     unique = dict.fromkeys(t for t in texts if t.strip())
-    dropped.add("nothing, but a context has no id: it matches a document without an id and with exactly its text",
+    dropped.add("nothing, but a context names no document: it is a quote, and any chunk that holds it counts",
                 len(unique))  # fmt: skip
-    return [{"id": id_of_text(t), "text": t} for t in unique]
+    return [{"quote": t} for t in unique]
 
 
 def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str, int]] | None:
@@ -29,7 +29,7 @@ def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str,
         one = {"id": doc} if isinstance(doc, str) else doc
         if "quote" in one or "span" in one:
             dropped.add("a quote or span: the format names whole documents")
-        name = str(one.get("id", one.get("doc")))
+        name = str(one.get("id", one.get("doc", id_of_text(str(one.get("quote"))))))
         found[name] = max(found.get(name, 0), int(one.get("grade", 1)))
     return list(found.items())
 

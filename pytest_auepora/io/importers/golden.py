@@ -119,6 +119,8 @@ def _document(doc: Document) -> Any:
     match about.pop("match", None):
         case "quote":
             made: dict[str, Any] = {"doc": doc.doc_id, "quote": doc.text}
+            if about.pop("anywhere", False):
+                del made["doc"]
         case "span":
             made = {"doc": doc.doc_id, "span": [about.pop("start"), about.pop("end")]}
             made.update({"text": doc.text} if doc.text else {})

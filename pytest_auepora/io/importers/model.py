@@ -31,11 +31,13 @@ class ImportedSuite:
         cases: mappings with the keys of a golden case, ready to be written; see `write_golden`.
         dropped: what a golden case cannot hold, one sentence each, with how often it occurred.
         suite: the name of the data set, where it has one.
+        notes: which column was read as what, where the names differ.
     """
 
     cases: list[dict[str, Any]]
     dropped: list[str] = field(default_factory=list)
     suite: str = ""
+    notes: list[str] = field(default_factory=list)
 
 
 class Dropped:

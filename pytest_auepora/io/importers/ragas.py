@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ...core.text_ids import id_of_text
 from .fields import answer_of, by_text, drop_rest, ids_and_grades
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, Names, split_metadata
@@ -100,6 +99,6 @@ def _contexts(case: Any, dropped: Dropped) -> dict[str, list[str]]:
         made["reference_contexts"] = [str(t) for t in texts]
     else:
         dropped.add("the text of a document, where another of the case has none", sum(map(bool, texts)))
-    if any(d.get("id") != id_of_text(str(t or "")) for d, t in zip(docs, texts, strict=True)):
+    if any("id" in d or "doc" in d for d in docs):
         made["reference_context_ids"] = [name for name, grade in ids_and_grades(case, dropped) or [] if grade > 0]
     return made

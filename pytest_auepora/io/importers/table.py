@@ -22,8 +22,8 @@ __all__ = ["ALIASES", "load", "load_parquet", "save", "save_parquet"]
 ALIASES = {
     "id": ("case_id", "sample_id", "query_id", "qid", "name"),
     "query": ("question", "user_input", "input", "prompt", "user_query"),
-    "reference_answer": ("answer", "expected_answer", "expected_output", "expected", "reference", "ground_truth",
-                         "gold_answer"),
+    "reference_answer": ("expected_answer", "expected_output", "expected", "reference", "ground_truth", "gold_answer",
+                         "answer"),
     "relevant_docs": ("relevant_doc_ids", "relevant_ids", "doc_ids", "relevant_documents", "gold_docs",
                       "reference_context_ids"),
 }  # fmt: skip
@@ -80,7 +80,16 @@ def _suite(rows: list[dict[str, Any]], path: Path) -> ImportedSuite:
         if rest:
             case["metadata"] = {**case.get("metadata", {}), **rest}
         cases.append({k: v for k, v in case.items() if v is not None})
-    return ImportedSuite(cases, dropped.sentences())
+    return ImportedSuite(cases, dropped.sentences(), notes=_read_as(rows))
+
+
+def _read_as(rows: list[dict[str, Any]]) -> list[str]:
+    """Say which columns were read as something of another name."""
+    there = dict.fromkeys(name for row in rows for name in row)
+    known = {k: next((n for n in (k, *ALIASES.get(k, ())) if n in there), k) for k in _COLUMNS}
+    taken = [f"the column {name} is read as {key}" for key, name in known.items() if name in there and name != key]
+    rest = [n for n in there if n not in known.values() and n not in CASE_FIELDS]
+    return [*taken, *(f"the column {name} is kept as metadata, which no metric reads" for name in rest)]
 
 
 def _read(key: str, cell: Any, place: str) -> Any:

@@ -6,14 +6,16 @@ survives re-chunking.  Grades are whole numbers; 1 and above is relevant, 0 is j
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ...core.types import Document, EvaluationSample
 from ...errors import MetricError
 
 __all__ = [
+    "ANYWHERE",
     "SOURCE_KEYS",
     "SPAN_COVER",
     "Label",
@@ -23,13 +25,19 @@ __all__ = [
     "label_of",
     "labels_of",
     "source_of",
+    "sources_of",
     "span_of",
 ]
 
 Kind = Literal["id", "quote", "span", "doc"]
 
-SOURCE_KEYS = ("document_id", "source", "doc", "parent_id")
+SOURCE_KEYS = (
+    "document_id", "source", "doc", "parent_id", "file_path", "file_name", "url", "source_id", "ref_doc_id"
+)  # fmt: skip
 """Metadata keys under which chunks name the document they were cut from, in order of preference."""
+
+ANYWHERE = ""
+"""The source of a quote whose document nobody named: any chunk that holds it counts."""
 
 SPAN_COVER = 0.5
 """Share of a gold span that a chunk must cover to count as it."""
@@ -77,6 +85,17 @@ def source_of(document: Document) -> str:
     return document.doc_id
 
 
+def sources_of(document: Document) -> Iterator[str]:
+    """Yield all that may name the document that *document* was cut from; of a path or URL also every end of it."""
+    names = [str(value) for key in SOURCE_KEYS if (value := document.metadata.get(key)) is not None]
+    for name in names or [document.doc_id]:
+        yield name
+        parts = re.split(r"[/\\]", re.sub(r"(?<=.)[?#].*", "", name) if "://" in name else name)
+        for at in range(1, len(parts)):
+            if parts[at]:
+                yield "/".join(parts[at:])
+
+
 def span_of(document: Document) -> tuple[int, int] | None:
     """Return the character offsets of a chunk in its source document, or None where it has none."""
     start, end = document.metadata.get("start"), document.metadata.get("end")
@@ -117,6 +136,8 @@ def label_of(document: Document) -> Label:
         case "quote":
             if not (quote := fold_quote(document.text)):
                 raise MetricError(f"the quote of {doc_id!r} is empty")
+            if document.metadata.get("anywhere"):
+                return Label(f'"{document.text}"', grade, "quote", (), ANYWHERE, quote)
             return Label(f'{doc_id}: "{document.text}"', grade, "quote", (), doc_id, quote)
         case "span":
             place = span_of(document)
@@ -143,6 +164,8 @@ def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[Label]:
 
 
 def _as_document(label: Label) -> Label:
+    if label.source == ANYWHERE:
+        return label
     return Label(label.source, label.grade, "doc", label.ids, label.source)
 
 
@@ -183,7 +206,8 @@ class Matcher:
         if not self._by_source:
             return marks
         found = set(marks)
-        for at in self._by_source.get(source_of(chunk), ()):
+        named = {at for name in sources_of(chunk) for at in self._by_source.get(name, ())}
+        for at in sorted(named.union(self._by_source.get(ANYWHERE, ()))):
             covers = self.labels[at].covers(chunk)
             if covers is None:
                 self._blind.setdefault(at, chunk.doc_id)

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from pytest_auepora.adapters.documents import to_retrieved
+from pytest_auepora.core.types import Response, SystemOutputs
 from pytest_auepora.errors import UnknownNameError
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import (
@@ -20,6 +21,7 @@ from pytest_auepora.io.importers import (
     import_cases,
     write_golden,
 )
+from pytest_auepora.metrics.ranking.matching import ranks_of_relevant
 
 
 def imported(folder: Path, fmt: str, data: Any, name: str = "a.json") -> ImportedSuite:
@@ -59,10 +61,30 @@ def test_ragas_csv_as_python_writes_lists(tmp_path: Path) -> None:
     assert suite.cases[0]["relevant_docs"] == ["a", "b"]
 
 
-def test_context_without_an_id_matches_a_document_without_one(tmp_path: Path) -> None:
+def test_a_context_without_an_id_is_a_quote_that_any_chunk_may_hold(tmp_path: Path) -> None:
     (case,) = imported(tmp_path, "ragas", [{"user_input": "Why?", "reference_contexts": ["Some text, really."]}]).cases
-    (found,) = to_retrieved(["Some text, really."])
-    assert case["relevant_docs"] == [{"id": found.doc.doc_id, "text": "Some text, really."}]
+    assert case["relevant_docs"] == [{"quote": "Some text, really."}]
+    write_golden(ImportedSuite([case]), tmp_path / "x.golden.yaml")
+    (read,) = load_golden(tmp_path / "x.golden.yaml").samples()
+    chunk = {"id": "c-17", "text": "A chunk: Some text,\nreally. And more.", "source": "a.md"}
+    for found, ranks in ((to_retrieved([chunk]), [1]), (to_retrieved(["other"]), [None])):
+        assert list(ranks_of_relevant(read, SystemOutputs(found, Response(""))).values()) == ranks
+
+
+def test_a_table_says_which_column_was_read_as_what(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("question,answer,contexts\nWhy?,So.,\"['a']\"\n", encoding="utf-8")
+    assert import_cases(path, "csv").notes == [
+        "the column question is read as query",
+        "the column answer is read as reference_answer",
+        "the column contexts is kept as metadata, which no metric reads",
+    ]
+
+
+def test_of_two_answers_the_ground_truth_is_the_reference(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("question,answer,ground_truth\nWhy?,What it said,So.\n", encoding="utf-8")
+    assert import_cases(path, "csv").cases[0]["reference_answer"] == "So."
 
 
 def test_deepeval_in_camel_case(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_a_test_set_of_ragas(tmp_path: Path) -> None:
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
     (case,) = import_cases(path, "ragas").cases
     assert (case["query"], case["reference_answer"]) == ("Q?", "A")
-    assert case["relevant_docs"][0]["text"] == "c1"
+    assert case["relevant_docs"] == [{"quote": "c1"}]
     assert case["metadata"] == {"synthesizer_name": "single_hop"}
 
 

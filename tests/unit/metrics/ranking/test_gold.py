@@ -185,3 +185,24 @@ def test_a_chunk_and_a_document_of_one_name() -> None:
 
 def test_fold_quote() -> None:
     assert fold_quote("  \uff21\u2003b\n\n c ") == "A b c"
+
+
+@pytest.mark.parametrize("key", ["document_id", "source", "file_path", "file_name", "url", "source_id"])
+@pytest.mark.parametrize("value", ["refunds.md", "/data/docs/refunds.md", "C:\\docs\\refunds.md"])
+def test_a_label_by_document_meets_what_frameworks_call_it(key: str, value: str) -> None:
+    chunk = Document("c1", "text", {"document_id": "9f3c", key: value})
+    assert found_by(chunk, doc("refunds.md", match="doc")) == ["refunds.md"]
+
+
+def test_an_end_of_a_path_is_whole_names() -> None:
+    chunk = doc("c1", url="https://example.org/docs/refunds.md?v=2#top")
+    assert found_by(chunk, doc("docs/refunds.md", match="doc")) == ["docs/refunds.md"]
+    assert found_by(chunk, doc("funds.md", match="doc")) == []
+
+
+def test_a_quote_of_no_document_counts_in_any() -> None:
+    gold = doc("x", "within 30 days", match="quote", anywhere=True)
+    assert found_by(Document("c1", "Ask within  30 days.", {"source": "a"}), gold) == ['"within 30 days"']
+    assert found_by(Document("c2", "Never.", {"source": "a"}), gold) == []
+    (label,) = labels_of(wants(gold), level="doc")
+    assert Matcher([label]).marks(Document("c2", "Never.", {"source": "a"})) == []
