@@ -14,7 +14,6 @@ from ..labels.check import CheckedLabel, repairs
 from ..labels.repair import Repaired, baselines_of, repair
 from .compat import variant_of
 from .keys import CASE, CORPUS, SESSION, SUITE
-from .plugin_base import OnlyHooks
 
 if TYPE_CHECKING:
     from .session import AueporaSession
@@ -68,7 +67,7 @@ def _where(path: str, place: tuple[int, int] | None) -> str:
     return path if place is None else f"{path}:{place[0]}:{place[1]}"
 
 
-class Checking(OnlyHooks):
+class Checking:
     """In every process: golden cases only, and what was found goes along with the report of the item."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -96,7 +95,7 @@ class Checking(OnlyHooks):
 
 
 @dataclass(slots=True, eq=False)
-class Report(OnlyHooks):
+class Report:
     """In the controller: gathers, rewrites if asked to, reports."""
 
     config: pytest.Config

@@ -22,7 +22,6 @@ from ..io.golden.load import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_pytest_asyncio, loop_scope
 from .items import run_case, run_case_async
 from .keys import CASE, CORPUS, SESSION, SUFFIXES, SUITE
-from .plugin_base import OnlyHooks
 from .session import AueporaSession
 
 __all__ = ["Collecting", "GoldenFile"]
@@ -51,7 +50,7 @@ def _match_parts(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     return bool(parts) and fnmatchcase(parts[0], wanted[0]) and _match_parts(parts[1:], wanted[1:])
 
 
-class Collecting(OnlyHooks):
+class Collecting:
     """In every process that collects tests."""
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

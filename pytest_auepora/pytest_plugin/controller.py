@@ -16,10 +16,8 @@ import pytest
 from ..errors import BaselineError
 from .keys import OUT_OF_SIGHT, SESSION, SUFFIXES
 from .options import is_asked_for
-from .plugin_base import OnlyHooks
-from .provenance import Conditions
 from .variants import in_order
-from .xdist_messages import Parcel, let_go, unpack
+from .xdist_messages import Conditions, Parcel, let_go, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
@@ -48,7 +46,7 @@ class Judged:
     anchored: Accepted | None = None
 
 
-class Judge(OnlyHooks):
+class Judge:
     """One per pytest run."""
 
     def __init__(self, config: pytest.Config) -> None:

@@ -16,7 +16,6 @@ import pytest
 
 from .keys import SESSION, SUFFIXES
 from .options import OVERRIDE
-from .plugin_base import OnlyHooks
 
 __all__ = ["Crashes"]
 
@@ -24,7 +23,7 @@ _Unit = dict[str, bool]
 """Node ids that one worker gets, and whether they have run."""
 
 
-class Crashes(OnlyHooks):
+class Crashes:
     """Sees to it in the process that hands out the work."""
 
     @pytest.hookimpl(optionalhook=True)

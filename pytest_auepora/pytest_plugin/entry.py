@@ -121,27 +121,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "auepora(path): run the test once per case of a golden file (auepora_case)")
     words = (config.getoption("auepora_labels") or "").split(",")
     if "check" in words or "repair" in words:
-        _import_straight(config)
         from .registration import configure_checking
 
         configure_checking(config)
     elif is_asked_for(config) or config.getini("auepora"):
-        _import_straight(config)
         from .registration import configure
 
         configure(config)
 
 
-def _import_straight(config: pytest.Config) -> None:
-    from .own_modules import import_straight
-
-    import_straight(config)
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give ``auepora_case`` one parameter per golden case of the marker's file."""
     if "auepora_case" in metafunc.fixturenames:
-        _import_straight(metafunc.config)
         from .api import parametrize_cases
 
         parametrize_cases(metafunc)
@@ -160,7 +151,6 @@ def pytest_assertrepr_compare(op: str, left: Any, right: Any) -> list[str] | Non
 @pytest.fixture
 def auepora(request: pytest.FixtureRequest) -> Auepora:
     """Evaluate golden files inside a test: ``run = auepora.evaluate("golden/billing.golden.yaml")``."""
-    _import_straight(request.config)
     from .api import Auepora
 
     return Auepora(request)

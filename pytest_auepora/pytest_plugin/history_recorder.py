@@ -15,7 +15,6 @@ import pytest
 
 from ..errors import AueporaError
 from .keys import SESSION
-from .plugin_base import OnlyHooks
 from .xdist_messages import Parcel, unpack
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def make_recorder(config: pytest.Config) -> Recorder | None:
     return Recorder(config, place, keep.runs or 0, keep.answers or 0)
 
 
-class Recorder(OnlyHooks):
+class Recorder:
     """One per pytest run; controller only.
 
     Args:

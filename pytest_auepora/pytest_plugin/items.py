@@ -19,7 +19,6 @@ from .endings import ended_by, raise_ended, show_redacted
 from .keys import CASE, CORPUS, OUT_OF_SIGHT, PARCELS, SESSION, SUITE
 from .lookahead import Queue
 from .out_of_sight import OutOfSight
-from .plugin_base import OnlyHooks
 from .session import AueporaSession
 from .terminal import begin_at_case, failure_message, show_headline, wants_traceback
 from .xdist_messages import Parcel, attach
@@ -38,7 +37,7 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     case, system = item.stash[CASE], _answering(item, session, rag)
     caller = session.callers.of(system)
     if case.benchmark is not None and not is_recorded(system, case):
-        from .timing import timed_call
+        from .calling import timed_call
 
         ask = session.ask(system, case)
         calls = [timed_call(item, caller, ask, case.benchmark, case.timeout)]
@@ -131,7 +130,7 @@ def without_fixture(error: pytest.FixtureLookupError, suite: GoldenSuite) -> Loo
     return LookupError(told)
 
 
-class Running(OnlyHooks):
+class Running:
     """The part of the plugin that is active in every process that runs tests."""
 
     def __init__(self, config: pytest.Config) -> None:

@@ -8,13 +8,12 @@ import pytest
 
 from ..reporting.numbers import number
 from .keys import PARCELS, SESSION
-from .plugin_base import OnlyHooks
 from .xdist_messages import Parcel
 
 __all__ = ["JUnitProperties"]
 
 
-class JUnitProperties(OnlyHooks):
+class JUnitProperties:
     """In every process that runs tests: pytest carries the properties of an item to whoever writes the file."""
 
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:

@@ -23,7 +23,6 @@ from ..regression.compare.comparability import provenance_changes
 from ..regression.verdict import Verdict
 from .compat import fixtures_only_for, variant_of
 from .keys import CASE, SUITE
-from .plugin_base import OnlyHooks
 
 __all__ = ["Replay", "Replaying", "make_replay"]
 
@@ -144,7 +143,7 @@ def moved(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[An
     return provenance_changes(then, json.loads(json.dumps(now, default=str)))
 
 
-class Replaying(OnlyHooks):
+class Replaying:
     """Says of every run where its answers came from, and tells workers which runs answer; controller only."""
 
     def __init__(self, replay: Replay) -> None:

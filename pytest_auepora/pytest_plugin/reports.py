@@ -18,7 +18,6 @@ import pytest
 from ..errors import AueporaError, Problem, did_you_mean
 from .controller import measures
 from .keys import SUFFIXES
-from .plugin_base import OnlyHooks
 from .variants import compared_of
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def _way_from(variable: str, root: Path) -> str:
 
 
 @dataclass(eq=False, repr=False, slots=True)  # a plugin is told apart by identity
-class Reports(OnlyHooks):
+class Reports:
     """One per pytest run; controller only."""
 
     config: pytest.Config

@@ -10,7 +10,6 @@ import pytest
 from ..core.run import Run
 from ..regression.verdict import Verdict
 from .keys import SESSION
-from .plugin_base import OnlyHooks
 from .terminal import is_ascii
 
 __all__ = ["Suggesting"]
@@ -19,7 +18,7 @@ PRINTED = "-"
 """The option without a file."""
 
 
-class Suggesting(OnlyHooks):
+class Suggesting:
     """One per pytest run; controller only."""
 
     def __init__(self, config: pytest.Config, target: str) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .keys import SESSION
-from .plugin_base import OnlyHooks
 from .variants import variant_lines
 from .xdist_messages import unpack
 
@@ -84,7 +83,7 @@ MOST_IN_FULL = 3
 """Failing cases of golden files, and failed gates, that pytest lists itself."""
 
 
-class Terminal(OnlyHooks):
+class Terminal:
     """Writes to pytest's own terminal reporter; controller only."""
 
     def __init__(self, config: pytest.Config, judge: Judge) -> None:
@@ -149,7 +148,7 @@ class Terminal(OnlyHooks):
         _write(terminalreporter, variant_lines(self.config, runs, width=width, ascii_only=is_ascii()))
 
 
-class ShortFailures(OnlyHooks):
+class ShortFailures:
     """Keeps pytest from listing many failures of golden files three times: the verdict names the worst of them.
 
     A few failures are shown in full, all of them under ``-v``, ``-rA``, ``-rf`` or ``--tb=…``; counts stay as they are.

@@ -13,7 +13,6 @@ from contextlib import suppress
 import pytest
 
 from .keys import SUFFIXES
-from .plugin_base import OnlyHooks
 
 __all__ = ["Patience", "copy_of_stderr"]
 
@@ -31,7 +30,7 @@ def copy_of_stderr() -> int | None:
         return None
 
 
-class Patience(OnlyHooks):
+class Patience:
     """Watches over the cases of this process; a worker of pytest-xdist watches over its own."""
 
     def __init__(self) -> None:
