@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["ALWAYS", "SPELLINGS"]
+__all__ = ["ALWAYS", "PAPER_SPELLINGS", "SPELLINGS"]
 
 SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     # retrieval
@@ -123,6 +123,18 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "block_efficacy": ("privacy:BlockEfficacy", {}),
     "secure_field_bypass": ("privacy:SecureFieldBypass", {}),
 }
+
+PAPER_SPELLINGS = {
+    "misleading_context_rate": "misleading_rate",
+    **{
+        f"{stem}_rate": stem
+        for stem in (
+            "grounding_presence", "unsupported_claim", "contradiction", "citation_presence", "conditional_fabrication",
+            "proper_action", "on_topic", "helpfulness", "incompleteness", "unsafe_content",
+        )
+    },
+}  # fmt: skip
+"""Names with "Rate", as the label taxonomy writes them, and the spelling each is read as."""
 
 ALWAYS = ("empty_result_rate", "mean_latency", "p50_latency", "p95_latency")
 """Measured in every run because they cost nothing, so gates may name them without listing them."""

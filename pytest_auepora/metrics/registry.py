@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.metrics_base import Metric
 from ..errors import MetricError, UnknownNameError, did_you_mean
-from .catalogue import SPELLINGS
+from .catalogue import PAPER_SPELLINGS, SPELLINGS
 
 __all__ = ["Registry", "parse_value"]
 
@@ -127,6 +127,8 @@ class Registry:
         if (found := self._find(head)) is None and self._complete():
             found = self._find(head)
         if found is None:
+            found = self._find(_plain(head))
+        if found is None:
             raise UnknownNameError("metric", head, self._near_names(head))
         entry, numbers = found
         kwargs = {**entry.fixed, **numbers}
@@ -151,6 +153,12 @@ class Registry:
     def _near_names(self, name: str) -> list[str]:
         numbers = re.findall(r"\d+", name) or ["5"]
         return [re.sub(r"\{\w+\}", numbers[-1], s) for s in self.spellings()]
+
+
+def _plain(head: str) -> str:
+    """Return the spelling of a metric that is written as in papers: ``NDCG@5``, ``UnsupportedClaimRate``."""
+    stem, at, cut = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", head).lower().partition("@")
+    return PAPER_SPELLINGS.get(stem, stem) + at + cut
 
 
 def parse_value(text: str) -> Any:

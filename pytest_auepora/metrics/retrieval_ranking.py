@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 from ..core.types import TargetCategory
@@ -64,11 +64,13 @@ class NDCGAtK(Ranked):
     """Discounted cumulative gain of the top k, as a share of what an ideal order of all labels would have.
 
     Options:
-        gain: what a grade is worth: ``"exp"`` 2^grade - 1, ``"linear"`` the grade, ``"binary"`` 1.
+        gain: what a grade is worth: ``"exp"`` 2^grade - 1, ``"linear"`` the grade, ``"binary"`` 1; also called
+            ``gain_scheme``.
     """
 
     k: int
     gain: str = choice("exp", "linear", "binary")
+    gain_scheme: InitVar[str | None] = None
 
     stem = "ndcg@{k}"
     target = TargetCategory.RETRIEVAL_ACCURACY
@@ -77,6 +79,10 @@ class NDCGAtK(Ranked):
     )
     source = "Burges et al. 2005; linear: Järvelin and Kekäläinen 2002, trec_eval ndcg_cut"
     oracle = "ranx ndcg_burges; linear: pytrec_eval ndcg_cut, 1e-12"
+
+    def __post_init__(self, gain_scheme: str | None) -> None:
+        self.gain = self.gain if gain_scheme is None else gain_scheme
+        super().__post_init__()
 
     def value(self, held: Held) -> Any:
         """Return the share of the ideal gain; the ideal order is over every relevant label, returned or not."""

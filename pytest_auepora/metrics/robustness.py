@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable
@@ -118,7 +118,8 @@ class NoiseRobustness(OverPairs):
     Options:
         base: the metric, or its name.
         pairing: ``"paired"``, or ``"all"``: every base case against every disturbed one.
-        scenarios: values of ``labels["scenario"]`` that are noise; separated by ``|`` in a name.
+        scenarios: values of ``labels["scenario"]`` that are noise; separated by ``|`` in a name.  Also called
+            ``noise_scenarios``.
 
     Raises:
         MetricError: there is no base metric.
@@ -127,6 +128,7 @@ class NoiseRobustness(OverPairs):
     base: Metric | str = ""
     pairing: str = choice("paired", "all")
     scenarios: Sequence[str] = ("paraphrase", "typo", "casing", "punctuation", "noise")
+    noise_scenarios: InitVar[Sequence[str] | None] = None
 
     stem = "noise_robustness"
     interval = "pairs"
@@ -137,9 +139,9 @@ class NoiseRobustness(OverPairs):
     source = "RGB (arXiv:2309.01431), noise robustness, as a ratio"
     oracle = "computed from the two halves of a data set"
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, noise_scenarios: Sequence[str] | None) -> None:
         self.base = self.metric = as_metric(self.base)
-        self.scenarios = words(self.scenarios)
+        self.scenarios = words(self.scenarios if noise_scenarios is None else noise_scenarios)
         take_after(self, self.metric, "deterministic", "baselined")
         super().__post_init__()
 

@@ -184,3 +184,28 @@ def test_every_metric_says_what_it_is(spelling: str) -> None:
         assert "\n" not in said
     assert metric.target.name
     assert type(metric).__doc__
+
+
+@pytest.mark.parametrize(
+    ("written", "spelling"),
+    [
+        ("MRR@10", "mrr@10"),
+        ("NDCG@5", "ndcg@5"),
+        ("SufficiencyRate@3", "sufficiency_rate@3"),
+        ("MisleadingContextRate@3", "misleading_rate@3"),
+        ("UnsupportedClaimRate", "unsupported_claim"),
+        ("on_topic_rate", "on_topic"),
+    ],
+)
+def test_names_as_papers_write_them(written: str, spelling: str) -> None:
+    made, known = Registry().get(written), Registry().get(spelling)
+    assert (type(made), made.params()) == (type(known), known.params())
+
+
+def test_options_as_the_sources_name_them() -> None:
+    assert NDCGAtK(5, gain_scheme="binary").name == "ndcg@5[gain=binary]"
+    assert Registry().get("ndcg@5[gain_scheme=linear]").params() == NDCGAtK(5, "linear").params()
+    noisy = NoiseRobustness("hit@1", noise_scenarios=["typo"])
+    assert noisy.params() == NoiseRobustness("hit@1", scenarios=("typo",)).params()
+    with pytest.raises(MetricError, match="gain must be one of"):
+        NDCGAtK(5, gain_scheme="cubic")
