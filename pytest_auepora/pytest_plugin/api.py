@@ -14,6 +14,7 @@ from ..core.run import CaseResult, MetricInfo
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
 from ..evaluation.suite import Evaluation, opened, run_suite
 from ..io.golden.load import GoldenCase, GoldenSuite
+from .compat import parameters_of, variant_of
 from .endings import raise_ended
 from .items import without_fixture
 from .keys import PARCELS
@@ -52,7 +53,7 @@ class Auepora:
         request = self._request
         session = session_of(request.config)
         suite = session.suite(find_golden(request, golden))
-        variant = _variant(request)
+        variant = variant_of(request.node, suite.fixture) if rag is None else parameters_of(request.node)
         system, provenance = _system(request, suite, variant, rag)
         done = opened(
             suite, session.project.registry, variant=variant, baseline=session.options.override,
@@ -157,7 +158,7 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
         raise pytest.UsageError(f"{request.node.nodeid}: auepora_case needs @pytest.mark.auepora('golden.yaml')")
     suite: GoldenSuite
     suite, case = request.param
-    session, variant = session_of(request.config), _variant(request, case.id)
+    session, variant = session_of(request.config), variant_of(request.node, suite.fixture)
     done = _finished(request, suite, case, variant)
     raise_ended(done)
     infos = session.infos(suite)
@@ -207,15 +208,6 @@ def _system(
         return system, session.provenance(suite, system)
     system = session.system(request.getfixturevalue(suite.fixture) if given is None else given)
     return session.answers.source(suite, variant, system), session.provenance(suite, system)
-
-
-def _variant(request: pytest.FixtureRequest, case_id: str = "") -> str:
-    """The configuration's name: the test's parameter id, without the part that names the case."""
-    callspec = getattr(request.node, "callspec", None)
-    if callspec is None:
-        return ""
-    parts = [str(p) for p in getattr(callspec, "_idlist", [callspec.id]) if str(p) != case_id]
-    return "-".join(parts)
 
 
 def _keep(request: pytest.FixtureRequest, parcels: list[Parcel]) -> None:

@@ -14,6 +14,7 @@ __all__ = [
     "has_pytest_benchmark",
     "is_of_one_case",
     "loop_scope",
+    "parameters_of",
     "variant_of",
 ]
 
@@ -42,30 +43,47 @@ def fixtures_only_for(item: pytest.Item, name: str) -> list[str]:
 
     Where pytest no longer tells, that is the fixture alone, and what it needs is set up without it.
     """
-    definitions = fixture_definitions(item)
-
-    def reached(names: Iterable[str]) -> set[str]:
-        seen: set[str] = set()
-        todo = list(names)
-        while todo:
-            one = todo.pop()
-            if one not in seen and one != name:
-                seen.add(one)
-                for definition in definitions.get(one, ()):  # an override may ask for what it overrides
-                    todo += definition.argnames
-        return seen
-
     first = getattr(getattr(item, "_fixtureinfo", None), "initialnames", None)
     if first is None:
         return [name]
-    needed = reached(first)
+    needed = _reached(item, first, but=name)
     return [one for one in getattr(item, "fixturenames", ()) if one not in needed]
 
 
-def variant_of(item: pytest.Item) -> str:
-    """Return the parameter id of an item (``"bm25"``), or an empty string."""
+def _reached(item: pytest.Item, names: Iterable[str], but: str = "") -> set[str]:
+    """Return *names* and all fixtures that they need, except *but* and what only that needs."""
+    definitions = fixture_definitions(item)
+    seen: set[str] = set()
+    todo = list(names)
+    while todo:
+        one = todo.pop()
+        if one not in seen and one != but:
+            seen.add(one)
+            for definition in definitions.get(one, ()):  # an override may ask for what it overrides
+                todo += definition.argnames
+    return seen
+
+
+def parameters_of(item: pytest.Item) -> str:
+    """Return the id of all parameters of an item, or an empty string."""
     callspec = getattr(item, "callspec", None)
     return str(callspec.id) if callspec is not None else ""
+
+
+def variant_of(item: pytest.Item, fixture: str) -> str:
+    """Return the id of the parameters that the system of *fixture* depends on (``"bm25"``), or an empty string.
+
+    Parameters of other fixtures, as pytest-repeat and autouse fixtures have, make no other configuration.  Where pytest
+    no longer tells which id is whose, all of them count.
+    """
+    callspec = getattr(item, "callspec", None)
+    if callspec is None:
+        return ""
+    ids: Sequence[str] = getattr(callspec, "_idlist", ())
+    if len(ids) != len(callspec.params) or not fixture_definitions(item):
+        return parameters_of(item)
+    needed = _reached(item, [fixture])
+    return "-".join(str(one) for name, one in zip(callspec.params, ids, strict=True) if name in needed)
 
 
 def has_pytest_asyncio(config: pytest.Config) -> bool:

@@ -188,10 +188,17 @@ class Judge:
             variant = name.removeprefix(case.id)
             if variant and (variant == name or variant[0] != "["):
                 continue
-            run = self._run(path, variant[1:-1])
+            run = self._run(path, self._configuration(path, variant[1:-1]))
             if case.id not in run.cases:
                 error = RuntimeError("the worker process running this case died")
                 run.add([session.flow(suite, run.variant).end(case, error).result])
+
+    def _configuration(self, path: str, parameters: str) -> str:
+        """Return which configuration has *parameters* in the id of its cases, some of which may be no part of it."""
+        known = {variant for where, variant in self.runs if where == path}
+        parts = set(parameters.split("-"))
+        fits = [one for one in known if set(filter(None, one.split("-"))) <= parts]
+        return parameters if parameters in known or not fits else max(fits, key=len)
 
     def _publish(self, session: pytest.Session) -> None:
         """Send each suite-level judgement through pytest's own reporting, as if it were a test.

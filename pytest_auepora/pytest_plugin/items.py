@@ -83,11 +83,12 @@ def _answering(item: pytest.Item, session: AueporaSession, rag: Any) -> System:
     __tracebackhide__ = True
     suite = item.stash[SUITE]
     try:
-        return session.answers.source(suite, variant_of(item), session.system(rag))
+        return session.answers.source(suite, variant_of(item, suite.fixture), session.system(rag))
     except SystemShapeError as exc:
         error = exc
     # the same for all cases: an errored case each, and no traceback through this package
-    _conclude(item, _keep(item, session, session.flow(suite, variant_of(item)).end(item.stash[CASE], error), {}))
+    flow = session.flow(suite, variant_of(item, suite.fixture))
+    _conclude(item, _keep(item, session, flow.end(item.stash[CASE], error), {}))
     raise error  # never reached: an errored case has failed
 
 
@@ -95,11 +96,11 @@ def _finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequenc
     """Score the answers, judge the case, and keep the result for the report."""
     from ..evaluation.case_flow import Asked
 
-    case, suite, variant = item.stash[CASE], item.stash[SUITE], variant_of(item)
+    case, suite = item.stash[CASE], item.stash[SUITE]
     system = session.system(rag)
     provenance = session.provenance(suite, system)
     corpus = getattr(item, "funcargs", {}).get(CORPUS)
-    done = session.flow(suite, variant, provenance).finish(Asked(case, calls, corpus), system)
+    done = session.flow(suite, variant_of(item, suite.fixture), provenance).finish(Asked(case, calls, corpus), system)
     return _keep(item, session, done, provenance)
 
 
@@ -117,8 +118,9 @@ def _conclude(item: pytest.Item, done: Finished) -> None:
 
 def _keep(item: pytest.Item, session: AueporaSession, done: Finished, provenance: dict[str, Any]) -> Finished:
     """Put the result on *item*, with what was recorded of the answers."""
-    path = session.relative(item.stash[SUITE].path)
-    item.stash[PARCELS] = [Parcel(path, variant_of(item), done.result, provenance, done.recordings)]
+    suite = item.stash[SUITE]
+    path, variant = session.relative(suite.path), variant_of(item, suite.fixture)
+    item.stash[PARCELS] = [Parcel(path, variant, done.result, provenance, done.recordings)]
     return done
 
 
@@ -216,7 +218,7 @@ class Running:
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("it did not run")
         if isinstance(error, pytest.FixtureLookupError):
             error = without_fixture(error, suite)
-        flow = session.flow(suite, variant_of(item))
+        flow = session.flow(suite, variant_of(item, suite.fixture))
         if report.skipped and ended_by(error) is None:  # an error that a mark expects
             done = flow.leave_out(case, Ended("xfail", str(getattr(report, "wasxfail", error))), error)
         else:

@@ -135,7 +135,7 @@ class Replay:
         funcargs: dict[str, Any] = getattr(item, "funcargs", {})
         for name in fixtures_only_for(item, suite.fixture):
             funcargs.setdefault(name, None)
-        funcargs[suite.fixture] = self.replayed(suite, variant_of(item))
+        funcargs[suite.fixture] = self.replayed(suite, variant_of(item, suite.fixture))
 
 
 def moved(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
