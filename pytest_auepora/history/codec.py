@@ -10,10 +10,12 @@ import json
 import math
 import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.json import dumps, encoded, taken_apart
 from ..core.run import CaseResult, Run
+from ..core.scores import Score
 from ..errors import HistoryError
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "compared_blocks", "packed", "result_data", "result_text", "rounded", "run_of", "run_text", "verdict_of",
-    "verdict_text",
+    "verdict_text", "without_answer",
 ]  # fmt: skip
 
 LEVEL = 4
@@ -50,6 +52,25 @@ def result_data(result: CaseResult) -> bytes:
     raw = taken_apart(result)
     raw["scores"] = {name: score.said() for name, score in result.scores.items()}
     return encoded(raw, nulls=[*result.ranks.values()].count(None))
+
+
+def without_answer(result: CaseResult) -> CaseResult:
+    """Return a copy of *result* without what the system said: ids, ranks, times and numbers stay."""
+    outputs: dict[str, Any] = {
+        key: result.outputs[key] for key in ("timings", "refused", "grounded") if key in result.outputs
+    }
+    if "retrieved" in result.outputs:
+        outputs["retrieved"] = [{k: v for k, v in hit.items() if k != "text"} for hit in result.outputs["retrieved"]]
+    scores = {
+        name: Score(score.state, score.value, score.reason, score.data if _is_number(score.data) else None)
+        for name, score in result.scores.items()
+    }
+    return replace(result, outputs=outputs, scores=scores)
+
+
+def _is_number(data: Any) -> bool:
+    """Whether *data* is of numbers alone; a metric that compares answers has their texts there."""
+    return all(map(_is_number, data)) if isinstance(data, (list, tuple)) else isinstance(data, (int, float))
 
 
 def packed(data: bytes) -> bytes:

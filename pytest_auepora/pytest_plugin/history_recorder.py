@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cached_property
 from importlib.util import find_spec
@@ -18,7 +19,7 @@ from .keys import SESSION
 from .xdist_messages import Parcel, unpack
 
 if TYPE_CHECKING:
-    from ..core.run import Run
+    from ..core.run import CaseResult, Run
     from ..evaluation.recording import Recording
     from ..history.journal import Journal
     from ..history.recordings import Packing
@@ -115,9 +116,20 @@ class Recorder:
         recordings, parcel.recordings = parcel.recordings, []  # pytest holds reports to the end, and answers are large
         if recordings:
             self._keep((path, variant), result.case_id, recordings)
-        stored = self._journal.add(path, variant, result, recordings, parcel.provenance, text=parcel.data)
-        if stored is not None and self._only_ours_judge:
+        kept, text = self._kept(result), parcel.data
+        stored = self._journal.add(
+            path, variant, kept, recordings, parcel.provenance, text=text if kept is result else b""
+        )
+        if stored is not None and kept is result and self._only_ours_judge:
             result.put_away(stored)
+
+    def _kept(self, result: CaseResult) -> CaseResult:
+        """Return what is written of *result*: all of it, unless no answer is to be stored."""
+        if self.config.stash[SESSION].options.keep.answers != 0:
+            return result
+        from ..history.codec import without_answer
+
+        return without_answer(result)
 
     def _keep(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> None:
         from ..evaluation.recording import CUT
@@ -145,8 +157,9 @@ class Recorder:
                 f"{' …' if len(cut) > 5 else ''}; new metrics over their texts cannot be replayed"
             )
         try:
+            stored = replace(run, cases={case_id: self._kept(case) for case_id, case in run.cases.items()})
             self._ids[run.title] = HistoryStore(self.place).add(
-                run, verdict, started=self.started, seconds=perf_counter() - self._began,
+                stored, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=session.commit, keep=self.keep,
                 recordings=self._recordings.pop(key, None), keep_recorded=self.recorded,
             )  # fmt: skip

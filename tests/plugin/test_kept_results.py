@@ -53,3 +53,22 @@ def test_results_that_no_figures_can_be_made_of_are_a_note(project: Project) -> 
     result = project.run()
     assert result.parseoutcomes() == {"passed": 7}
     result.stdout.fnmatch_lines(["*not kept in the history: 'id'*"])
+
+
+def test_no_answer_is_on_disk_where_none_is_to_be_stored(project: Project) -> None:
+    add_to_conftest(
+        project,
+        "\n\ndef pytest_auepora_run_finished(run):\n    import pathlib\n"
+        "    said = b''.join(p.read_bytes() for p in pathlib.Path('.auepora').iterdir())\n"
+        "    pathlib.Path('seen').write_bytes(said)\n",
+    )  # the journal is there at that time
+    project.run("-o", "auepora_keep=answers=none", "--auepora-report=json:report.json")
+    (suite,) = json.loads((project.path / "report.json").read_text(encoding="utf-8"))["suites"]
+    answers = [case["outputs"]["answer"] for case in suite["run"]["cases"].values()]
+    assert all(answers)  # reports have them
+    run = kept(project)
+    assert len(run.cases) == 5
+    assert not any("answer" in case.outputs for case in run.cases.values())
+    assert not any("text" in hit for case in run.cases.values() for hit in case.outputs["retrieved"])
+    assert b'"outputs":{"timings"' in (project.path / "seen").read_bytes()
+    assert b'"answer":' not in (project.path / "seen").read_bytes()
