@@ -1,4 +1,7 @@
-"""What a run of many cases holds to its end is kept from the garbage collector where that costs, and only there."""
+"""Keeps what a run of many cases holds to its end out of the garbage collector's sight.
+
+It stays because a run of 1,000 cases moves further over its budget of time without it.
+"""
 
 from __future__ import annotations
 
