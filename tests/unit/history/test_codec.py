@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scores import Score
-from pytest_auepora.history.codec import result_text, run_of, run_text
+from pytest_auepora.history.codec import result_text, run_of, run_text, without_answer
 
 NUMBERS = st.floats(allow_nan=False) | st.integers(-3, 3)
 SCORES = st.builds(
@@ -38,3 +38,20 @@ def test_a_run_with_its_results(result: CaseResult) -> None:
 def test_what_a_score_does_not_say_takes_no_room() -> None:
     text = result_text(CaseResult("one", scores={"mrr": Score("number", 1.0)}))
     assert '"scores":{"mrr":{"state":"number","value":1.0}}' in text
+
+
+def test_a_result_without_its_answer() -> None:
+    scores = {
+        "counted": Score("number", 1.0, data=[1, [2.5]], details={"found": ["a word"]}),
+        "compared": Score("aggregate", data=["what was said"]),
+    }
+    outputs = {
+        "answer": "what was said", "retrieved": [{"id": "d", "score": 0.5, "text": "of a document"}],
+        "timings": {"total": 0.1}, "refused": False, "citations": ["what was said"],
+    }  # fmt: skip
+    kept = without_answer(CaseResult("one", query="why?", scores=scores, outputs=outputs, ranks={"d": 1}))
+    assert kept == CaseResult(
+        "one", query="why?", ranks={"d": 1},
+        scores={"counted": Score("number", 1.0, data=[1, [2.5]]), "compared": Score("aggregate")},
+        outputs={"retrieved": [{"id": "d", "score": 0.5}], "timings": {"total": 0.1}, "refused": False},
+    )  # fmt: skip
