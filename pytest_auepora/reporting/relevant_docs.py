@@ -9,7 +9,7 @@ from ..core.run import CaseResult
 from ..regression.compare.cases import CaseComparison
 from .text import shortened
 
-__all__ = ["RelevantDoc", "relevant_docs", "score_texts"]
+__all__ = ["RelevantDoc", "relevant_docs", "score_texts", "source_text"]
 
 
 class RelevantDoc(NamedTuple):
@@ -76,3 +76,9 @@ def score_texts(hits: Sequence[Mapping[str, Any]]) -> list[str]:
     if not any(scores):
         return [""] * len(hits)
     return [f"{score:.4g}" if isinstance(score, (int, float)) else "" for score in scores]
+
+
+def source_text(hit: Mapping[str, Any]) -> str:
+    """Return the document that a hit was cut from, where its id does not say so itself; else nothing."""
+    source = str(hit.get("doc") or "")
+    return "" if str(hit.get("id")).startswith(source) else source

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...core.run import CaseResult, Run
 from ...regression.verdict import Verdict
 from ..diagnosis import diagnose
-from ..notes import provenance_changes
+from ..notes import next_steps, provenance_changes
 from ..numbers import plural
 from ..tally import FAILING, Kind, cases_of
 
@@ -45,6 +45,7 @@ class Broken:
     parts: list[Part] = field(default_factory=list)
     gates: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
     cases: list[BadCase] = field(default_factory=list)
     n_cases: int = 0
     n_gates: int = 0
@@ -71,7 +72,7 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
     out.parts = [Part(name, n, n / out.n_cases) for name, n in parts.most_common()]
     failed = [g for g in verdict.gates if g.state == "failed"]
     out.n_gates, out.gates = len(failed), [g.message for g in failed if g.kind not in _OF_METRICS]
-    out.changed = provenance_changes(verdict)
+    out.changed, out.steps = provenance_changes(verdict), next_steps(verdict)
     out.summary = _summary(out)
     return out
 

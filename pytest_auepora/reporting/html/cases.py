@@ -18,7 +18,7 @@ from ...regression.verdict import Verdict
 from ..diagnosis import cutoff, details_text, diagnose
 from ..metric_rows import chosen_metrics
 from ..numbers import metric_change, metric_value, seconds
-from ..relevant_docs import relevant_docs, score_texts
+from ..relevant_docs import relevant_docs, score_texts, source_text
 from ..tally import FAILING, kind_of
 from ..text import printable
 
@@ -125,14 +125,15 @@ def _is_share(metric: str) -> bool:
 
 
 def _cell(score: Score | None, compared: CaseComparison | None, name: str, info: MetricInfo) -> list[Any]:
-    """Value for sorting, its text, the sign of its gain."""
+    """Value for sorting, its text, the sign of its gain, whether it is the worst there is."""
     if score is None or score.state in ("n/a", "aggregate"):
-        return [None, "", 0]
+        return [None, "", 0, False]
     if score.state == "error" or score.value is None:
-        return [None, "error", -1]
+        return [None, "error", -1, True]
     change = compared.changes.get(name) if compared is not None else None
     gain = change.gain if change is not None else 0.0
-    return [score.value, metric_value(score.value, info), (gain > 0) - (gain < 0)]
+    worst = info.range[0] if info.direction == "higher" else info.range[1]
+    return [score.value, metric_value(score.value, info), (gain > 0) - (gain < 0), score.value == worst]
 
 
 def _worst_change(compared: CaseComparison | None, run: Run) -> list[str]:
@@ -181,13 +182,15 @@ def _doc(label: str, grade: int, rank: int | None, before: int | None, known: bo
 
 
 def _hits(case: CaseResult) -> list[list[Any]]:
-    """The ranking: rank, id, score, grade, beginning of the text."""
+    """The ranking: rank, id, score, grade, beginning of the text, the document that an opaque id is of."""
     out: list[list[Any]] = []
     hits = case.outputs.get("retrieved") or ()
     for rank, (hit, number) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
         grade = int(hit.get("grade") or 0)
         if rank <= MOST_HITS or grade > 0:
-            out.append([rank, shown(hit.get("id")), number, grade, shown(hit.get("text") or "")])
+            out.append(
+                [rank, shown(hit.get("id")), number, grade, shown(hit.get("text") or ""), shown(source_text(hit))]
+            )
     return out
 
 

@@ -190,7 +190,9 @@ def _trend(run: Run, verdict: Verdict, earlier: Sequence[EarlierRun], prefix: st
         values = [f.get(name) for f in figures]
         told = [number(v, 3) if v is not None else "n/a" for v in values]
         words = f"{name} over {len(values)} runs, oldest first: {', '.join(told)}"
-        yield TrendView(shown(name), trend_plot(values, f"{prefix}{i}", words), told[-1], words)
+        yield TrendView(
+            shown(name), trend_plot(values, f"{prefix}{i}", words, earlier[0].started[:10]), told[-1], words
+        )
 
 
 def embedded_json(value: Any) -> str:

@@ -184,8 +184,9 @@ def _moved_apart(
     return out, spread, largest
 
 
-def trend_plot(values: Sequence[float | None], prefix: str, label: str) -> str:
-    """Draw one figure over the runs, oldest first; the last is this run.  None leaves a gap.
+def trend_plot(values: Sequence[float | None], prefix: str, label: str, since: str) -> str:
+    """Draw one figure over the runs, oldest first; the last is this run, the first of the day *since*.  None leaves a
+    gap.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -198,7 +199,8 @@ def trend_plot(values: Sequence[float | None], prefix: str, label: str) -> str:
         axes.set_ylim(-0.04, 1.04)
         axes.set_yticks([0, 0.5, 1])
         axes.set_xlim(-0.5, max(len(ys) - 0.5, 1))
-        axes.set_xticks([0, len(ys) - 1], labels=["oldest", "this run"] if len(ys) > 1 else ["", "this run"])
+        axes.set_xticks([0, len(ys) - 1], labels=[since, "this run"] if len(ys) > 1 else ["", "this run"])
+        axes.get_xticklabels()[0].set_horizontalalignment("left")
         axes.get_xticklabels()[-1].set_horizontalalignment("right")  # it stands at the edge of the picture
         axes.tick_params(axis="x", length=0)
         return svg_text(figure, prefix, label)

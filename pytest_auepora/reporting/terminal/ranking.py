@@ -8,7 +8,7 @@ from typing import Any
 from ...core.run import CaseResult, MetricInfo
 from ..diagnosis import component, cutoff
 from ..numbers import plural
-from ..relevant_docs import RelevantDoc, score_texts
+from ..relevant_docs import RelevantDoc, score_texts, source_text
 from ..text import text_width
 from .layout import Page, Piece
 
@@ -96,6 +96,11 @@ def _is_relevant(hit: Mapping[str, Any]) -> bool:
 def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> list[list[Piece]]:
     """Return a line for each of *hits*, which come with their ranks: the names, scores and texts stand in columns."""
     names = [page.safe(str(hit.get("id")), 200) for _, hit in hits]
+    sources = [page.safe(source_text(hit), 200) for _, hit in hits]
+    if any(sources):
+        names = [
+            f"{source} ({page.clip(name, 12)})" if source else name for name, source in zip(names, sources, strict=True)
+        ]
     column = min(max(map(text_width, names)), 30, page.room - 15)
     scores = score_texts([hit for _, hit in hits])
     lines: list[list[Piece]] = []

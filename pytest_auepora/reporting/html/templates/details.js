@@ -54,13 +54,14 @@ const ranking = (one) => {
     one.kind === "errored" && docs.length ? prose(`expected: ${docs.map((d) => d[0]).join(", ")}`, "muted") : null);
 };
 const border = ([k, name]) => make("tr", { class: "gap" }, make("td", { colspan: 4 }, `${name} looks no further than ${k}`));
-const hitRow = ([rank, id, score, grade, text], docs, before) => {
+const hitRow = ([rank, id, score, grade, text, source], docs, before) => {
   const relevant = grade > 0 || docs.length > 0;
   return make("tr", { class: relevant ? "hit" : null },
     make("td", { class: "number" }, rank),
     make("td", null,
       relevant ? [mark(true, "relevant: "), " "] : null,
       make("bdi", { class: "id" }, id),
+      source ? make("span", { class: "chip" }, source) : null,
       grade > 1 ? make("span", { class: "chip" }, `grade ${grade}`) : null,
       text ? make("span", { class: "snippet", dir: "auto" }, text) : null),
     make("td", { class: "number muted" }, score),

@@ -156,15 +156,15 @@ class CaseTable {
       if (column.key === "change")
         return make("td", { class: `number change ${turn(one.worst) || ""}` },
           one.change ? [make("span", { class: "of" }, one.change[0]), " ", one.change[1]] : null);
-      const [, text, sign] = one.cells[+column.key.slice(1)];
-      return make("td", { class: `number wide ${turn(sign) || ""}` }, sign ? make("span", { "aria-hidden": "true" }, sign < 0 ? "↓" : "↑") : null,
+      const [, text, sign, worst] = one.cells[+column.key.slice(1)];
+      return make("td", { class: `number wide ${turn(sign) || (worst ? "worse" : "")}` }, sign ? make("span", { "aria-hidden": "true" }, sign < 0 ? "↓" : "↑") : null,
         sign ? unseen(sign < 0 ? "worse: " : "better: ") : null, text);
     });
     return make("tr", { class: "case", "data-index": one.index, "aria-rowindex": place },
       make("th", { scope: "row" },
         make("button", { type: "button", class: "opener", "aria-expanded": "false", "aria-controls": id }, one.id),
         make("span", { class: "query", dir: "auto" }, one.query || "")),
-      make("td", null, make("span", { class: `state ${GOOD.has(one.kind) ? "good" : one.kind === "skipped" || one.kind === "edited" || one.kind === "expected to fail" ? "" : "bad"}` }, one.kind),
+      make("td", null, make("span", { class: `state ${GOOD.has(one.kind) ? (one.cells.some((cell) => cell[3]) ? "" : "good") : one.kind === "skipped" || one.kind === "edited" || one.kind === "expected to fail" ? "" : "bad"}` }, one.kind),
         (one.is || []).includes("flaky") ? make("span", { class: "state" }, "flaky") : null),
       cells);
   }

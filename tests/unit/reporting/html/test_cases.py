@@ -102,4 +102,20 @@ def test_a_lower_score_that_still_passes_is_a_regression() -> None:
     (row,) = case_rows(run, verdict_of(run, baseline=baseline), ["mrr@10"])
     assert row["kind"] == "unchanged"
     assert row["is"] == ["regressed"]
-    assert row["cells"] == [[0.5, "0.500", -1]]
+    assert row["cells"] == [[0.5, "0.500", -1, False]]
+
+
+def test_the_worst_score_there_is_looks_like_it() -> None:
+    lost = Case("lost", got=["x"])
+    run = run_of([lost, Case("found")], baseline=baseline_of(run_of([lost, Case("found")])))
+    bad, good = case_rows(run, verdict_of(run), ["recall@5"])
+    assert (bad["kind"], bad["cells"][0][1:]) == ("passed", ["0.000", 0, True])
+    assert good["cells"][0][3] is False
+
+
+def test_the_source_stands_beside_an_opaque_id() -> None:
+    run = run_of([Case("one", got=["9f8e", "refunds.md#2"])])
+    for hit in run.cases["one"].outputs["retrieved"]:
+        hit["doc"] = "refunds.md"
+    (row,) = case_rows(run, verdict_of(run), [])
+    assert [hit[5] for hit in row["hits"]] == ["refunds.md", ""]
