@@ -51,7 +51,7 @@ def iter_rows(path: Path, batch_size: int = 4096) -> Iterator[dict[str, Any]]:
         try:
             for batch in file.iter_batches(batch_size):
                 yield from batch.to_pylist()
-        except (OSError, ValueError) as exc:
+        except Exception as exc:  # pyarrow raises whatever the damage trips over
             raise _refusal(path, exc) from None
 
 
@@ -66,7 +66,7 @@ def _opened(path: Path) -> Any:
     try:
         # a row group may be the whole file; without a buffer, and by default, all of its bytes are read at once
         return parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
-    except (OSError, ValueError) as exc:  # pyarrow's own errors are ValueErrors
+    except Exception as exc:  # likewise
         raise _refusal(path, exc) from None
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...errors import GoldenFileError
 from .model import ImportProblem
 
 __all__ = ["as_list", "dump_json", "first", "read_data", "read_rows", "read_text", "text_of", "write_csv", "write_text"]
@@ -73,14 +74,13 @@ def _json(text: str, path: Path, line: int) -> Any:
 
 
 def _yaml(text: str, path: Path) -> Any:
-    import yaml
+    from ..source import Source
+    from ..yaml.file import load_yaml
 
     try:
-        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as exc:
-        mark = getattr(exc, "problem_mark", None)
-        place = f":{mark.line + 1}" if mark is not None else ""
-        raise ImportProblem(f"{path}{place}: not YAML: {getattr(exc, 'problem', exc)}") from None
+        return load_yaml(Source(str(path), text))
+    except GoldenFileError as exc:
+        raise ImportProblem(str(exc)) from None
 
 
 def _csv(text: str, delimiter: str, path: Path) -> list[dict[str, str]]:
@@ -142,7 +142,7 @@ def as_list(value: Any, delimiter: str = "|") -> list[Any]:
         for parse in (json.loads, _literal):
             try:
                 read = parse(value)
-            except (ValueError, SyntaxError):
+            except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two of literals nested deep
                 continue
             if isinstance(read, list):
                 return read

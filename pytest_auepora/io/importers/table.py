@@ -13,6 +13,7 @@ from typing import Any
 
 from ...errors import MissingExtraError
 from ..golden.fields import CASE_FIELDS
+from ..parquet import iter_rows
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, split_metadata
 from .rows import as_list, dump_json, read_rows, write_csv
@@ -47,8 +48,8 @@ def load(path: Path) -> ImportedSuite:
 
 
 def load_parquet(path: Path) -> ImportedSuite:
-    """Read a Parquet file; needs the extra ``parquet``."""
-    return _suite(_parquet().read_table(path).to_pylist(), Path(path))
+    """Read a Parquet file; raises as `io.parquet.load_parquet_dataset` does."""
+    return _suite(list(iter_rows(Path(path))), Path(path))
 
 
 def _parquet() -> Any:
@@ -105,7 +106,7 @@ def _read(key: str, cell: Any, place: str) -> Any:
             return json.loads(cell)
         if key in _NUMBERS:
             return _NUMBERS[key](cell)
-    except ValueError:
+    except (ValueError, RecursionError):
         wanted = "JSON" if key in _OBJECTS else "a number"
         raise ImportProblem(f"{place}: expected {wanted}, got {cell[:60]!r}") from None
     if key in _FLAGS:

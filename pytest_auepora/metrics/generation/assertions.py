@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -58,6 +57,10 @@ def _phrases(sample: EvaluationSample, label: str) -> list[str]:
     return [str(p) for p in given] if isinstance(given, (list, tuple)) else [str(given)]
 
 
+_MOST_SECONDS = 5.0
+"""What one search with a regular expression may take."""
+
+
 def phrase_finder(text: str, match: str = "word") -> Callable[[str], bool]:
     """Return a function that says whether a phrase is in *text*.
 
@@ -76,10 +79,15 @@ def phrase_finder(text: str, match: str = "word") -> Callable[[str], bool]:
 
 
 def _search(pattern: str, text: str) -> bool:
+    import regex  # as `re`, and it can be ended
+
     try:
-        return re.search(pattern, text) is not None
-    except re.error as exc:
-        raise MetricError(f"the regular expression {pattern!r} cannot be read: {exc}") from None
+        return regex.search(pattern, text, timeout=_MOST_SECONDS) is not None
+    except regex.error as exc:
+        told = f"the regular expression {pattern!r} cannot be read: {exc}"
+    except TimeoutError:
+        told = f"the regular expression {pattern!r} was ended after {_MOST_SECONDS:g} s; can it match in many ways?"
+    raise MetricError(told)
 
 
 def _has_words(text: str, phrase: str) -> bool:

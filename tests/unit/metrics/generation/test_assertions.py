@@ -75,3 +75,10 @@ def test_what_cannot_be_read_is_an_error() -> None:
 def test_name() -> None:
     assert METRIC.name == "assertion_pass"
     assert isinstance(Registry().get("assertion_pass"), AssertionPass)
+
+
+def test_a_catastrophic_pattern_is_ended_and_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_auepora.metrics.generation.assertions._MOST_SECONDS", 0.05)
+    sample = case(must_contain=[r"^(a|aa)+$"], match="regex")
+    with pytest.raises(MetricError, match=r"was ended after 0\.05 s"):
+        METRIC.measure(sample, gave("a" * 60 + "b"))
