@@ -7,6 +7,7 @@ calls come one after the other there is no such time, and everything is imported
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
@@ -32,6 +33,8 @@ def make_ready(session: AueporaSession) -> None:
 
 def _needed(session: AueporaSession) -> Iterator[str]:
     yield from ("..evaluation.case_flow", "..evaluation.suite_setup", "..regression.verdict")
+    if f"{__package__.partition('.')[0]}.metrics.generation.rouge" in sys.modules:
+        yield "rouge_score.tokenizers"  # imports all of nltk
     known = session.config.pluginmanager.hasplugin
     if known("auepora-recorder"):
         yield from (
