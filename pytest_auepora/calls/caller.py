@@ -84,6 +84,7 @@ class Caller:
         self._own: OwnLoop | None = None  # the executor, where its loop is ours
         self._started = 0  # in the owner's thread, and by executors before
         self._loops_change = False
+        self._let_gone: list[Call] = []  # their places are not free before their owner forgot what belongs to them
 
     @property
     def started(self) -> int:
@@ -106,6 +107,7 @@ class Caller:
             RuntimeError: the system has no thread for the event loop.
         """
         limit = self.timeout if timeout is None else _checked(timeout)
+        self._free_places()
         upcoming, alone = self._alone(key, upcoming, limit)
         call: Call | None = None
         try:
@@ -150,6 +152,7 @@ class Caller:
             await executor.arrival(call)
         except BaseException:
             self._let_go(key, call)
+            self._free_places()
             raise
         self._schedule.ahead.pop(key, None)
         return call.take(limit)
@@ -188,6 +191,7 @@ class Caller:
         """Give up those calls that were started early whose key *is_mine*: nobody will ask for them."""
         ahead = self._schedule.ahead
         self._give_up([ahead.pop(key) for key in [*ahead] if is_mine(key)])
+        self._free_places()
 
     def drop(self) -> None:
         """Forget what was started early, because what it would use is about to go.
@@ -280,6 +284,12 @@ class Caller:
             self._schedule.ahead.pop(key, None)
             self._give_up([call])
 
+    def _free_places(self) -> None:
+        calls, self._let_gone = self._let_gone, []
+        if self._executor is not None:
+            for call in calls:
+                self._executor.abandon(call)
+
     def _give_up(self, calls: list[Call]) -> None:
         """Take back what is queued, cancel the rest, give our own a moment, and then leave it behind."""
         running = [call for call in calls if not call.take_back() and call.state == "running"]
@@ -291,8 +301,7 @@ class Caller:
             call.retry = None
             if executor is None or executor is not self._own or not call.wait(end - time.monotonic()):
                 call.lose()
-                if executor is not None:
-                    executor.abandon(call)
+                self._let_gone.append(call)
 
 
 def _checked(timeout: float | None) -> float | None:
