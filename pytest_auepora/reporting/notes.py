@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..core.run import Run
 from ..regression.compare.cases import Comparison
+from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .metric_rows import MetricRow, chosen_metrics
 from .numbers import metric_value, number, plural
@@ -61,6 +62,12 @@ def lowest_note(run: Run, verdict: Verdict, most: int = 3) -> str:
         if short:
             return f"worst {name}: {', '.join(f'{case_id} {metric_value(value, info)}' for value, case_id in short)}"
     return ""
+
+
+def gate_reason(gate: GateOutcome) -> str:
+    """Return why *gate* is what it is; of a regression the finding, without the arithmetic, which the reports have."""
+    story = gate.message.removeprefix(f"{gate.title}: ")
+    return f"{story.partition('): ')[0]})" if gate.state == "failed" and "): " in story else story
 
 
 def next_steps(verdict: Verdict) -> list[str]:

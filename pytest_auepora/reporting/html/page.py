@@ -12,7 +12,7 @@ from ...core.run import Run
 from ...regression.verdict import Outcome, Verdict
 from ..findings import titled
 from ..metric_rows import MetricRow, metric_rows
-from ..notes import latency_line, missing_notes, noise_lines, repeats_line, warnings
+from ..notes import gate_reason, latency_line, missing_notes, noise_lines, repeats_line, warnings
 from ..numbers import number, plural
 from ..symbols import UNICODE
 from ..tally import comparison_word, headline
@@ -160,7 +160,7 @@ def _messages(verdict: Verdict) -> Iterator[tuple[str, str]]:
     for state in ("failed", "inconclusive", "advisory", "not judged"):
         for gate in verdict.gates:
             if gate.state == state and (state != "not judged" or gate.kind == "baseline"):
-                told = titled(gate.title, gate.message)
+                told = titled(gate.title, gate_reason(gate))
                 beside = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
                 beside += [f"owner {gate.owner}"] if gate.owner else []
                 yield state, " \u00b7 ".join([told, *beside])

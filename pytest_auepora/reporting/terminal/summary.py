@@ -11,6 +11,7 @@ from ...regression.verdict import Verdict
 from ..metric_rows import MetricRow, metric_rows, state_mark
 from ..notes import (
     balance_note,
+    gate_reason,
     latency_line,
     lowest_note,
     missing_notes,
@@ -164,18 +165,12 @@ def _gates(page: Page, verdict: Verdict, run: Run) -> None:
         by: dict[tuple[str, str], list[GateOutcome]] = {}
         for gate in verdict.gates:
             if gate.state == state and (state != "not judged" or gate.kind == "baseline"):
-                by.setdefault((gate.kind, _reason(gate)), []).append(gate)
+                by.setdefault((gate.kind, gate_reason(gate)), []).append(gate)
         for (kind, story), gates in by.items():
             titles = ", ".join(g.title.removeprefix("regression: ") for g in gates)
             told = story if story.startswith(titles) else f"{titles}: {story}"
             told = f"{'regression: ' if kind == 'regression' else ''}{told}{_beside(gates, run, named=named)}"
             page.free(f"{state_mark(state, page.marks)} {told}", *_STATE_STYLE.get(state, ("yellow",)))
-
-
-def _reason(gate: GateOutcome) -> str:
-    """Return why *gate* is what it is; of a regression the finding, without the arithmetic, which the reports have."""
-    story = gate.message.removeprefix(f"{gate.title}: ")
-    return f"{story.partition('): ')[0]})" if gate.state == "failed" and "): " in story else story
 
 
 def _beside(gates: Sequence[GateOutcome], run: Run, *, named: bool) -> str:
