@@ -91,6 +91,16 @@ class Metric:
     source: ClassVar[str] = ""
     oracle: ClassVar[str] = ""
 
+    def __new__(cls, *_: Any, **__: Any) -> Metric:
+        """Refuse a class that cannot measure.
+
+        Raises:
+            TypeError: the class implements neither `measure` nor `compute`.
+        """
+        if cls.measure is Metric.measure and cls.compute is Metric.compute:
+            raise TypeError(f"{cls.__name__} is abstract: it implements neither measure() nor compute()")
+        return super().__new__(cls)
+
     def required_fields(self) -> list[str]:
         """Names of the sample attributes that must be non-None somewhere in a data set."""
         return list(self.required)
@@ -106,8 +116,6 @@ class Metric:
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Score one case.  Raises what the formula raises; never returns NaN."""
-        if type(self).compute is Metric.compute:
-            raise TypeError(f"{type(self).__name__} implements neither measure() nor compute()")
         result = self.compute([sample], [outputs])
         if result.details.get("num_samples") == 0:
             return NotApplicable("not measured for this case")

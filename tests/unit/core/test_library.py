@@ -121,12 +121,13 @@ def test_a_metric_that_only_computes_still_measures_single_cases() -> None:
     assert isinstance(Length().measure(sample, SystemOutputs([], Response(""))), NotApplicable)
 
 
-def test_a_metric_that_does_nothing_says_so() -> None:
+def test_a_metric_is_abstract_until_it_can_measure() -> None:
     class Nothing(Metric):
         name = "nothing"
 
-    with pytest.raises(TypeError, match="neither measure"):
-        Nothing().measure(EvaluationSample("1", "q"), SystemOutputs([], Response("")))
+    for unable in (Metric, Nothing):
+        with pytest.raises(TypeError, match="is abstract: it implements neither measure"):
+            unable()
 
 
 def test_every_target_belongs_to_a_component() -> None:
