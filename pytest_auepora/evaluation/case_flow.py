@@ -20,9 +20,10 @@ from ..core.scores import Score
 from ..core.scoring import FURTHER
 from ..errors import AueporaError
 from ..io.golden.load import GoldenCase
+from ..regression.baseline.again import note_again
 from ..regression.compare.cases import CaseComparison, compare_case, flip_of
 from ..regression.compare.comparability import incomparable_metrics
-from ..regression.guards.case_guard import judge_case
+from ..regression.guards.case_guard import judge_case, settle_confirmed
 from ..regression.guards.worst_repeat import note_worst
 from ..regression.policy import RegressionPolicy
 from .case_result import Ended, ended_result, errored_result
@@ -42,11 +43,20 @@ EndedBy = Callable[[BaseException], "Ended | None"]
 
 @dataclass(eq=False, repr=False, slots=True)
 class Asked:
-    """A case, the finished calls on it, repeats in order, and the corpus that its labels are looked up in."""
+    """A case, the finished calls on it, repeats in order, and the corpus that its labels are looked up in.
+
+    The last ``again`` of the calls count for nothing but what varies between answers.
+    """
 
     case: GoldenCase
     calls: Sequence[CallResult]
     corpus: Any = None
+    again: int = 0
+
+    @property
+    def counted(self) -> Sequence[CallResult]:
+        """The calls whose answers count."""
+        return self.calls[: len(self.calls) - self.again]
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -121,9 +131,22 @@ class CaseFlow:
         measured = iter(measure_calls(called, system, self.metrics, convert=self.convert, timed=self.timed))
         for i, case, calls in cases:
             singles = [next(measured) for _ in calls]
-            out[i] = self.judge(case, [one.result for one in singles], self._record(case, singles))
-            out[i].error = next((one.call.error for one in calls if one.call.error is not None), None)
+            counted = singles[: len(asked[i].counted)]
+            out[i] = self.judge(case, [one.result for one in counted], self._record(case, counted))
+            out[i].error = next((call.error for call in asked[i].counted if call.error is not None), None)
+            note_again(out[i].result, [one.result for one in singles], self.run.metrics)
         return [out[i] for i in range(len(asked))]
+
+    def confirm(self, done: Finished, asked: Asked, system: System) -> None:
+        """Decide a failed case by the finished calls that asked *system* again: it fails if every answer fails.
+
+        Its scores stay those of the first answer; how the answers differ is noted.
+        """
+        again = [self.finish(replace(asked, calls=[call]), system).result for call in asked.calls]
+        note_again(done.result, [done.result, *again], self.run.metrics)
+        settle_confirmed(done.result, again)
+        if done.comparison is not None and done.comparison.before is not None and done.comparison.paired:
+            done.comparison.flip = flip_of(done.comparison.before, done.result)
 
     def end(self, case: GoldenCase, error: BaseException) -> Finished:
         """End a case that was not measured because of *error*: its set-up failed or skipped it, its process died."""
@@ -145,7 +168,8 @@ class CaseFlow:
         if baseline is not None:
             comparison = compare_case(result, baseline.cases.get(case.id), infos, self._incomparable)
         held_to = None if self.accepting else comparison
-        judge_case(result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory)
+        steady = baseline.steady if baseline is not None else ()
+        judge_case(result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory, steady=steady)
         if comparison is not None and comparison.before is not None and comparison.paired:
             comparison.flip = flip_of(comparison.before, result)
         note_worst(result, singles, held_to, infos, policy=self.policy, advisory=self.advisory)
@@ -164,7 +188,7 @@ class CaseFlow:
         return Finished(result, error=error)
 
     def _ended(self, asked: Asked) -> Finished | None:
-        for call in asked.calls:
+        for call in asked.counted:
             if call.error is not None and (ended := self._how(call.error)) is not None:
                 return self.leave_out(asked.case, ended, call.error)
         return None

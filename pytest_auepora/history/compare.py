@@ -247,7 +247,7 @@ def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: Regressio
     out.metrics = {n: found for n in b.metrics if (found := comparison.metric(n)) is not None}
     hold_back(out.gates, standing)
     for case_id, case in comparison.cases.items():
-        told = guard_case(case, b.metrics, policy, result=b.cases[case_id]) if case.paired else []
+        told = guard_case(case, b.metrics, policy, steady=comparison.steady) if case.paired else []
         if case.flip == "errored" and case.before is not None and case.before.state != "error":
             told.append(f"errored: {_first_line(b.cases[case_id].error)}")
         if told:

@@ -12,6 +12,7 @@ from ..adapters.systems import System
 from ..core.comparable_score import ComparableScore
 from ..core.run import CaseResult, MetricInfo
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
+from ..evaluation.replay import Answering
 from ..evaluation.suite import Evaluation, opened, run_suite
 from ..io.golden.load import GoldenCase, GoldenSuite
 from .compat import parameters_of, variant_of
@@ -62,7 +63,12 @@ class Auepora:
         done.run.path, done.run.provenance = session.relative(suite.path), dict(provenance)
         done.accepting = session.options.accepting
         flow, caller = session.flow(suite, variant, provenance), session.callers.of(system)
-        cases = run_suite(done, flow, system, caller, corpus=corpus_fixture(request), seed=session.options.seed)
+        updating = bool(session.options.intents)
+        cases = run_suite(
+            done, flow, system, caller, corpus=corpus_fixture(request), seed=session.options.seed,
+            again=session.again(suite, system),
+            confirmations=None if updating or isinstance(system, Answering) else session.confirmations,
+        )  # fmt: skip
         _keep(request, [Parcel(done.run.path, variant, one.result, provenance, one.recordings) for one in cases])
         return done
 
@@ -189,11 +195,16 @@ def _finished(request: pytest.FixtureRequest, suite: GoldenSuite, case: GoldenCa
         _keep(request, [Parcel(path, variant, done.result)])
         return done
     caller = session.callers.of(system)
+    again = session.again(suite, system).get(case.id, 0)
     calls = [
         caller.call((request.node, i), session.ask(system, case, i), timeout=case.timeout)
-        for i in range(session.answers.times(suite, case, system))
+        for i in range(session.answers.times(suite, case, system) + again)
     ]
-    done = session.flow(suite, variant, provenance).finish(Asked(case, calls, corpus), system)
+    flow = session.flow(suite, variant, provenance)
+    done = flow.finish(Asked(case, calls, corpus, again), system)
+    if repeats := session.confirms(suite, case, system, done.result):
+        more = [caller.call((request.node, i), session.ask(system, case, i), timeout=case.timeout) for i in repeats]
+        flow.confirm(done, Asked(case, more, corpus), system)
     _keep(request, [Parcel(path, variant, done.result, provenance, done.recordings)])
     return done
 

@@ -44,7 +44,11 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     else:
         asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)
         calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-    _conclude(item, _finish(item, session, rag, calls))
+    done = _finish(item, session, rag, calls)
+    if repeats := session.confirms(item.stash[SUITE], case, system, done.result):
+        again = [caller.call((item, i), session.ask(system, case, i), timeout=case.timeout) for i in repeats]
+        _confirm(item, session, rag, done, again)
+    _conclude(item, done)
 
 
 async def run_case_async(session: AueporaSession, rag: Any) -> None:
@@ -58,7 +62,20 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     caller = session.callers.of(system)
     asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-    _conclude(item, _finish(item, session, rag, calls))
+    done, case = _finish(item, session, rag, calls), item.stash[CASE]
+    if repeats := session.confirms(item.stash[SUITE], case, system, done.result):
+        again = [await caller.acall((item, i), session.ask(system, case, i), timeout=case.timeout) for i in repeats]
+        _confirm(item, session, rag, done, again)
+    _conclude(item, done)
+
+
+def _confirm(item: pytest.Item, session: AueporaSession, rag: Any, done: Finished, calls: Sequence[CallResult]) -> None:
+    """Decide a failed case by the answers it was asked for again."""
+    from ..evaluation.case_flow import Asked
+
+    corpus = getattr(item, "funcargs", {}).get(CORPUS)
+    suite, asked = item.stash[SUITE], Asked(item.stash[CASE], calls, corpus)
+    session.flow(suite, variant_of(item, suite.fixture)).confirm(done, asked, session.system(rag))
 
 
 def _asks(
@@ -68,7 +85,8 @@ def _asks(
 
     def calls(one: pytest.Item, system: System, first: int = 0) -> Iterator[tuple[Hashable, Fn, float | None]]:
         case = one.stash[CASE]
-        for i in range(first, session.answers.times(one.stash[SUITE], case, system)):
+        times = session.answers.times(one.stash[SUITE], case, system)
+        for i in range(first, times + session.again(one.stash[SUITE], system).get(case.id, 0)):
             yield (one, i), session.ask(system, case, i), case.timeout
 
     for i, (key, fn, limit) in enumerate(calls(item, system)):
@@ -100,7 +118,9 @@ def _finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequenc
     system = session.system(rag)
     provenance = session.provenance(suite, system)
     corpus = getattr(item, "funcargs", {}).get(CORPUS)
-    done = session.flow(suite, variant_of(item, suite.fixture), provenance).finish(Asked(case, calls, corpus), system)
+    variant = variant_of(item, suite.fixture)
+    again = session.again(suite, session.answers.source(suite, variant, system)).get(case.id, 0)
+    done = session.flow(suite, variant, provenance).finish(Asked(case, calls, corpus, again), system)
     return _keep(item, session, done, provenance)
 
 

@@ -17,6 +17,7 @@ from ..calls.call import Fn
 from ..errors import BaselineError
 from ..evaluation.replay import Answering, ask_case
 from ..io.golden.load import GoldenCase, GoldenSuite, load_golden
+from ..regression.guards.case_guard import Confirmations
 from .answer_source import Answers
 from .calling import Callers
 from .endings import ended_by
@@ -27,7 +28,7 @@ from .project_hooks import ProjectHooks
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
-    from ..core.run import MetricInfo, Run
+    from ..core.run import CaseResult, MetricInfo, Run
     from ..evaluation.case_flow import CaseFlow
     from ..regression.baseline.anchor import Anchor
     from ..regression.baseline.model import Baseline
@@ -61,6 +62,8 @@ class AueporaSession:
         self.callers = Callers(config, self.options, self.use_time)
         self.queue = Queue(())
         self._relative: dict[Path, str] = {}
+        self._again: dict[Path, dict[str, int]] = {}
+        self.confirmations = Confirmations()
         self._suites: dict[Path, GoldenSuite] = {}
         self._suites_by_baseline: dict[Path, Path] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}
@@ -238,6 +241,28 @@ class AueporaSession:
     def repeats(self, suite: GoldenSuite) -> int:
         """Return how often each case of *suite* is asked."""
         return self.options.repeats(suite.repeat)
+
+    def again(self, suite: GoldenSuite, system: System) -> Mapping[str, int]:
+        """Return how many more answers an update asks for, by case, to learn what varies; else none."""
+        if not self.options.intents or isinstance(system, Answering):
+            return {}
+        if (plan := self._again.get(suite.path)) is None:
+            from ..regression.baseline.again import again_plan
+
+            asked = (case.id for case in suite.cases if case.skip is None and case.benchmark is None)
+            known = self.repeats(suite) - 1  # repeats tell as much
+            found = again_plan(asked, suite.policy.again)
+            plan = self._again[suite.path] = {case_id: n - known for case_id, n in found.items() if n > known}
+        return plan
+
+    def confirms(self, suite: GoldenSuite, case: GoldenCase, system: System, result: CaseResult) -> range:
+        """Return the numbers of the repeats that ask a failed case again, before it fails; none for most."""
+        asks_nothing = self.options.intents or isinstance(system, Answering)
+        if asks_nothing or self.repeats(suite) > 1 or result.state != "failed":
+            return range(0)
+        timed = case.benchmark is not None
+        wanted = self.confirmations.wants(suite.path, len(suite.cases), result, suite.policy, timed=timed)
+        return range(1, 1 + suite.policy.confirm) if wanted else range(0)
 
     def flow(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any] | None = None) -> CaseFlow:
         """Return what ends the cases of *suite* under one configuration; *provenance* once the system is known."""

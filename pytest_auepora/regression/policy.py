@@ -15,6 +15,8 @@ __all__ = [
     "CLUSTERS_FOR_STATISTICS",
     "OVERRIDES",
     "AnchorPolicy",
+    "Assertions",
+    "CaseGuard",
     "JudgePolicy",
     "OnInconclusive",
     "PolicyName",
@@ -25,6 +27,8 @@ __all__ = [
 PolicyName = Literal["auto", "statistical", "tolerance", "report"]
 OnInconclusive = Literal["pass", "fail"]
 JudgePolicy = Literal["calibrated", "gate", "advisory"]
+CaseGuard = Literal["auto", "net", "off"]
+Assertions = Literal["fail", "report"]
 
 Slice = Mapping[str, str] | str
 """Labels with their values (``{"scenario": "typo"}``), or a label by itself: one slice for each of its values."""
@@ -35,7 +39,7 @@ ALL = "all"
 CLUSTERS_FOR_STATISTICS = 10
 """Below this many only an exact test may fail a metric, and a slice is not judged."""
 
-OVERRIDES = ("policy", "case_max_drop", "min_effect", "margin", "judge")
+OVERRIDES = ("policy", "case_guard", "case_max_drop", "min_effect", "margin", "judge")
 """What may differ from metric to metric; alpha belongs to the whole family of metrics."""
 
 
@@ -59,7 +63,12 @@ class RegressionPolicy(Fixed):
         policy: ``tolerance`` compares means with ``min_effect``; ``statistical`` tests them; ``auto`` is the first
             for a steady metric of fewer than ten clusters, else the second; ``report`` shows the change and fails
             nothing.
+        case_guard: ``auto`` fails a case whose score in a steady metric fell by more than ``case_max_drop``; ``net``
+            leaves single cases to the suite's net flips; ``off`` lists them only.
         case_max_drop: how far the score of one case may fall before that case fails.
+        confirm: how often a failing case is asked again at once; it fails if every answer fails.
+        again: whether an update asks cases again, to learn which metrics are steady; 0 asks nothing.
+        assertions: whether a broken assertion (``must_contain``, …) fails its case, or is reported only.
         min_effect: a drop of the mean below this is no regression, however certain.
         alpha: chance of a false alarm over all metrics together.
         margin: how large a drop must be ruled out before a metric counts as unharmed.
@@ -88,9 +97,14 @@ class RegressionPolicy(Fixed):
     anchor: AnchorPolicy = field(default_factory=AnchorPolicy)
     not_comparable: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+    case_guard: CaseGuard = "auto"
+    confirm: int = 2
+    again: int | None = None
+    assertions: Assertions = "fail"
 
     def __post_init__(self) -> None:
         words = {"policy": PolicyName, "on_inconclusive": OnInconclusive, "judge": JudgePolicy}
+        words |= {"case_guard": CaseGuard, "assertions": Assertions}
         for name, known in ((name, get_args(literal)) for name, literal in words.items()):
             if (word := getattr(self, name)) not in known:
                 raise ThresholdError(
@@ -99,6 +113,10 @@ class RegressionPolicy(Fixed):
         for name in ("case_max_drop", "min_effect", "margin"):
             if not (_is_number(value := getattr(self, name)) and value >= 0):
                 raise ThresholdError(f"{name} must be a number, 0 or more, got {value!r}")
+        for name in ("confirm", "again"):
+            value = getattr(self, name)
+            if value is not None and not (type(value) is int and value >= 0):
+                raise ThresholdError(f"{name} must be a whole number, 0 or more, got {value!r}")
         if not (_is_number(self.alpha) and 0 < self.alpha < 0.5):
             raise ThresholdError(f"alpha must lie between 0 and 0.5, got {self.alpha!r}")
         for name in ("min_effect", "margin"):

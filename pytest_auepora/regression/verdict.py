@@ -23,11 +23,12 @@ from .compare.moved_labels import label_notes, label_outcomes
 from .compare.slices import slice_notes
 from .guards.advisory import advisory_notes, broken_outcomes, hold_back
 from .guards.calibration import standing_of
+from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, nothing_compares
 from .guards.gates import GateOutcome, judge_gate
 from .guards.interval_guard import judge_apart
 from .guards.steadiness import steadiness
-from .guards.suite_guard import judge_regression, too_few_notes
+from .guards.suite_guard import judge_regression, net_flips, too_few_notes
 from .judging import in_order
 from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
@@ -145,6 +146,9 @@ def judge(
         _withhold(run, out)
     if out.comparison is not None and run.is_full and not accepting:
         out.notes += slice_notes(run, out.comparison, policy) + too_few_notes(out.gates)
+    if out.comparison is not None and not accepting:
+        _note_cases(run, out.comparison, policy, out)
+    out.varies = [case.case_id for case in run.having(VARIES)]
     out.notes += label_notes(run, out.comparison) + _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
     found = steadiness(run, out.comparison, policy)
     out.flaky, out.noise = found.flaky, found.noise
@@ -156,6 +160,20 @@ def _no_baseline(note: str) -> GateOutcome:
     if not note.startswith(BROKEN):  # which says itself what helps
         told += "; accept a run with --auepora-update, and commit the file"
     return GateOutcome("baseline", "baseline", "failed", told)
+
+
+def _note_cases(run: Run, comparison: Comparison, policy: RegressionPolicy, out: Verdict) -> None:
+    """Note which cases fell and rose by themselves, and which metrics are no longer steady."""
+    for case_id, found in comparison.cases.items():
+        result = run.cases[case_id]
+        broke = result.state == "failed" and any("since the baseline" in line for line in result.problems)
+        if broke or (found.flip == "errored" and found.before is not None and found.before.state != "error"):
+            out.fell.append(case_id)
+    if (flips := net_flips(run, comparison, policy)) is not None:
+        out.rose = [case_id for case_id, change in flips.part.changes.items() if change.gain > 0]
+    if comparison.unsteady:
+        told = f"{', '.join(comparison.unsteady)}: no longer steady, answers to one case differed in this run"
+        out.notes.append(f"{told}; --auepora-update stores it")
 
 
 def _quarantine_notes(run: Run) -> list[str]:

@@ -8,7 +8,7 @@ from ...errors import ThresholdError
 from ...regression.thresholds import read_slice
 from ..source import Source
 from .containers import Field, ListOf, MapOf, Record, table
-from .kinds import Choice, Kind, Number, Text
+from .kinds import Choice, Kind, Number, Text, Whole
 
 __all__ = ["REGRESSION", "Thresholds"]
 
@@ -64,6 +64,11 @@ class _Slice(Kind):
 
 _POLICY = Choice("auto", "statistical", "tolerance", "report")
 _BY_METRIC = (
+    Field(
+        "case_guard",
+        Choice("auto", "net", "off"),
+        "What a case that fell may do: auto (default: fail, in a steady metric), net (count in net flips), off (list).",
+    ),
     Field("policy", _POLICY, "auto (default), statistical, tolerance, or report: show changes, fail nothing."),
     Field("case_max_drop", Number(0), "How far one case's score may fall before the case fails (0.5)."),
     Field("min_effect", Number(0), "A smaller drop of the mean is no regression (0.01)."),
@@ -78,6 +83,10 @@ REGRESSION = Record(
     "regression",
     table(
         *_BY_METRIC,
+        Field("confirm", Whole(0, 20), "How often a failing case is asked again; it fails if every answer fails (2)."),
+        Field(
+            "again", Whole(0, 4), "How often an update asks cases again, to learn which metrics are steady; 0: never."
+        ),
         Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
         Field("on_inconclusive", Choice("pass", "fail"), "What becomes of a run that the data cannot decide (pass)."),
         Field(

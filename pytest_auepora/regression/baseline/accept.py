@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,8 +11,9 @@ from ...core.run import CaseResult, Run
 from ...errors import BaselineError
 from ..compare.cases import compare
 from ..compare.comparability import provenance_changes
+from .again import AskedAgain, asked_again
 from .file import changing, load_baseline
-from .model import Baseline, BaselineCase, metric_key
+from .model import LEARNED, Baseline, BaselineCase, metric_key
 
 __all__ = ["INTENTS", "Accepted", "accept", "merge"]
 
@@ -85,7 +86,7 @@ def merge(
         new.cases = dict(old.cases)
     keys = {name: metric_key(info) for name, info in run.metrics.items() if info.baselined}
     whole = run.is_full and "all" in intents
-    mixed = [n for n, k in keys.items() if n in new.metrics and new.metrics[n] != k]
+    mixed = [n for n, k in keys.items() if n in new.metrics and _definition(new.metrics[n]) != k]
     if mixed and not whole:
         raise BaselineError(
             f"{run.title}: {', '.join(mixed)} changed its definition since the baseline; "
@@ -98,6 +99,7 @@ def merge(
         for case_id in done.removed:
             del new.cases[case_id]
     _settle_metrics(new, keys, whole=whole or (prune and run.is_full))
+    _settle_steadiness(new, old, asked_again(run), whole=whole)
     if done.added or done.changed or whole:
         new.provenance = dict(run.provenance)
     if old is not None and _same_but_for_the_commit(old, new):
@@ -138,6 +140,25 @@ def _settle_metrics(new: Baseline, keys: dict[str, dict[str, object]], *, whole:
             case.data = {n: v for n, v in case.data.items() if n in merged}
     used = {n for c in new.cases.values() for n in (*c.scores, *c.data)}
     new.metrics = {n: k for n, k in merged.items() if n in used}
+
+
+def _definition(told: Mapping[str, object]) -> dict[str, object]:
+    """Return what a metric's scores compare by: all that is stored of it, but for what was learned about it."""
+    return {key: value for key, value in told.items() if key not in LEARNED}
+
+
+def _settle_steadiness(new: Baseline, old: Baseline | None, seen: AskedAgain, *, whole: bool) -> None:
+    """Store which metrics are steady, and over how many pairs of answers; of a part of the suite, merge it.
+
+    A metric stays steady only while no pair of answers to one case differs in it.
+    """
+    for name, told in new.metrics.items():
+        known = old.metrics.get(name, {}) if old is not None and not whole else {}
+        pairs = max(seen.pairs[name], int(known.get("pairs", 0)))
+        new.metrics[name] = _definition(told)
+        if pairs:
+            steady = name not in seen.varied and bool(known.get("steady", True))
+            new.metrics[name] |= {"steady": steady, "pairs": pairs}
 
 
 def _only_better(old: Baseline | None, run: Run) -> set[str]:

@@ -18,6 +18,7 @@ __all__ = [
     "BROKEN",
     "FORMAT",
     "GIT_COMMIT",
+    "LEARNED",
     "MOST_DATA",
     "RESOLUTION",
     "Baseline",
@@ -33,6 +34,9 @@ GIT_COMMIT = "git_commit"
 
 RESOLUTION = 5.1e-5
 """Differences up to this are the rounding of the file (half of its fourth decimal), not a change."""
+
+LEARNED = ("steady", "pairs")
+"""What is stored of a metric beside its definition: whether answers to one case ever differed, of how many pairs."""
 
 MOST_DATA = 20_000
 """Characters kept of what one metric aggregates in one case; a baseline is to be read by people."""
@@ -82,8 +86,9 @@ class BaselineCase(ByFields):
         varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
         data = {name: kept for name, info in metrics.items() if (kept := _data(result, name, info)) is not None}
         timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
+        state = "failed" if "still_failing" in result.extra else result.state
         return cls(
-            result.content_hash, result.state, scores, dict(result.ranks), result.repeats, varied, match_of(result),
+            result.content_hash, state, scores, dict(result.ranks), result.repeats, varied, match_of(result),
             data, result.concurrency if timed else 1,
         )  # fmt: skip
 
@@ -140,7 +145,7 @@ class Baseline(ByFields):
     @property
     def steady(self) -> frozenset[str]:
         """The metrics in which no answer to a case differed from another; what nobody asked again is not known."""
-        return frozenset(name for name, told in self.metrics.items() if told.get("steady", True))
+        return frozenset(name for name, told in self.metrics.items() if told.get("steady"))
 
     def dumps(self) -> str:
         """Return the file's text."""

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ...core.by_fields import ByFields, Fixed
 from ...core.run import CaseResult, MetricInfo, Run
+from ..baseline.again import asked_again
 from ..baseline.model import RESOLUTION, Baseline, BaselineCase, match_of
 from .comparability import changed_since, incomparable_metrics
 
@@ -95,7 +96,7 @@ class Comparison(ByFields):
     ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the same content
     where there is one.  ``incomparable`` are metrics with what changed about them.  ``aggregates`` are the changes of
     metrics whose aggregate is no mean; see `measurements`.  ``steady`` are the metrics that gave the same number
-    whenever a case was asked again.
+    whenever a case was asked again, ``unsteady`` those that did so until this run.
     """
 
     cases: dict[str, CaseComparison] = field(default_factory=dict)
@@ -104,6 +105,7 @@ class Comparison(ByFields):
     lost_metrics: tuple[str, ...] = ()
     aggregates: dict[str, MetricChange] = field(default_factory=dict)
     steady: tuple[str, ...] = ()
+    unsteady: tuple[str, ...] = ()
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
     @property
@@ -153,10 +155,12 @@ def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
 
 def compare(run: Run, baseline: Baseline) -> Comparison:
     """Pair *run* with *baseline*, case by case."""
+    varied = asked_again(run).varied
     out = Comparison(
         incomparable=incomparable_metrics(run, baseline),
         provenance=changed_since(baseline, run),
-        steady=tuple(sorted(baseline.steady)),
+        steady=tuple(sorted(baseline.steady - varied)),
+        unsteady=tuple(sorted(baseline.steady & varied)),
     )
     out.cases = {
         case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
@@ -216,6 +220,8 @@ def flip_of(before: BaselineCase, result: CaseResult) -> Flip:
     """Return what happened to the state of a case that compares with what it was *before*."""
     if result.state == "error":
         return "errored"
+    if "still_failing" in result.extra:
+        return "still failing"
     if before.state == "passed":
         return "unchanged" if result.state == "passed" else "newly failing"
     return "fixed" if result.state == "passed" else "still failing"

@@ -1,20 +1,42 @@
-"""The verdict on one case: its own thresholds, and the case guard against its baseline.
+"""The verdict on one case: its own thresholds, its assertions, and the case guard against its baseline.
 
-Exact at any number of cases; deterministic metrics only.
+One new answer says that a case broke only where the system, asked again, says the same: so the guard holds steady
+metrics, and a case that would fail is asked again before it does.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ...core.run import CaseResult, MetricInfo
 from ..compare.cases import CaseComparison
 from ..policy import RegressionPolicy
 from ..thresholds import Bound
-from .steadiness import guard_repeats
 
-__all__ = ["guard_case", "judge_case", "threshold_problems"]
+__all__ = [
+    "CONTRACTS",
+    "STILL_FAILING",
+    "VARIES",
+    "Confirmations",
+    "feeds_case_guard",
+    "guard_case",
+    "is_confirmable",
+    "judge_case",
+    "settle_confirmed",
+    "threshold_problems",
+]
+
+CONTRACTS = ("assertion_pass", "json_schema_valid")
+"""Metrics of assertions: 0 fails the case without any threshold."""
+
+STILL_FAILING = "still_failing"
+"""Key in ``extra``: assertions that fail, and failed in the accepted baseline: listed, not red."""
+
+VARIES = "varies"
+"""Key in ``extra`` of a case that failed at first and passed when asked again: answers, how many passed, problems."""
 
 
 def judge_case(
@@ -25,10 +47,12 @@ def judge_case(
     policy: RegressionPolicy,
     *,
     advisory: Collection[str] = (),
+    steady: Collection[str] = (),
 ) -> None:
     """Set ``state`` and ``problems`` of *result*.  An errored or skipped case keeps its state.
 
-    What the *advisory* metrics would have failed goes to ``extra["advisory"]`` instead.
+    What the *advisory* metrics would have failed goes to ``extra["advisory"]`` instead, and an assertion that failed in
+    the baseline as well to ``extra["still_failing"]``.  Only *steady* metrics are held to the baseline.
     """
     if result.state in ("error", "skipped"):
         return
@@ -39,8 +63,12 @@ def judge_case(
         told = threshold_problems(result, opinions) + _raised(result, advisory)
         if told:
             result.extra["advisory"] = told
+    broken = broken_assertions(result, thresholds) if policy.assertions == "fail" else {}
+    if known := [line for name, line in broken.items() if _failed_before(name, comparison)]:
+        result.extra[STILL_FAILING] = known
+    result.problems += [line for line in broken.values() if line not in known]
     if comparison is not None and comparison.paired and not result.quarantined():
-        result.problems += guard_case(comparison, metrics, policy, result=result, always="must_pass" in result.extra)
+        result.problems += guard_case(comparison, metrics, policy, steady=steady, always="must_pass" in result.extra)
     result.state = "failed" if result.problems else "passed"
 
 
@@ -63,29 +91,40 @@ def threshold_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bou
     return out
 
 
+def broken_assertions(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> dict[str, str]:
+    """Return a line for each assertion that does not hold in any answer; a case's own threshold on it comes first."""
+    out = {}
+    for name in CONTRACTS:
+        score = result.scores.get(name)
+        if score is None or score.value is None or score.value > 0 or name in thresholds:
+            continue
+        told = [f"{key.replace('_', ' ')} {said!r}" for key, said in score.details.items() if said]
+        out[name] = f"{name}: the assertion does not hold{': ' if told else ''}{'; '.join(told)}"
+    return out
+
+
+def _failed_before(name: str, comparison: CaseComparison | None) -> bool:
+    if comparison is None or not comparison.paired or comparison.before is None:
+        return False
+    score = comparison.before.scores.get(name)
+    return comparison.before.state == "failed" if score is None else score <= 0
+
+
 def guard_case(
     comparison: CaseComparison, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, *,
-    result: CaseResult | None = None, always: bool = False,
+    steady: Collection[str], always: bool = False,
 ) -> list[str]:  # fmt: skip
-    """Return one line for each deterministic metric that fell by more than the policy allows; never for a judge's.
+    """Return one line for each *steady* metric that fell by more than the policy allows; never for a judge's.
 
-    Where the baseline has enough repeats, those of *result* are held to them instead: one line if the case broke.
-    With *always* (a ``must_pass`` case) also under the policy ``report``.
+    With *always* (a ``must_pass`` case) also where the policy leaves single cases alone.
     """
-    changes = comparison.changes
-    if comparison.before is None or comparison.before.repeats == 1:
-        changes = {name: c for name, c in changes.items() if c.gain < 0}  # most cases have none, and are done here
-    held = {
-        name: c
-        for name, c in changes.items()
-        if not c.errored and feeds_case_guard(name, metrics[name], policy, always=always)
-    }
-    if result is not None and comparison.before is not None and held:
-        told = guard_repeats(result, comparison.before, held, metrics, policy)
-        if told is not None:
-            return told
+    fallen = {name: c for name, c in comparison.changes.items() if c.gain < 0 and not c.errored and name in steady}
     out: list[str] = []
-    for name, change in held.items():
+    for name, change in fallen.items():
+        if not feeds_case_guard(name, metrics[name], policy, always=always):
+            continue
+        if not always and policy.for_metric(name).case_guard != "auto":
+            continue
         info, own = metrics[name], policy.for_metric(name)
         if -change.gain <= own.case_max_drop + 1e-9:
             continue
@@ -112,3 +151,41 @@ def _apart(before: float, after: float, limit: float) -> tuple[str, str]:
         if abs(float(told[0]) - float(told[1])) > limit + 1e-9:
             return told
     return repr(before), repr(after)
+
+
+def is_confirmable(result: CaseResult) -> bool:
+    """Whether asking again may clear the case: it failed, and neither errored nor was a metric's error its problem."""
+    raised = any(score.state == "error" for score in result.scores.values())
+    return result.state == "failed" and not raised
+
+
+@dataclass(slots=True)
+class Confirmations:
+    """How many cases of each suite were asked again in this process: beyond a cap failing is no noise any more."""
+
+    asked: Counter[Hashable] = field(default_factory=Counter)
+
+    def wants(
+        self, suite: Hashable, n_cases: int, result: CaseResult, policy: RegressionPolicy, *, timed: bool = False
+    ) -> bool:
+        """Whether to ask a case again, of *suite* with *n_cases*; counts it if so."""
+        return bool(policy.confirm) and not timed and is_confirmable(result) and self.take(suite, n_cases)
+
+    def take(self, suite: Hashable, n_cases: int) -> bool:
+        """Count one more case of *suite*, of *n_cases*; False where max(10, 5 %) were asked already."""
+        if self.asked[suite] >= max(10, math.ceil(0.05 * n_cases)):
+            return False
+        self.asked[suite] += 1
+        return True
+
+
+def settle_confirmed(result: CaseResult, again: Sequence[CaseResult]) -> None:
+    """Decide a failed case by the answers it was asked for *again*, each judged as the first: it fails if all do.
+
+    The scores of *result* stay those of the first answer, or asking failing cases would pull means towards green.
+    """
+    passed = sum(one.state == "passed" for one in again)
+    if not passed:
+        return
+    result.extra[VARIES] = {"answers": 1 + len(again), "passed": passed, "problems": list(result.problems)}
+    result.state, result.problems = "passed", []

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...core.run import CaseResult, MetricInfo, Run
-from ..baseline.model import BaselineCase
-from ..compare.cases import CaseComparison, Comparison, ScoreChange
+from ..compare.cases import CaseComparison, Comparison
 from ..policy import RegressionPolicy
 from ..thresholds import Bound
 
@@ -20,18 +19,11 @@ __all__ = [
     "Steadiness",
     "best_of",
     "flaky_cases",
-    "guard_repeats",
     "instead_of_cases",
     "passes",
     "split_metric",
     "steadiness",
 ]
-
-ENOUGH = 5
-"""Repeats of a baseline from which its pass rate is believed."""
-
-STEADY, BROKEN = 0.8, 0.5
-"""A case that passed in at least the first share of its repeats fails when it passes in at most the second."""
 
 Singles = Mapping[str, Sequence["float | None"]]
 
@@ -58,30 +50,6 @@ def steadiness(run: Run, comparison: Comparison | None, policy: RegressionPolicy
         splits = ((name, split_metric(run, comparison, name)) for name in run.metrics)
         out.noise = {name: split for name, split in splits if split is not None}
     return out
-
-
-def guard_repeats(
-    result: CaseResult, before: BaselineCase, changes: Mapping[str, ScoreChange], metrics: Mapping[str, MetricInfo],
-    policy: RegressionPolicy,
-) -> list[str] | None:  # fmt: skip
-    """Hold the repeats of a case to those of its baseline, over the metrics of *changes*: one at least.
-
-    Returns:
-        One line if the case passes in at most half of its repeats where the baseline passed in at least 80 %;
-        None where the baseline has too few repeats to tell.
-    """
-    if before.repeats < ENOUGH:
-        return None
-    names = list(changes)
-    best = best_of({n: before.values(n) for n in names}, metrics)
-    then = passes({n: before.values(n) for n in names}, best, result, metrics, policy)
-    now = passes({n: result.values(n) for n in names}, best, result, metrics, policy)
-    if not now or sum(then) < STEADY * len(then) or sum(now) > BROKEN * len(now):
-        return []
-    worst, change = min(changes.items(), key=lambda item: item[1].gain)
-    went = "fell" if metrics[worst].direction == "higher" else "rose"
-    kept = f"the case passes in {sum(now)} of {len(now)} repeats and passed in {sum(then)} of {len(then)}"
-    return [f"{worst} {went} from {change.before:.2f} to {change.after:.2f} since the baseline: {kept}"]
 
 
 def passes(

@@ -208,6 +208,7 @@ def _comparison(raw: Mapping[str, Any]) -> Comparison:
     out = _made(Comparison, raw)
     out.cases = {case_id: _case(case) for case_id, case in raw.get("cases", {}).items()}
     out.lost_metrics, out.steady = tuple(raw.get("lost_metrics", ())), tuple(raw.get("steady", ()))
+    out.unsteady = tuple(raw.get("unsteady", ()))
     changes = raw.get("aggregates", {}).items()
     out.aggregates = {n: _made(MetricChange, {**c, "dropped": tuple(c.get("dropped", ()))}) for n, c in changes}
     out.provenance = {key: (before, after) for key, (before, after) in raw.get("provenance", {}).items()}

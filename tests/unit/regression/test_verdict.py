@@ -130,7 +130,9 @@ def test_what_is_beyond_a_limit_never_reads_as_within_it() -> None:
     assert "fell by 0.01004, more than the tolerated 0.01" in gate.message
     old = baseline_of(run(case("a", mrr=0.7042, recall_at_1=1.0)))
     one = run(case("a", mrr=0.2004, recall_at_1=0.499))
-    judge_case(one.cases["a"], {}, one.metrics, compare(one, old).cases["a"], RegressionPolicy())
+    judge_case(
+        one.cases["a"], {}, one.metrics, compare(one, old).cases["a"], RegressionPolicy(), steady={"mrr", "recall@1"}
+    )
     assert one.cases["a"].problems == [
         "mrr fell from 0.704 to 0.200 since the baseline, limit 0.5",
         "recall@1 fell from 1.000 to 0.499 since the baseline, limit 0.5",
@@ -231,7 +233,7 @@ def test_the_case_guard(before: float, after: float, drop: float, state: str) ->
     old = baseline_of(run(case("a", mrr=before)))
     now = run(case("a", mrr=after))
     policy = RegressionPolicy(case_max_drop=drop)
-    judge_case(now.cases["a"], {}, now.metrics, compare(now, old).cases["a"], policy)
+    judge_case(now.cases["a"], {}, now.metrics, compare(now, old).cases["a"], policy, steady={"mrr", "recall@1"})
     assert now.cases["a"].state == state
 
 
@@ -240,15 +242,16 @@ def test_the_case_guard_holds_deterministic_metrics_only() -> None:
     now = run(case("a", mrr=0.0))
     found = compare(now, before).cases["a"]
     shaky = {"mrr": replace(now.metrics["mrr"], deterministic=False)}
-    assert len(guard_case(found, now.metrics, RegressionPolicy())) == 1
-    assert guard_case(found, shaky, RegressionPolicy()) == []
+    assert len(guard_case(found, now.metrics, RegressionPolicy(), steady={"mrr"})) == 1
+    assert guard_case(found, shaky, RegressionPolicy(), steady={"mrr"}) == []
+    assert guard_case(found, now.metrics, RegressionPolicy(), steady=()) == []
 
 
 def test_per_metric_policies() -> None:
     old = baseline_of(run(case("a", mrr=1.0, recall_at_1=1.0)))
     now = run(case("a", mrr=0.0, recall_at_1=0.0))
     policy = RegressionPolicy(metrics={"mrr": {"policy": "report"}})
-    judge_case(now.cases["a"], {}, now.metrics, compare(now, old).cases["a"], policy)
+    judge_case(now.cases["a"], {}, now.metrics, compare(now, old).cases["a"], policy, steady={"mrr", "recall@1"})
     assert now.cases["a"].problems == ["recall@1 fell from 1.00 to 0.00 since the baseline, limit 0.5"]
 
 
@@ -267,5 +270,5 @@ def test_case_thresholds_are_not_held_against_na_and_never_read_as_equal() -> No
 
 def test_a_metric_that_raised_fails_its_case() -> None:
     found = case("a", mrr="boom")
-    judge_case(found, {}, run(found).metrics, None, RegressionPolicy())
+    judge_case(found, {}, run(found).metrics, None, RegressionPolicy(), steady={"mrr", "recall@1"})
     assert found.problems == ["mrr: the metric raised boom"]
