@@ -59,7 +59,7 @@ def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
         name_a, a = sources.find(a_said, b)
     report = compare(
         a, b, names=(name_a, name_b), strict_chunker_version=given.strict_chunker_version,
-        policy=_policy(sources.root, b),
+        policy=_policy(sources.root, b), steady=_steady(sources.root, b),
     )  # fmt: skip
     if given.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -109,6 +109,18 @@ def _columns(sources: Sources, said: Sequence[str]) -> list[tuple[str, Run]]:
         found[i] = sources.find_all(said[i], like)
         like = like or found[i][0][1]
     return [one for i in range(len(said)) for one in found[i]]
+
+
+def _steady(root: Path, run: Run) -> frozenset[str]:
+    """Return the metrics that the baseline beside the run's golden file knows as steady; none without one."""
+    from ..regression.baseline.file import baseline_path, load_baseline
+
+    path = baseline_path(root / run.path, run.suite, run.variant)
+    try:
+        found = load_baseline(path, run.suite, run.variant) if run.path else None
+    except AueporaError:
+        return frozenset()
+    return frozenset() if found is None else found.steady
 
 
 def _policy(root: Path, run: Run) -> RegressionPolicy | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from enum import Enum
@@ -130,6 +130,7 @@ def compare(
     strict_chunker_version: bool = False,
     policy: RegressionPolicy | None = None,
     calibrations: Path | None = None,
+    steady: Collection[str] = (),
 ) -> CompareReport:
     """Compare run *b* with the earlier run *a*.
 
@@ -141,6 +142,7 @@ def compare(
             or documents.
         policy: how strictly the metrics are judged; that of a golden file that says nothing by default.
         calibrations: the folder that says which judges' scores count.
+        steady: metrics that give the same number whenever a case is asked again, as a baseline knows.
 
     Raises:
         NotComparableError: they are of different suites, share no case, or are refused.
@@ -159,6 +161,7 @@ def compare(
         why = f": {next(iter(apart.values()))}" if apart else ""
         raise NotComparableError(f"{names[0]} and {names[1]} share no case that compares{why}")
     comparison = pair(b, as_baseline(a))
+    comparison.steady = tuple(sorted({*comparison.steady, *steady}))
     ids = {new.case_id for _, new in pairs}
     before, after = aggregate_of(a, ids, matcher.rank), aggregate_of(b, ids, matcher.rank)
     out = CompareReport(*names, b.title, before, after, _deltas(before, after, _match(matcher, ids)))

@@ -244,7 +244,8 @@ class AueporaSession:
 
     def again(self, suite: GoldenSuite, system: System) -> Mapping[str, int]:
         """Return how many more answers an update asks for, by case, to learn what varies; else none."""
-        if not self.options.intents or isinstance(system, Answering):
+        accepts = self.options.intents or self.options.anchoring
+        if not accepts or isinstance(system, Answering):
             return {}
         if (plan := self._again.get(suite.path)) is None:
             from ..regression.baseline.again import again_plan
