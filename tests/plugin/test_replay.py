@@ -20,7 +20,7 @@ def test_a_replay_needs_no_system_and_gives_the_same_verdict(counted: Project) -
     counted.accept()
     counted.break_retriever()
     assert counted.run().ret == 1
-    assert calls(counted) == 2 * CASES
+    assert calls(counted) == 6 * CASES + 2
     lock_out(counted)
     result = counted.run("--auepora-replay", auepora=False)
     assert result.ret == 1
