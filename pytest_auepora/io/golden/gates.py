@@ -59,7 +59,7 @@ class Yardstick:
         return out
 
     def _case_gates(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
-        gates = self._read(raw, key)
+        gates = self._read(raw, key, quiet=True)
         if any(g.stat != "aggregate" or g.slice or g.owner for g in gates):
             why = "a case has one score; stat, slice and owner belong to the file's thresholds"
             self.source.bad(raw, key, f"{key}: {why}")
@@ -107,7 +107,7 @@ class Yardstick:
             return str(exc)
         return f"{name} is not computed; add it to metrics"
 
-    def _read(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
+    def _read(self, raw: dict[Any, Any], key: Any, *, quiet: bool = False) -> list[Gate]:
         if not isinstance(key, str):
             self.source.bad_key(raw, key, f"the key {key!r} is no metric")
             return []
@@ -123,7 +123,8 @@ class Yardstick:
             gates = read_gates(key, raw[key], direction)
             for gate in gates:
                 self._check(gate, low, high)
-            self._warn(raw, key, gates, known)
+            if not quiet:  # a case may opt out of what it inherits
+                self._warn(raw, key, gates, known)
         except ThresholdError as exc:
             self.source.bad(raw, key, str(exc) if key in str(exc) else f"{key}: {exc}")
             return []
