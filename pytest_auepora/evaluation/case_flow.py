@@ -29,7 +29,7 @@ from ..regression.policy import RegressionPolicy
 from .case_result import Ended, ended_result, errored_result
 from .measure import Called, Convert, Measured, measure_calls
 from .recording import RecordedAnswer, Redact, record
-from .replay import CaseEndedError
+from .replay import CONFIRMED, CaseEndedError
 
 if TYPE_CHECKING:
     from ..regression.baseline.model import Baseline
@@ -140,9 +140,13 @@ class CaseFlow:
     def confirm(self, done: Finished, asked: Asked, system: System) -> None:
         """Decide a failed case by the finished calls that asked *system* again: it fails if every answer fails.
 
-        Its scores stay those of the first answer; how the answers differ is noted.
+        Its scores stay those of the first answer; how the answers differ is noted, and they are kept for a replay.
         """
-        again = [self.finish(replace(asked, calls=[call]), system).result for call in asked.calls]
+        finished = [self.finish(replace(asked, calls=[call]), system) for call in asked.calls]
+        again = [one.result for one in finished]
+        if kept := [recording for one in finished for recording in one.recordings]:
+            done.recordings += kept
+            done.result.extra[CONFIRMED] = len(kept)
         note_again(done.result, [done.result, *again], self.run.metrics)
         settle_confirmed(done.result, again)
         if done.comparison is not None and done.comparison.before is not None and done.comparison.paired:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from .case_result import Ended
     from .recording import RecordedAnswer, Recording
 
-__all__ = ["Answering", "CaseEndedError", "RecordedRun", "ask_case", "is_recorded", "replayed", "resumed"]
+__all__ = ["CONFIRMED", "Answering", "CaseEndedError", "RecordedRun", "ask_case", "is_recorded", "replayed", "resumed"]
+
+CONFIRMED = "confirmed"
+"""Key in ``extra``: how many of the answers that were recorded decide about a failed case alone."""
 
 
 class CaseEndedError(AueporaError):
@@ -59,8 +62,13 @@ class RecordedRun:
         return {name: metric_key(info) for name, info in self.run.metrics.items()}
 
     def times(self, case: GoldenCase) -> int:
-        """Return how often the system was asked about *case*."""
-        return len(self.recordings.get(case.id, ()))
+        """Return how often the system was asked about *case*, before that was asked again because it failed."""
+        return len(self.recordings.get(case.id, ())) - self.confirmed(case)
+
+    def confirmed(self, case: GoldenCase) -> int:
+        """Return how many of the last answers to *case* are those that it was asked again for, as it failed."""
+        result = self.run.cases.get(case.id)
+        return 0 if result is None else int(result.extra.get(CONFIRMED, 0))
 
     def answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         """Return what the system said at one repeat, counted from 0.
@@ -123,6 +131,13 @@ class Answering(System):
     def times(self, case: GoldenCase) -> int:
         """Return how often the run asked about *case*; at least 1."""
         return max(1, self.source.times(case)) if self.source is not None else 1
+
+    def confirms(self, case: GoldenCase) -> range:
+        """Return the numbers of the answers that the run asked *case* again for, as it failed."""
+        if self.source is None:
+            return range(0)
+        times = self.source.times(case)
+        return range(times, times + self.source.confirmed(case))
 
     def _good(self, case: GoldenCase, repeat: int) -> RecordedAnswer | None:
         try:

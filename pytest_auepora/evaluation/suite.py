@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..adapters.systems import System, as_system
+from ..adapters.systems import as_system
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
-from ..core.run import Run
+from ..core.run import CaseResult, Run
 from ..errors import BaselineError, UnknownNameError
-from ..io.golden.load import GoldenSuite, load_golden
+from ..io.golden.load import GoldenCase, GoldenSuite, load_golden
 from ..metrics.registry import Registry
 from ..regression.baseline.anchor import Anchor, load_anchor
 from ..regression.baseline.file import baseline_path
@@ -25,17 +23,14 @@ from ..regression.guards.case_guard import Confirmations
 from ..regression.guards.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
-from .replay import Answering, ask_case
+from .replay import Answering
 from .suite_setup import blank_run, calibrations_of, find_baseline, suite_metrics
 
 if TYPE_CHECKING:
     from ..core.comparable_score import ComparableScore
-    from .case_flow import Asked, CaseFlow, Finished
     from .measure import Convert
 
-__all__ = ["Evaluation", "evaluate", "opened", "run_suite"]
-
-_TOGETHER = 32  # cases that are measured at once: enough for a model, not many to hold
+__all__ = ["Evaluation", "evaluate", "opened"]
 
 _RATES = ("error_rate", "pass_rate")
 
@@ -203,89 +198,28 @@ def evaluate(
     out = opened(suite, registry, variant=variant, baseline=baseline, calibrations=calibrations, repeat=times)
     out.run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
     from .case_flow import CaseFlow
+    from .suite_run import run_suite
 
     flow = CaseFlow(
         out.run, out.metrics, suite.policy, baseline=out.baseline, advisory=out.advisory, timed=timed, convert=convert
     )
+    asking = Confirmations()
+
+    def confirms(case: GoldenCase, result: CaseResult) -> range:
+        live = timed and times == 1 and not isinstance(system, Answering)
+        limited = case.benchmark is not None
+        wanted = live and asking.wants(suite.path, len(suite.cases), result, suite.policy, timed=limited)
+        return range(1, 1 + suite.policy.confirm) if wanted else range(0)
+
     try:
-        asking = Confirmations() if timed and not isinstance(system, Answering) else None
-        for _ in run_suite(out, flow, system, own, seed=seed, progress=progress, confirmations=asking):
-            pass
+        for done in run_suite(
+            flow, suite.cases, system, own, repeat=times, seed=seed, progress=progress, confirms=confirms
+        ):
+            out.run.add([done.result])
     finally:
         if caller is None:
             own.close()
     return out
-
-
-def run_suite(
-    evaluation: Evaluation,
-    flow: CaseFlow,
-    system: System,
-    caller: Caller,
-    *,
-    corpus: Any = None,
-    seed: int | None = None,
-    progress: bool | None = False,
-    again: Mapping[str, int] | None = None,
-    confirmations: Confirmations | None = None,
-) -> Iterator[Finished]:
-    """Put every case of a suite to *system*; yield each as *flow* ends it, once it is in the run.
-
-    Args:
-        evaluation: whose run is filled.
-        flow: ends the cases.
-        system: answers.
-        caller: makes the calls.
-        corpus: what labels that moved are looked up in, as the project gave it.
-        seed: of random numbers, from which each call's own is derived.
-        progress: whether a bar is shown on standard error; None: where somebody looks at it.
-        again: how many more answers to ask for, by case: they count for nothing but what varies.
-        confirmations: how often failing cases were asked again already; None asks none.
-    """
-    from ..core.batches.series import in_batches  # a run of golden items needs none of these
-    from ..core.progress import Progress
-    from .case_flow import Asked
-    from .case_result import Ended
-
-    cases, times = evaluation.suite.cases, evaluation.repeat
-    todo = [case for case in cases if case.skip is None]
-    more = again or {}
-    asks = (ask_case(system, case, i, seed=seed) for case in todo for i in range(times + more.get(case.id, 0)))
-    calls = caller.map(asks, (case.timeout for case in todo for _ in range(times + more.get(case.id, 0))))
-    for case in cases:
-        if case.skip is not None:
-            yield _added(evaluation.run, flow.leave_out(case, Ended("skip", case.skip)))
-    with Progress("cases", len(todo), show=progress) as bar:
-        for batch in in_batches(todo, _TOGETHER):
-            extra = [more.get(case.id, 0) for case in batch]
-            asked = [
-                Asked(case, list(islice(calls, times + n)), corpus, n) for case, n in zip(batch, extra, strict=True)
-            ]
-            for one, finished in zip(asked, flow.finish_all(asked, system), strict=True):
-                if confirmations is not None and times == 1 and _wants(confirmations, evaluation.suite, one, finished):
-                    _confirm(flow, finished, one, times=evaluation.suite.policy.confirm, ask=(system, caller, seed))
-                yield _added(evaluation.run, finished)
-                bar.done()
-
-
-def _wants(confirmations: Confirmations, suite: GoldenSuite, one: Asked, finished: Finished) -> bool:
-    timed = one.case.benchmark is not None
-    return confirmations.wants(suite.path, len(suite.cases), finished.result, suite.policy, timed=timed)
-
-
-def _confirm(
-    flow: CaseFlow, finished: Finished, one: Asked, *, times: int, ask: tuple[System, Caller, int | None]
-) -> None:
-    """Ask a failed case again, and decide it by all its answers."""
-    case, (system, caller, seed) = one.case, ask
-    asks = [((case.id, i), ask_case(system, case, i, seed=seed)) for i in range(1, 1 + times)]
-    calls = [caller.call(key, ask, timeout=case.timeout) for key, ask in asks]
-    flow.confirm(finished, replace(one, calls=calls, again=0), system)
-
-
-def _added(run: Run, finished: Finished) -> Finished:
-    run.add([finished.result])
-    return finished
 
 
 def opened(

@@ -12,8 +12,7 @@ from ..adapters.systems import System
 from ..core.comparable_score import ComparableScore
 from ..core.run import CaseResult, MetricInfo
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
-from ..evaluation.replay import Answering
-from ..evaluation.suite import Evaluation, opened, run_suite
+from ..evaluation.suite import Evaluation, opened
 from ..io.golden.load import GoldenCase, GoldenSuite
 from .compat import parameters_of, variant_of
 from .endings import raise_ended
@@ -53,6 +52,8 @@ class Auepora:
         __tracebackhide__ = True
         request = self._request
         session = session_of(request.config)
+        from ..evaluation.suite_run import run_suite  # with it come bars and batches
+
         suite = session.suite(find_golden(request, golden))
         variant = variant_of(request.node, suite.fixture) if rag is None else parameters_of(request.node)
         system, provenance = _system(request, suite, variant, rag)
@@ -63,13 +64,15 @@ class Auepora:
         done.run.path, done.run.provenance = session.relative(suite.path), dict(provenance)
         done.accepting = session.options.accepting
         flow, caller = session.flow(suite, variant, provenance), session.callers.of(system)
-        updating = bool(session.options.intents)
-        cases = run_suite(
-            done, flow, system, caller, corpus=corpus_fixture(request), seed=session.options.seed,
-            again=session.again(suite, system),
-            confirmations=None if updating or isinstance(system, Answering) else session.confirmations,
-        )  # fmt: skip
-        _keep(request, [Parcel(done.run.path, variant, one.result, provenance, one.recordings) for one in cases])
+        parcels = []
+        for one in run_suite(
+            flow, suite.cases, system, caller, repeat=done.repeat, corpus=corpus_fixture(request),
+            seed=session.options.seed, again=session.again(suite, system),
+            confirms=lambda case, result: session.confirms(suite, case, system, result),
+        ):  # fmt: skip
+            done.run.add([one.result])
+            parcels.append(Parcel(done.run.path, variant, one.result, provenance, one.recordings))
+        _keep(request, parcels)
         return done
 
 

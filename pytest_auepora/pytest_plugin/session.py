@@ -258,9 +258,10 @@ class AueporaSession:
 
     def confirms(self, suite: GoldenSuite, case: GoldenCase, system: System, result: CaseResult) -> range:
         """Return the numbers of the repeats that ask a failed case again, before it fails; none for most."""
-        asks_nothing = self.options.intents or isinstance(system, Answering)
-        if asks_nothing or self.repeats(suite) > 1 or result.state != "failed":
+        if self.options.intents or self.repeats(suite) > 1 or result.state != "failed":
             return range(0)
+        if isinstance(system, Answering) and system.base is None:
+            return system.confirms(case)
         timed = case.benchmark is not None
         wanted = self.confirmations.wants(suite.path, len(suite.cases), result, suite.policy, timed=timed)
         return range(1, 1 + suite.policy.confirm) if wanted else range(0)
