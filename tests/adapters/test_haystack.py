@@ -68,7 +68,7 @@ def test_rag_pipeline() -> None:
     assert first.doc.metadata["document_id"] == "policy.md"
 
 
-def test_answer_builder_wins_over_the_replies_and_not_over_the_documents_found() -> None:
+def test_answer_builder_wins_over_the_replies_alone() -> None:
     builder = AnswerBuilder(pattern=r"re: (policy)")
     made = rag(("answers", builder), connect=(("llm.replies", "answers.replies"),))
     outputs = ask(made)
@@ -76,7 +76,7 @@ def test_answer_builder_wins_over_the_replies_and_not_over_the_documents_found()
     assert ids(outputs) == ["policy", "parcels"]
 
 
-def test_documents_are_those_of_the_last_component_that_gives_some() -> None:
+def test_documents_come_from_the_last_component_with_some() -> None:
     made = pipeline(
         ("ranker", KeepLast()), ("retriever", both()), connect=(("retriever.documents", "ranker.documents"),)
     )
@@ -85,7 +85,7 @@ def test_documents_are_those_of_the_last_component_that_gives_some() -> None:
     assert outputs.response.text == ""
 
 
-def test_two_retrievers_side_by_side_give_both_and_joined_ones_the_joint() -> None:
+def test_two_retrievers_give_both_and_joined_ones_the_joint() -> None:
     def pair() -> tuple[tuple[str, Any], ...]:
         return ("a", search("one refund")), ("b", search("two refund"))
 
@@ -111,7 +111,7 @@ def test_chat_pipeline() -> None:
     assert outputs.extra["auepora_notes"] == ["the answer came without documents"]
 
 
-def test_variables_that_a_prompt_could_do_without_get_the_query_too() -> None:
+def test_optional_variables_of_a_prompt_get_the_query_too() -> None:
     prompt = PromptBuilder("{{ question }} {{ tone }}", required_variables=[])
     made = pipeline(("prompt", prompt), ("llm", Repeater()), connect=(("prompt", "llm"),))
     assert ask(made).response.text == f"re: {SAMPLE.query} "

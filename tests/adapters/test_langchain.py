@@ -147,7 +147,7 @@ def test_parallel_of_documents_and_answer() -> None:
     assert ids(outputs) == ["policy-4", "shipping-1"]
 
 
-def test_agent_state_with_messages_and_a_tool_that_kept_its_documents() -> None:
+def test_agent_state_with_a_tool_that_kept_its_documents() -> None:
     class State(TypedDict):
         messages: list[HumanMessage]
 

@@ -36,7 +36,7 @@ def test_loading_golden_cases(benchmark: Any) -> None:
     assert len(suite.cases) == 200
 
 
-def test_what_pytest_xdist_does_alone_is_measured_with_tests_that_compute_as_the_cases_do(tmp_path: Path) -> None:
+def test_pytest_xdist_alone_is_measured_with_equal_work(tmp_path: Path) -> None:
     titles = [make.__doc__ for make in parallel_rows.rows(tmp_path, quick=True)]
     assert titles[:2] == [
         "-n 2, 200 calls that compute for 20 ms",
@@ -48,7 +48,7 @@ def test_what_pytest_xdist_does_alone_is_measured_with_tests_that_compute_as_the
     pytest_process(floor, *NO_PLUGIN)
 
 
-def test_the_memory_of_a_process_is_not_that_of_the_one_which_measures_it(tmp_path: Path) -> None:
+def test_memory_is_that_of_the_measured_process_alone(tmp_path: Path) -> None:
     ours = bytearray(200 * 2**20)
     ours[:: 2**12] = bytes(len(ours[:: 2**12]))  # every page of it is there
     assert 1 < process(tmp_path, "-c", "pass").memory < 100

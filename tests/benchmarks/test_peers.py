@@ -66,7 +66,7 @@ def test_the_numbers_by_hand_are_ours(tmp_path: Path) -> None:
     assert all(len(values) > 1 for values in seen.values()), "every metric has to have told cases apart"
 
 
-def test_a_tool_that_comes_to_other_means_than_ours_does_not_pass(tmp_path: Path) -> None:
+def test_a_tool_with_other_means_than_ours_does_not_pass(tmp_path: Path) -> None:
     project = peer_project(tmp_path / "bench", 12, {})
     answers = json.loads((project / "answers.json").read_text("utf-8"))
     samples = [case.sample for case in load_golden(project / "bench.golden.yaml").cases]
@@ -170,7 +170,7 @@ def test_a_peer_that_is_not_installed_is_left_out_with_a_word(
     assert f"left out: {absent} is not installed" in capsys.readouterr().out
 
 
-def test_a_peer_that_does_not_run_is_left_out_and_the_table_goes_on(
+def test_a_peer_that_does_not_run_is_left_out(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any) -> Cost:

@@ -59,7 +59,7 @@ def test_the_verdict_on_an_unchanged_run_is_cheap() -> None:
     assert faster(lambda: timed(lambda: judge_family(same, {})), lambda: timed(lambda: judge_family(moved, {}))) >= 2
 
 
-def test_the_verdict_on_a_moved_run_costs_a_twentieth_of_signs_flipped_one_by_one() -> None:
+def test_the_verdict_costs_a_twentieth_of_single_sign_flips() -> None:
     from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
 
     rng = Random(0)

@@ -55,7 +55,7 @@ def test_a_worker_that_is_killed_loses_nothing(client: Any, tmp_path: Path) -> N
     assert done == [(batch, [2 * n for n in batch]) for batch in batches]
 
 
-def test_what_kills_every_worker_is_lost_by_name_and_nothing_else(client: Any) -> None:
+def test_only_what_kills_every_worker_is_lost_by_name(client: Any) -> None:
     batches = [list(range(n, n + 8)) for n in range(0, 48, 8)]
     done = list(run_batches(Doubles(frozenset([17])), iter(batches), executor=client.get_executor(), in_flight=1))
     assert [batch for batch, _ in done] == batches
@@ -70,7 +70,7 @@ def test_equal_work_is_done_anew_each_time(client: Any, tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == len(done) == 2
 
 
-def test_a_system_that_ends_one_worker_gives_the_numbers_of_this_process(client: Any, tmp_path: Path) -> None:
+def test_the_loss_of_one_worker_changes_no_number(client: Any, tmp_path: Path) -> None:
     here = AueporaEvaluator(Answers(), plan()).evaluate(Made(60))
     system = Answers(dies_at="s9", mark=str(tmp_path / "died"))
     there = AueporaEvaluator(system, plan()).evaluate(Made(60), executor=client.get_executor(), batch_size=8)
@@ -101,7 +101,7 @@ def test_recorded_answers_get_the_numbers_of_this_process(
     assert there.verdict == here.verdict
 
 
-def test_recorded_answers_over_which_every_worker_dies_are_errors_by_name(
+def test_recorded_answers_that_kill_every_worker_are_errors(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorded, "BATCH_SIZE", 16)

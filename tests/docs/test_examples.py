@@ -188,7 +188,7 @@ def test_the_commands_of_the_readme_are_those_of_ci() -> None:
     assert [command for command in commands if command not in steps] == []
 
 
-def test_every_page_is_in_the_navigation_and_every_entry_is_a_page() -> None:
+def test_pages_and_navigation_entries_are_the_same() -> None:
     settings = (ROOT / "docs" / "mkdocs.yml").read_text(encoding="utf-8")
     listed = re.findall(r"[\w/-]+\.md", settings)
     assert sorted(listed) == sorted(p.relative_to(PAGES).as_posix() for p in PAGES.rglob("*.md"))

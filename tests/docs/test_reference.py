@@ -41,7 +41,7 @@ def test_every_spelling_of_the_registry_appears() -> None:
     assert [s for s in Registry().spellings() if f"`{s}`" not in text] == []
 
 
-def test_every_metric_says_what_it_is_where_from_and_what_it_is_held_to(pages: Any) -> None:
+def test_every_metric_says_its_source_and_oracle(pages: Any) -> None:
     silent = [
         f"{spelling}: {field}"
         for spelling, metric in pages.metrics.all_metrics()

@@ -76,7 +76,7 @@ def test_mid_p(b: int, c: int) -> None:
     assert mid_p_mcnemar(b, c) == pytest.approx(exact - (point if b != c else point / 2), abs=1e-12)
 
 
-def test_the_bootstrap_of_kappa_is_near_its_large_sample_interval() -> None:
+def test_bootstrap_of_kappa_is_near_its_large_sample_interval() -> None:
     people, judge = labels(random.Random(1), 400)
     table = table_of(people, judge)
     found = bootstrap(lambda ids: table_of([people[i] for i in ids], [judge[i] for i in ids]).kappa, range(400))

@@ -73,7 +73,7 @@ def test_every_single_answer_has_its_own_label(shared_data: Path, tmp_path: Path
     compared("single answers in RefChecker's human labels", n)
 
 
-def test_labels_of_one_model_are_not_reused_for_the_answers_of_another(shared_data: Path, tmp_path: Path) -> None:
+def test_labels_of_one_model_are_not_reused_for_another(shared_data: Path, tmp_path: Path) -> None:
     models = responses(shared_data)
     labelled, other = models["dolly_gpt4_answers"], models["dolly_falcon_40B_instruct_answers"]
     source = annotated(labelled, tmp_path / "gpt4.jsonl")

@@ -77,7 +77,7 @@ def test_k_precision_on_human_answers(shared_data: Path, compared: Compared) -> 
 
 
 @pytest.mark.shared_data
-def test_human_answers_hardly_state_a_number_that_their_passage_lacks(shared_data: Path) -> None:
+def test_human_answers_hardly_state_numbers_the_passage_lacks(shared_data: Path) -> None:
     """Answers written from the passage are a check of false alarms: almost every number must be found."""
     metric, bad, asked = UnsupportedNumbers(), 0, 0
     for row in clapnq_rows(shared_data):

@@ -28,7 +28,7 @@ def test_no_rag_fixture(project: Project) -> None:
     assert "error_rate" in gates(result)
 
 
-def test_a_fixture_that_gives_no_system_errs_in_every_case_without_a_traceback(project: Project) -> None:
+def test_a_fixture_without_a_system_errs_without_a_traceback(project: Project) -> None:
     project.rag("def rag():\n    pass")
     result = project.run()
     assert result.ret == 1
@@ -49,9 +49,7 @@ def test_a_fixture_that_gives_no_system_errs_in_every_case_without_a_traceback(p
         ("lambda q: (q, [{'score': 1.0}])", "id"),
     ],
 )
-def test_an_answer_of_another_shape_shows_what_came_and_what_is_accepted(
-    project: Project, body: str, told: str
-) -> None:
+def test_a_wrong_answer_shape_shows_what_is_accepted(project: Project, body: str, told: str) -> None:
     project.rag(f"def rag():\n    return {body}")
     result = project.run("-k", "warehouse")
     assert result.ret == 1
@@ -76,7 +74,7 @@ def test_a_fixture_that_is_no_system(project: Project, body: str, told: str) -> 
     assert "INTERNALERROR" not in output(result)
 
 
-def test_a_system_that_raises_fails_its_case_alone_and_shows_the_users_frame(project: Project) -> None:
+def test_a_raising_system_fails_its_case_with_the_users_frame(project: Project) -> None:
     project.when_asked("warehouse", "raise ConnectionError('index is down')")
     result = project.run()
     text = output(result)
@@ -121,7 +119,7 @@ def test_a_case_may_have_a_time_limit_of_its_own(project: Project, source: str, 
     assert "1 errored, 4 passed" in output(result)
 
 
-def test_a_case_may_have_a_time_limit_of_its_own_in_the_loop_of_an_async_fixture(project: Project) -> None:
+def test_a_case_has_its_own_timeout_in_an_async_fixtures_loop(project: Project) -> None:
     pytest.importorskip("pytest_asyncio", reason="runs async fixtures")
     project.rag(SLEEPING.replace("def rag", "async def rag"), decorator="pytest_asyncio.fixture")
     project.edit("import pytest\n", "import pytest\nimport pytest_asyncio\n", "conftest.py")
@@ -146,7 +144,7 @@ def test_a_hanging_coroutine_is_cancelled(project: Project) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
 @pytest.mark.parametrize("scope", ["session", "function"])
-def test_a_loop_that_a_case_blocks_keeps_no_other_waiting_when_its_time_is_over(project: Project, scope: str) -> None:
+def test_a_blocked_loop_holds_no_other_case_up(project: Project, scope: str) -> None:
     project.rag(
         "def rag():\n    async def ask(query):\n        if 'refund' in query:\n"
         "            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)  # pytest-timeout's, at once\n"

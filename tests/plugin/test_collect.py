@@ -74,7 +74,7 @@ def test_junit_knows_cases_and_gates(project: Project) -> None:
     assert {"refund-window", "gate: mrr", "gate: recall@3"} <= failed
 
 
-def test_a_parametrized_system_gives_each_configuration_its_own_run_and_baseline(project: Project) -> None:
+def test_each_configuration_has_its_own_run_and_baseline(project: Project) -> None:
     project.rag(
         "def rag(request):\n    return answer if request.param == 'good' else (lambda q: ('?', []))",
         decorator="pytest.fixture",
@@ -154,7 +154,7 @@ def test_an_async_fixture_under_pytest_asyncio(project: Project, default: str) -
     assert result.ret == 0, str(result.stdout)
 
 
-def test_a_time_limit_holds_for_a_function_that_an_async_fixture_gives(project: Project) -> None:
+def test_a_timeout_holds_for_functions_of_async_fixtures(project: Project) -> None:
     project.write(
         "conftest.py",
         "import threading\nimport pytest_asyncio\nfrom shop import answer\n\n"
@@ -177,9 +177,7 @@ def test_a_time_limit_holds_for_a_function_that_an_async_fixture_gives(project: 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
 @pytest.mark.parametrize("concurrency", ["1", "4"])
-def test_what_pytest_timeout_ends_in_an_async_fixtures_loop_does_not_go_on_in_later_cases(
-    project: Project, concurrency: str
-) -> None:
+def test_what_pytest_timeout_ends_does_not_go_on_later(project: Project, concurrency: str) -> None:
     project.write(
         "conftest.py",
         "import asyncio, pathlib, signal, sys, threading, time\nimport pytest_asyncio\nfrom shop import answer\n\n"

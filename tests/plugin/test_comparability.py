@@ -19,7 +19,7 @@ def only_retrieval(project: Project) -> None:
     project.edit("    thresholds: {token_f1: 0.5}\n", "")
 
 
-def test_a_run_that_compares_with_nothing_is_green_and_says_that_it_was_not_judged(project: Project) -> None:
+def test_a_run_without_comparison_says_it_was_not_judged(project: Project) -> None:
     only_retrieval(project)
     say(project, "chunker", "pages")
     project.accept()
@@ -45,7 +45,7 @@ def test_a_golden_file_names_its_own_rulers(project: Project) -> None:
     assert "recall@4 is not computed; add it to metrics" in str(project.run().stdout)
 
 
-def test_the_commit_is_recorded_and_an_update_that_changes_nothing_leaves_it(project: Project) -> None:
+def test_the_commit_is_recorded_and_a_no_op_update_keeps_it(project: Project) -> None:
     def git(*args: str) -> str:
         name = ("-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
         done = subprocess.run(["git", *name, *args], cwd=project.path, capture_output=True, text=True, check=True)

@@ -36,7 +36,7 @@ def test_foreign_parameters_use_the_same_baseline(project: Project, code: str) -
     assert "no baseline" not in str(result.stdout)
 
 
-def test_parameters_of_what_the_system_needs_are_a_configuration(project: Project) -> None:
+def test_parameters_the_system_needs_are_a_configuration(project: Project) -> None:
     index = "@pytest.fixture(params=['a', 'b'])\ndef index(request):\n    return 1"
     project.rag(f"def rag(index):\n    return answer\n\n\n{index}\n", scope="function")
     project.write("conftest.py", project.read("conftest.py") + AUTOUSE)

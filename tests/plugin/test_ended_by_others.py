@@ -33,7 +33,7 @@ def rag():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
-def test_all_calls_of_a_case_that_is_ended_give_their_places_back(project: Project) -> None:
+def test_calls_of_an_ended_case_give_their_places_back(project: Project) -> None:
     project.rag(HANGS)
     project.edit("cases:", "repeat: 3\ncases:")
     result = project.run("--auepora-concurrency", "2")

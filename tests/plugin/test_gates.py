@@ -45,7 +45,7 @@ def test_a_threshold_over_nothing_measured_is_never_green(project: Project) -> N
     assert "nothing was measured" in str(result.stdout)
 
 
-def test_errors_count_as_the_worst_value_and_fail_the_error_gate(project: Project) -> None:
+def test_errors_count_as_worst_and_fail_the_error_gate(project: Project) -> None:
     project.when_asked("warehouse", "1 / 0")
     result = project.run()
     assert gates(result) == ["recall@3", "error_rate"]
@@ -94,7 +94,7 @@ def test_a_case_that_somebody_ended_is_an_errored_case(project: Project) -> None
     result.stdout.fnmatch_lines(["1 errored, 4 passed*", "*warehouse*error: Failed: it took too long"])
 
 
-def test_a_case_that_is_ended_when_it_is_run_again_is_not_what_it_was(project: Project) -> None:
+def test_a_case_ended_when_run_again_is_not_what_it_was(project: Project) -> None:
     pytest.importorskip("pytest_rerunfailures", reason="reruns need pytest-rerunfailures")
     project.write(
         "conftest.py",

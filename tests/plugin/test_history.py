@@ -63,7 +63,7 @@ def test_a_history_on_a_server(project: Project) -> None:
 
 
 @pytest.mark.parametrize("fault", ["a directory", "another file", "a newer version", "an unknown server"])
-def test_a_history_that_cannot_be_written_is_a_note_and_no_failure(project: Project, fault: str) -> None:
+def test_an_unwritable_history_is_a_note_and_no_failure(project: Project, fault: str) -> None:
     path = project.path / ".auepora" / "history.sqlite"
     if fault == "a directory":
         path.mkdir(parents=True)

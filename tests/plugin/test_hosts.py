@@ -84,7 +84,7 @@ def spread(project: Project, *args: str) -> pytest.RunResult:
     return project.run_apart(*QUIET, "-d", f"--rsyncdir={project.path}", *args, str(project.path))
 
 
-def test_a_run_over_a_host_is_stored_here_and_can_be_replayed_there(project: Project, hosts: list[Host]) -> None:
+def test_a_run_over_a_host_is_stored_here_and_replayed_there(project: Project, hosts: list[Host]) -> None:
     project.accept()
     serial = project.baseline.read_bytes()
     project.baseline.unlink()

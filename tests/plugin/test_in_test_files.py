@@ -110,7 +110,7 @@ def test_a_wrong_marker_is_told_without_a_traceback(project: Project, mark: str,
         assert noise not in str(result.stdout)
 
 
-def test_a_mistyped_golden_file_is_told_at_the_line_that_names_it(project: Project) -> None:
+def test_a_mistyped_golden_file_is_told_with_its_line(project: Project) -> None:
     project.write("test_quality.py", "def test_it(auepora):\n    auepora.evaluate('shpo.golden.yaml')\n")
     result = project.run("test_quality.py", auepora=False)
     assert result.ret == 1
@@ -143,7 +143,7 @@ def test_without_pytest(project: Project) -> None:
 
 
 @pytest.mark.parametrize("made", ["async ", ""])
-def test_what_a_system_prints_and_logs_shows_with_the_test_that_evaluates(project: Project, made: str) -> None:
+def test_output_of_a_system_shows_with_its_test(project: Project, made: str) -> None:
     project.rag(
         f"def rag():\n    import logging\n    {made}def ask(query):\n        print('asked', query)\n"
         "        logging.warning('searched for %s', query)\n        return answer(query)\n    return ask"

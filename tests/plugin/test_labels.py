@@ -102,13 +102,13 @@ def called(project: Project) -> bool:
     return (project.path / "called").exists()
 
 
-def test_labels_that_are_where_they_were_are_valid_and_nothing_is_called(shop: Project) -> None:
+def test_labels_in_their_place_are_valid_without_calls(shop: Project) -> None:
     result = shop.run("--auepora-labels=check", auepora=False)
     assert (result.ret, called(shop)) == (0, False)
     result.stdout.fnmatch_lines(["3 labels of 3 cases: 3 valid"])
 
 
-def test_each_label_that_moved_is_told_with_its_place_and_where_its_text_is_known_from(shop: Project) -> None:
+def test_each_moved_label_is_told_with_place_and_source(shop: Project) -> None:
     rechunk(shop, "merged")
     result = shop.run("--auepora-labels=check", auepora=False)
     assert (result.ret, called(shop)) == (1, False)
@@ -121,7 +121,7 @@ def test_each_label_that_moved_is_told_with_its_place_and_where_its_text_is_know
     assert result.parseoutcomes() == {"passed": 1, "failed": 2}
 
 
-def test_provable_moves_are_rewritten_and_the_baseline_of_the_same_passage_goes_on(shop: Project) -> None:
+def test_provable_moves_are_rewritten_and_keep_the_baseline(shop: Project) -> None:
     rechunk(shop, "merged")
     before = json.loads(shop.baseline.read_text())["cases"]
     result = shop.run("--auepora-labels=repair", auepora=False)
@@ -140,7 +140,7 @@ def test_provable_moves_are_rewritten_and_the_baseline_of_the_same_passage_goes_
     judged.stdout.fnmatch_lines(["2 unchanged, 1 not comparable (edited)"])
 
 
-def test_what_cannot_be_proven_is_left_to_people_with_candidates(shop: Project) -> None:
+def test_unproven_moves_are_left_to_people_with_candidates(shop: Project) -> None:
     rechunk(shop, "split")
     result = shop.run("--auepora-labels=repair", auepora=False)
     assert result.ret == 1
@@ -171,7 +171,7 @@ def test_without_a_corpus_the_same_change_reads_as_a_fall(shop: Project) -> None
     assert "regression: recall@2" in gates(result)
 
 
-def test_scores_accepted_by_passage_compare_with_scores_by_passage(shop: Project) -> None:
+def test_scores_by_passage_compare_with_scores_by_passage(shop: Project) -> None:
     rechunk(shop, "merged")
     shop.accept()
     assert json.loads(shop.baseline.read_text())["cases"]["window"]["match"] == "span"
@@ -188,7 +188,7 @@ def test_strict_refuses_what_is_not_the_same_chunk(shop: Project) -> None:
     result.stdout.fnmatch_lines(["*labels moved: refunds#2*", "*chunker_version_match exact → none"])
 
 
-def test_nothing_known_of_a_label_is_n_a_and_fails_coverage_never_a_zero(shop: Project) -> None:
+def test_an_unknown_label_is_na_and_fails_coverage(shop: Project) -> None:
     shop.edit("'refunds#2'", "gone#7")
     shop.edit("delivery#3", "delivery#4")
     shop.write("old.jsonl", '{"id": "delivery#4", "doc": "delivery"}\n')
@@ -201,7 +201,7 @@ def test_nothing_known_of_a_label_is_n_a_and_fails_coverage_never_a_zero(shop: P
     ])  # fmt: skip
 
 
-def test_an_old_corpus_says_what_ids_meant_where_no_history_does(shop: Project) -> None:
+def test_an_old_corpus_explains_ids_without_a_history(shop: Project) -> None:
     shop.write("pytest.ini", "[pytest]\nfilterwarnings = error\nauepora_history = off\n")
     rechunk(shop, "merged")
     blind = shop.run("--auepora-labels=check", auepora=False)
@@ -216,7 +216,7 @@ def test_an_old_corpus_says_what_ids_meant_where_no_history_does(shop: Project) 
     assert broken.ret != 0
 
 
-def test_the_hook_serves_where_no_fixture_does_and_ids_alone_are_enough_to_check(project: Project) -> None:
+def test_the_hook_serves_without_a_fixture_and_ids_are_enough(project: Project) -> None:
     hook = "\n\ndef pytest_auepora_corpus(suite):\n    assert suite == 'shop'\n    return [*list(DOCS)[1:], 'x']\n"
     project.write("conftest.py", (project.path / "conftest.py").read_text() + hook)
     result = project.run("--auepora-labels=check", auepora=False)
@@ -238,7 +238,7 @@ def test_what_is_no_corpus_fails_the_check_with_words(shop: Project, value: str,
     assert "no file matches" not in str(shop.run().stdout)
 
 
-def test_other_tests_are_left_out_and_nothing_to_check_is_no_success(project: Project) -> None:
+def test_other_tests_are_left_out_no_labels_is_no_success(project: Project) -> None:
     project.write("test_other.py", "def test_it():\n    raise SystemError\n")
     project.golden.unlink()
     result = project.run("--auepora-labels=check", auepora=False)
@@ -257,7 +257,7 @@ def test_what_a_check_cannot_do_is_a_usage_error(project: Project, option: str, 
     assert not project.baseline.exists()
 
 
-def test_a_stopped_check_and_a_file_that_changed_meanwhile_rewrite_nothing(shop: Project) -> None:
+def test_a_stopped_check_or_a_changed_file_rewrites_nothing(shop: Project) -> None:
     rechunk(shop, "merged")
     shop.edit("'refunds#2'", "gone#7")
     result = shop.run("--auepora-labels=repair", "-x", auepora=False)
@@ -294,7 +294,7 @@ def test_what_was_found_travels_from_workers(shop: Project) -> None:
     result.stdout.fnmatch_lines(["rewritten: 2 labels"])
 
 
-def test_configurations_that_disagree_leave_the_label_to_people_and_that_is_no_success(shop: Project) -> None:
+def test_labels_that_configurations_disagree_on_are_no_success(shop: Project) -> None:
     text = CONFTEST.format(how="old").replace('"session")\ndef aue', '"session", params=["old", "merged"])\ndef aue')
     text = text.replace("def auepora_corpus_ids():\n    return shop.chunks('old')",
                         "def auepora_corpus_ids(request):\n    return shop.chunks(request.param)")  # fmt: skip
@@ -306,7 +306,7 @@ def test_configurations_that_disagree_leave_the_label_to_people_and_that_is_no_s
     assert shop.golden.read_text() == GOLDEN
 
 
-def test_a_failing_case_says_what_its_moved_label_was_matched_by(shop: Project) -> None:
+def test_a_failing_case_says_how_its_moved_label_matched(shop: Project) -> None:
     rechunk(shop, "merged")
     shop.edit("ranked[:top_k]", "ranked[-1:]", "shop.py")
     result = shop.run()

@@ -96,7 +96,7 @@ def test_each_case_has_its_own_words_and_log_records(project: Project) -> None:
     assert told == {name: [("asked", end), ("logged", end)] for name, end in ends.items()}
 
 
-def test_what_is_printed_while_pytest_reports_is_not_on_the_terminal(project: Project) -> None:
+def test_output_while_pytest_reports_stays_off_the_terminal(project: Project) -> None:
     """Between phases pytest captures nothing; a call that runs then still keeps its words to itself."""
     project.rag(
         "def rag():\n    def ask(query):\n        if 'warehouse' in query:\n            REPORTING.wait(20)\n"
@@ -196,7 +196,7 @@ def test_named_exceptions_are_retried_and_counted(project: Project) -> None:
     result.stdout.re_match_lines([r"retries +0\.400 +5/5"])
 
 
-def test_an_exception_that_cannot_say_what_it_is_ends_no_more_than_its_case(project: Project) -> None:
+def test_an_exception_that_cannot_print_ends_its_case_alone(project: Project) -> None:
     project.rag(
         "def rag():\n    class Busy(Exception):\n        retry_after = 0.01\n        def __str__(self):\n"
         "            return {'code': 429}\n    def ask(query):\n"

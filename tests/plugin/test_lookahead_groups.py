@@ -111,7 +111,7 @@ def test_a_fixture_of_each_case_stands_before_the_case_is_asked(places: Project,
     assert seen(places, "two") == ["b1 in b1", "b2 in b2"]
 
 
-def test_a_module_scoped_fixture_beside_a_system_of_the_session_parts_golden_files(places: Project) -> None:
+def test_a_module_fixture_parts_golden_files(places: Project) -> None:
     around = SURROUNDINGS.format(scope="module", wanted="request", name="request.node.path.name")
     places.write("conftest.py", CONFTEST.replace("system.ask", "system.ask_in_pairs") + "\n\n" + around)
     found = seen(places)
@@ -119,7 +119,7 @@ def test_a_module_scoped_fixture_beside_a_system_of_the_session_parts_golden_fil
 
 
 @pytest.mark.parametrize("scope", ["package", "session"])
-def test_a_fixture_of_a_folder_stands_before_cases_of_the_folder_are_asked(places: Project, scope: str) -> None:
+def test_a_folders_fixture_is_set_up_before_its_calls(places: Project, scope: str) -> None:
     """Files of one folder are asked together all the same."""
     places.edit("system.ask", "system.ask_in_pairs", "conftest.py")
     places.write("two/__init__.py", "")
@@ -130,7 +130,7 @@ def test_a_fixture_of_a_folder_stands_before_cases_of_the_folder_are_asked(place
     assert sorted(found) == ["a1 in nothing", "a2 in nothing", "b1 in two", "c1 in two"]
 
 
-def test_a_parameter_that_differs_between_files_makes_another_system(places: Project) -> None:
+def test_another_parameter_makes_another_system(places: Project) -> None:
     places.edit(
         '@pytest.fixture(scope="session")\ndef rag():\n    return system.ask\n',
         '@pytest.fixture(scope="session")\ndef rag(request):\n    system.ENV[0] = request.param\n'

@@ -38,12 +38,12 @@ def rag():
 """
 
 
-def test_calls_start_before_anything_is_imported_that_takes_an_answer(project: Project) -> None:
+def test_calls_start_before_what_takes_answers_is_imported(project: Project) -> None:
     project.rag(NOTHING_YET)
     project.run_apart("-p", "no:xdist", "shop.golden.yaml").assert_outcomes(passed=7)
 
 
-def test_what_comes_later_is_imported_while_the_first_answer_is_awaited(project: Project) -> None:
+def test_later_modules_are_imported_during_the_first_call(project: Project) -> None:
     project.rag(AWAITED)
     result = project.run_apart("--auepora-concurrency", "2", "-p", "no:xdist", "shop.golden.yaml")
     result.assert_outcomes(passed=7)

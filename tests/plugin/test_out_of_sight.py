@@ -30,7 +30,7 @@ def rag():
 """
 
 
-def test_what_is_made_before_many_cases_is_out_of_sight_until_others_report_and_once_more_at_the_end(
+def test_objects_made_before_many_cases_are_not_walked(
     project: Project,
 ) -> None:
     """A worker ends with its session; a process that runs pytest may go on to something else."""

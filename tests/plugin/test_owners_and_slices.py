@@ -28,7 +28,7 @@ def many(project: Project, typos: int = 12, others: int = 28) -> None:
     project.write("shop.golden.yaml", HEAD + text)
 
 
-def test_a_slice_that_got_worse_fails_the_run_and_its_owner_is_named(project: Project) -> None:
+def test_a_slice_that_got_worse_fails_and_names_its_owner(project: Project) -> None:
     many(project)
     project.edit("regression: {", "regression: {case_max_drop: 1, min_effect: 0.5, ")
     project.accept()
@@ -44,7 +44,7 @@ def test_a_slice_that_got_worse_fails_the_run_and_its_owner_is_named(project: Pr
     assert "mrr{scenario=typo}" in (project.path / "junit.xml").read_text()
 
 
-def test_what_is_wrong_with_owners_and_slices_is_said_where_it_stands(project: Project) -> None:
+def test_mistakes_in_owners_and_slices_have_their_line(project: Project) -> None:
     many(project, 1, 1)
     project.edit("owners: {mrr: search-team}", "owners: {mr: search-team}")
     project.edit("[{scenario: typo}, language]", "['scenario:typo', {language: fr}, {}, langage]")

@@ -48,7 +48,7 @@ def test_the_golden_file_says_how_often(project: Project) -> None:
     assert scores(project, "warehouse")["mrr"] == 0.5
 
 
-def test_a_failure_shows_a_repeat_that_fails_and_is_redacted_as_well(project: Project) -> None:
+def test_a_failure_shows_a_failing_repeat_redacted(project: Project) -> None:
     project.rag(FLIPPING.replace("no idea", "hunter2"))
     with (project.path / "conftest.py").open("a", encoding="utf-8") as conftest:
         conftest.write(
@@ -85,9 +85,7 @@ def test_the_fixture_repeats_as_well(project: Project) -> None:
 
 
 @pytest.mark.parametrize(("until", "failing"), [("2999-01-01", False), ("2001-01-01", True)])
-def test_a_quarantined_case_is_not_held_to_its_baseline_until_the_date(
-    project: Project, until: str, failing: bool
-) -> None:
+def test_a_quarantined_case_is_excused_until_its_date(project: Project, until: str, failing: bool) -> None:
     project.edit("    thresholds: {token_f1: 0.5}\n", f"    quarantine: {until}\n")
     project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {min_effect: 0.9}\n")
     project.accept()

@@ -226,9 +226,7 @@ def test_a_timed_case_is_replayed_and_not_timed(counted: Project) -> None:
 
 
 @pytest.mark.parametrize(("asked", "concurrency"), [((), 1), (("-n", "2"), 2)], ids=["alone", "by two"])
-def test_latency_is_judged_as_that_of_the_run_however_it_is_replayed(
-    timed: Project, asked: tuple[str, ...], concurrency: int
-) -> None:
+def test_a_replay_judges_the_latency_of_its_run(timed: Project, asked: tuple[str, ...], concurrency: int) -> None:
     pytest.importorskip("xdist", reason="needs pytest-xdist")
     assert timed.run("--auepora-update", *asked, plugins=("xdist",)).ret == 0
     accepted = timed.baseline.read_text()

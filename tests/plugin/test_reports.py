@@ -286,9 +286,7 @@ def test_a_page_shows_the_runs_before(project: Project) -> None:
     assert '"before":{"answer":"A refund can be asked for' in page
 
 
-def test_a_page_that_lacks_its_packages_is_said_before_any_case_runs(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_packages_of_a_page_are_told_before_any_case(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     result = project.run("--auepora-report", "report.html")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

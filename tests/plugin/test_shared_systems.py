@@ -60,7 +60,7 @@ def test_each_case_is_answered_by_the_system_of_its_scope(project: Project, scop
 
 
 @pytest.mark.parametrize("scope", ["session", "package", "module"])
-def test_each_case_is_answered_by_the_system_that_its_folder_overrides(project: Project, scope: str) -> None:
+def test_each_case_is_answered_by_its_folders_system(project: Project, scope: str) -> None:
     two_files(project)
     project.write("conftest.py", SYSTEM.format(scope=scope, name="'of all'"))
     for folder in ("a", "b"):

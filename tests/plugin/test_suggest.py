@@ -26,7 +26,7 @@ def noisy(project: Project) -> Project:
     return project
 
 
-def test_a_golden_file_with_the_patch_loads_and_passes_on_the_same_system(noisy: Project) -> None:
+def test_a_golden_file_with_the_patch_passes(noisy: Project) -> None:
     before = noisy.golden.read_text()
     result = noisy.run("--auepora-seed", "1", "--auepora-suggest=out/patch.yaml", auepora=False)
     assert result.ret == 0, str(result.stdout)
@@ -51,7 +51,7 @@ def test_a_path_behind_the_option_is_no_file_to_write(noisy: Project) -> None:
     assert noisy.golden.read_bytes() == before
 
 
-def test_a_part_of_the_suite_teaches_nothing_and_a_place_that_is_none_is_told(noisy: Project) -> None:
+def test_a_partial_run_suggests_nothing_a_bad_path_is_told(noisy: Project) -> None:
     result = noisy.run("-k", "warehouse", "--auepora-suggest")
     assert "nothing: 1 of 5 cases ran" in str(result.stdout)
     result = noisy.run("--auepora-suggest=shop.py/patch.yaml")

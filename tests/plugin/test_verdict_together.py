@@ -5,7 +5,7 @@ from __future__ import annotations
 from .conftest import Project, gates
 
 
-def test_latency_is_compared_where_the_golden_file_asks_and_at_the_same_concurrency(timed: Project) -> None:
+def test_latency_is_compared_where_asked_at_equal_concurrency(timed: Project) -> None:
     timed.accept()
     assert '"mean_latency": 1.0' in timed.baseline.read_text()
     timed.write("slow", "")

@@ -7,7 +7,7 @@ import sys
 from .conftest import Project, gates
 
 
-def test_a_healthy_system_is_green_and_says_that_there_is_no_baseline(project: Project) -> None:
+def test_a_healthy_system_is_green_without_a_baseline(project: Project) -> None:
     result = project.run()
     assert result.ret == 0
     text = str(result.stdout)
@@ -15,7 +15,7 @@ def test_a_healthy_system_is_green_and_says_that_there_is_no_baseline(project: P
     assert "recall@3" in text
 
 
-def test_a_broken_retriever_is_red_and_the_failure_says_what_was_missed(project: Project) -> None:
+def test_a_broken_retriever_fails_and_says_what_was_missed(project: Project) -> None:
     project.accept()
     project.break_retriever()
     result = project.run()

@@ -52,7 +52,7 @@ def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project, dist
     assert "error_rate" in text
 
 
-def test_a_broken_golden_file_is_told_once_and_does_not_crash_the_session(project: Project) -> None:
+def test_a_broken_golden_file_is_told_once(project: Project) -> None:
     project.edit("metrics: [recall@1,", "metrics: [recal@1,")
     result = project.run("-n", "2", plugins=XDIST)
     text = str(result.stdout) + str(result.stderr)
@@ -79,7 +79,7 @@ def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Project
     assert not any(list(host.rglob("shop.json")) for host in hosts)
 
 
-def test_conditions_that_differ_between_workers_compare_with_none_of_them(project: Project) -> None:
+def test_differing_workers_compare_with_no_baseline(project: Project) -> None:
     hook = "\n\ndef pytest_auepora_provenance():\n    import os\n"
     project.write(
         "conftest.py",
@@ -102,7 +102,7 @@ def test_workers_report_to_a_controller_without_a_terminal(project: Project) -> 
     assert project.baseline.read_bytes() == before
 
 
-def test_times_taken_beside_other_workers_are_times_of_another_thing(timed: Project) -> None:
+def test_times_beside_other_workers_do_not_compare(timed: Project) -> None:
     golden = timed.read("shop.golden.yaml")
     for name in ("whole", "each"):
         timed.write(f"{name}.yaml", golden.replace("suite: shop", f"suite: {name}"))

@@ -93,7 +93,7 @@ def test_documents_without_ids_leave_a_note() -> None:
     assert to_outputs(out).extra[NOTES] == out.extra[NOTES], "said once, however often it is converted"
 
 
-def test_what_is_said_about_the_answer_goes_to_the_answer_and_the_rest_to_extra() -> None:
+def test_unknown_keys_of_an_answer_go_to_extra() -> None:
     out = to_outputs(
         {
             "answer": "no",
@@ -222,7 +222,7 @@ class Rude:
         raise RuntimeError("no")
 
 
-def test_an_object_that_cannot_even_be_shown_is_an_error_like_others() -> None:
+def test_an_object_without_repr_is_an_error_like_others() -> None:
     with pytest.raises(OutputShapeError, match="<Rude instance"):
         to_outputs(Rude())
 

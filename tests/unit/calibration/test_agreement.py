@@ -122,7 +122,7 @@ def test_whole_groups_are_drawn() -> None:
     assert resampled([], draws=3) == []
 
 
-def test_a_bootstrap_interval_holds_the_truth_about_as_often_as_it_says() -> None:
+def test_the_bootstrap_holds_the_truth_as_often_as_it_says() -> None:
     rng = random.Random(5)
     held = 0
     for _ in range(100):

@@ -61,7 +61,7 @@ def test_what_keeps_a_judge_from_gating_is_said(made: LabelSet, said: str) -> No
     assert said in found.reason
 
 
-def test_a_judge_that_overlooks_half_of_what_is_rare_may_not_gate() -> None:
+def test_a_judge_that_misses_half_of_the_rare_may_not_gate() -> None:
     """Its κ is high enough, because nearly all is no and it says so."""
     made = labels(500, right=1.0, yes=0.0)
     for number, item in enumerate(made.items[:25]):
@@ -155,7 +155,7 @@ def test_a_judge_that_likes_long_answers_is_found_out() -> None:
     assert not fair["verbosity"].suspicious
 
 
-def test_a_judge_that_says_yes_too_often_or_contradicts_itself_is_found_out() -> None:
+def test_a_biased_or_inconsistent_judge_is_found_out() -> None:
     def lax(item: Item, people: bool) -> None:
         lucky = random.Random(item.id).random()
         item.scores = [0.9 if people or lucky < 0.3 else 0.1, 0.9 if lucky < 0.5 else 0.1]
@@ -181,7 +181,7 @@ def test_a_judge_that_got_worse_lately_is_found_out() -> None:
     assert not biases["drift of the labels"].suspicious
 
 
-def test_a_threshold_chosen_on_noise_looks_good_only_on_the_labels_it_was_chosen_on() -> None:
+def test_a_threshold_chosen_on_noise_fails_on_other_labels() -> None:
     """Scores that say nothing: the best threshold seems to, the held-out labels know better."""
     honest, flattered = [], []
     for seed in range(30):

@@ -31,7 +31,7 @@ def test_alone_and_unlimited_a_call_runs_in_its_owners_thread() -> None:
     assert caller.started == 1
 
 
-def test_a_call_with_nothing_to_overlap_runs_in_its_owners_thread_too() -> None:
+def test_a_lone_call_runs_in_its_owners_thread_too() -> None:
     with Caller(4) as caller:
         result = caller.call("a", threading.get_ident)
     assert (result.value, result.concurrency) == (threading.get_ident(), 1)
@@ -138,7 +138,7 @@ def test_upcoming_is_read_no_further_than_needed() -> None:
     assert read == [1, 2, 3, 4, 5]
 
 
-def test_each_call_is_made_once_and_its_result_goes_to_its_owner() -> None:
+def test_each_call_is_made_once_for_its_owner() -> None:
     gauge = Gauge()
     with Caller(8) as caller:
         results = run_all(caller, [gauge.call(i, lambda: time.sleep(0.001)) for i in range(100)])
@@ -235,7 +235,7 @@ def test_hung_early_calls_do_not_starve_the_others(release: threading.Event) -> 
     assert [r.value for r in results[6:]] == ["fine"] * 6
 
 
-def test_an_early_call_without_a_limit_of_its_own_has_the_callers(release: threading.Event) -> None:
+def test_an_early_call_without_a_limit_has_the_callers(release: threading.Event) -> None:
     def hang() -> None:
         release.wait(LONG)
 

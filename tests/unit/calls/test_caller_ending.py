@@ -84,7 +84,7 @@ def test_ctrl_c_reaches_an_owner_that_waits(release: threading.Event) -> None:
 
 @pytest.mark.parametrize("coroutines", [False, True])
 @pytest.mark.parametrize("how", ["waiting", "booking", "map"])
-def test_the_place_of_a_call_is_free_when_somebody_ends_the_waiting(
+def test_a_calls_place_is_free_when_the_waiting_is_ended(
     release: threading.Event, alarm: Alarm, coroutines: bool, how: str
 ) -> None:
     ended: list[int] = []

@@ -94,14 +94,14 @@ def early(fn: Any) -> CallResult:
 
 
 @pytest.mark.parametrize("fn", [speak, aspeak])
-def test_an_early_calls_output_is_kept_until_its_result_is_asked_for(fn: Any) -> None:
+def test_an_early_calls_output_waits_for_its_owner(fn: Any) -> None:
     with Stage() as stage:
         assert early(fn).value == "done"
         assert stage.seen == ("between\nsaid\n", "complained\n", ["logged it"])
 
 
 @pytest.mark.parametrize("fn", [speak, aspeak])
-def test_a_call_with_nothing_beside_it_prints_as_if_nobody_stood_between(fn: Any) -> None:
+def test_a_lone_call_prints_straight_through(fn: Any) -> None:
     with Stage() as stage, Caller() as caller:
         caller.call(1, fn)
         assert stage.seen == ("said\n", "complained\n", ["logged it"])
@@ -146,7 +146,7 @@ def test_a_call_that_was_given_up_is_silent_from_then_on() -> None:
         assert stage.seen == ("before\n", "", [])
 
 
-def test_what_a_background_task_prints_after_its_call_is_not_lost() -> None:
+def test_output_of_a_background_task_is_not_lost() -> None:
     go, over = threading.Event(), threading.Event()
 
     async def start() -> None:
@@ -195,7 +195,7 @@ def test_a_faulty_log_call_is_left_to_its_handler() -> None:
     assert isinstance(result.error, TypeError), "as if the call had not been early"
 
 
-def test_streams_that_come_later_are_taken_in_and_all_are_given_back() -> None:
+def test_later_streams_are_captured_and_all_are_given_back() -> None:
     second = io.StringIO()
     with Stage() as stage:
         sys.stdout = second
@@ -229,7 +229,7 @@ class Rigid:
         pass
 
 
-def test_a_handler_that_comes_later_is_taken_in_where_the_streams_stay() -> None:
+def test_a_later_handler_is_captured_while_streams_stay() -> None:
     root, late, splitter = logging.getLogger(), Handler(), OutputSplitter()
     with splitter:
         root.addHandler(late)
@@ -241,7 +241,7 @@ def test_a_handler_that_comes_later_is_taken_in_where_the_streams_stay() -> None
     assert keep_with_call not in late.filters
 
 
-def test_a_stream_that_takes_no_attributes_is_replaced_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_without_attributes_is_replaced_and_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     rigid = Rigid()
     monkeypatch.setattr(sys, "stdout", rigid)
     with OutputSplitter() as splitter:

@@ -129,7 +129,7 @@ def test_a_coroutine_over_its_limit_is_cancelled_and_cleans_up(drive: Drive) -> 
     assert fine.value == ["cleaned"]
 
 
-def test_a_coroutine_that_refuses_to_be_cancelled_holds_nobody_up(drive: Drive) -> None:
+def test_a_coroutine_that_refuses_to_end_holds_nobody_up(drive: Drive) -> None:
     over = threading.Event()
 
     async def stubborn() -> None:
@@ -151,7 +151,7 @@ def test_a_coroutine_that_refuses_to_be_cancelled_holds_nobody_up(drive: Drive) 
 
 
 @pytest.mark.parametrize("coroutines", [False, True])
-def test_a_coroutine_that_blocks_its_loop_is_left_behind_with_it(coroutines: bool) -> None:
+def test_a_coroutine_that_blocks_its_loop_is_left_with_it(coroutines: bool) -> None:
     release = threading.Event()
 
     async def block() -> None:

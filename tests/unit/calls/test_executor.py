@@ -59,7 +59,7 @@ def test_what_was_started_in_another_loop_is_forgotten() -> None:
     caller.close()
 
 
-def test_where_every_owner_has_a_loop_of_its_own_nothing_more_is_started_for_nothing() -> None:
+def test_owners_with_loops_of_their_own_start_nothing_more() -> None:
     seen: list[int] = []
 
     async def ask(key: int) -> None:
@@ -111,7 +111,7 @@ def test_functions_that_block_overlap_and_are_given_up(release: threading.Event)
     assert last.value == "good"
 
 
-def test_what_a_function_that_may_block_gives_is_awaited_in_the_running_loop() -> None:
+def test_coroutines_of_functions_run_in_the_running_loop() -> None:
     asked: list[asyncio.AbstractEventLoop] = []
 
     async def answer() -> str:
@@ -155,7 +155,7 @@ def test_an_answer_that_nobody_waits_for_any_more_is_let_go(release: threading.E
     asyncio.run(main())
 
 
-def test_who_is_ended_while_calls_are_submitted_leaves_none_that_nobody_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_end_while_submitting_leaves_no_call_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     detach, ended = Call.detach, list[int]()
 
     def ending(call: Call) -> None:
@@ -200,7 +200,7 @@ def test_a_loop_may_cancel_a_call_before_its_first_step() -> None:
     assert ran == []
 
 
-def test_when_the_owner_is_cancelled_so_is_its_call_in_its_own_task() -> None:
+def test_a_cancelled_owner_cancels_its_call() -> None:
     async def main() -> None:
         owner = asyncio.ensure_future(Caller().acall(1, lambda: asyncio.sleep(LONG)))
         await asyncio.sleep(0.01)
@@ -337,7 +337,7 @@ def test_the_users_interrupt_is_not_a_result(concurrency: int) -> None:
         asyncio.run(main())
 
 
-def test_in_the_loop_of_the_owner_the_time_is_taken_before_the_first_call() -> None:
+def test_time_is_taken_before_the_first_call_of_a_loop() -> None:
     order: list[str] = []
 
     async def call(name: str) -> str:
@@ -355,7 +355,7 @@ def test_in_the_loop_of_the_owner_the_time_is_taken_before_the_first_call() -> N
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])
-def test_under_trio_calls_are_made_one_at_a_time_and_have_limits_and_retries(concurrency: int) -> None:
+def test_trio_calls_run_one_at_a_time_with_limits_and_retries(concurrency: int) -> None:
     trio = pytest.importorskip("trio", reason="trio is in the test group")
     asked: list[int] = []
 

@@ -55,9 +55,7 @@ def test_a_call_begins_once_a_thread_can_be_had(refusal: Refusal, concurrency: i
 
 
 @pytest.mark.parametrize("options", [{"timeout": LONG}, {"concurrency": 2, "coroutines": True}])
-def test_without_any_thread_each_call_says_so_and_a_later_one_is_made(
-    refusal: Refusal, options: dict[str, Any]
-) -> None:
+def test_without_threads_each_call_says_so_and_a_later_one_runs(refusal: Refusal, options: dict[str, Any]) -> None:
     refusal.times = 10**6
     with Caller(**options) as caller:
         for key in range(2):
@@ -75,7 +73,7 @@ def test_fewer_threads_than_wanted_will_do(refusal: Refusal) -> None:
     assert refusal.refused
 
 
-def test_a_call_of_the_owners_own_thread_says_that_there_is_no_loop(refusal: Refusal) -> None:
+def test_a_call_in_the_owners_thread_says_there_is_no_loop(refusal: Refusal) -> None:
     refusal.times = 10**6
     with Caller() as caller:
         with pytest.raises(RuntimeError, match="can't start new thread"):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("nothing_unawaited", "nothing_stays")
 
 
 @pytest.mark.parametrize("coroutines", [False, True])
-def test_the_loop_survives_from_call_to_call_and_ends_with_the_caller(coroutines: bool) -> None:
+def test_the_loop_lives_as_long_as_the_caller(coroutines: bool) -> None:
     async def loop() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
 
@@ -109,7 +109,7 @@ class Blocking:
         self.release.wait(LONG)
 
 
-def test_what_a_blocked_loop_had_not_begun_is_done_by_the_next_and_once() -> None:
+def test_calls_of_a_blocked_loop_run_once_in_the_next() -> None:
     blocking, asked = Blocking(), list[str]()
 
     async def good() -> asyncio.AbstractEventLoop:
@@ -205,7 +205,7 @@ def test_a_busy_loop_still_hears_of_what_is_ready() -> None:
         assert caller.call(1, talk).value == b"hello"
 
 
-def test_a_function_given_up_in_its_thread_may_still_return_a_coroutine() -> None:
+def test_an_abandoned_function_may_still_return_a_coroutine() -> None:
     release, over = threading.Event(), threading.Event()
 
     async def nobody_awaits_me() -> None:
@@ -224,7 +224,7 @@ def test_a_function_given_up_in_its_thread_may_still_return_a_coroutine() -> Non
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to one process there")
 @pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_reaches_an_owner_that_waits_and_cancels_what_it_waits_for() -> None:
+def test_ctrl_c_cancels_what_a_waiting_owner_waits_for() -> None:
     cancelled = threading.Event()
 
     async def hang() -> None:

@@ -137,7 +137,7 @@ def test_what_waits_in_a_loop_that_is_left_behind_says_so(system: System, option
     assert (system.asked.count("block"), system.asked.count("good")) == (1, 5)
 
 
-def test_a_loop_that_answers_is_kept_though_a_call_in_it_does_not_end(release: threading.Event) -> None:
+def test_a_loop_is_kept_while_it_answers(release: threading.Event) -> None:
     async def stay() -> None:
         while not release.is_set():
             try:

@@ -23,7 +23,7 @@ def in_a_loop(caller: Caller, fns: list[Fn]) -> list[CallResult]:
 
 @pytest.mark.parametrize("options", [{}, {"timeout": LONG}, {"concurrency": 2}, {"concurrency": 2, "timeout": LONG}])
 @pytest.mark.parametrize("call", [run_all, in_a_loop])
-def test_the_concurrency_of_a_result_counts_those_of_all_processes(options: dict[str, Any], call: Any) -> None:
+def test_concurrency_counts_the_calls_of_all_processes(options: dict[str, Any], call: Any) -> None:
     with Caller(**options, processes=3) as caller:
         alone = call(caller, [lambda: None])
         together = call(caller, [lambda: None] * 4)

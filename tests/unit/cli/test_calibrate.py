@@ -120,9 +120,7 @@ def test_repeats_and_the_order_of_evidence(shell: Shell, judge: Any) -> None:
     assert not (shell.path / "__calibrations__").exists()
 
 
-def test_a_bar_counts_what_the_judge_is_asked_where_somebody_looks(
-    shell: Shell, judge: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bar_counts_what_the_judge_is_asked(shell: Shell, judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
     monkeypatch.setattr(Progress, "done", lambda _, more=1: counted.append(more))
     write(shell.path / "labels.jsonl", rows(10, scored=1.0)[:4] + rows(10)[4:])
@@ -139,7 +137,7 @@ def test_a_bar_counts_what_the_judge_is_asked_where_somebody_looks(
     assert "questions" not in shell("calibrate", "labels.jsonl", "--metric=llm_faithfulness").err
 
 
-def test_replies_that_are_no_score_are_counted_and_an_outage_stops(
+def test_unreadable_replies_are_counted_and_an_outage_stops(
     shell: Shell, judge: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(shell.path / "labels.jsonl", rows(20))

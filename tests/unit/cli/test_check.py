@@ -86,7 +86,7 @@ def test_labels_that_moved_are_told_and_repaired_without_pytest(shell: Shell) ->
     assert shell("check", "l.golden.yaml", "--corpus", "new.jsonl").code == 0
 
 
-def test_a_corpus_that_is_none_and_options_without_one_are_usage_errors(shell: Shell) -> None:
+def test_a_bad_corpus_and_options_without_one_are_usage_errors(shell: Shell) -> None:
     shell.write("bad.jsonl", "{")
     assert shell("check", "shop.golden.yaml", "--corpus", "bad.jsonl").code == 2
     assert "need --corpus" in shell("check", "shop.golden.yaml", "--reanchor").err

@@ -96,7 +96,7 @@ def test_directory_of_trec(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "relevant_docs:\n      - a\n" in capsys.readouterr().out
 
 
-def test_a_bar_is_shown_where_somebody_looks_and_the_file_is_the_same(
+def test_a_bar_is_shown_and_the_file_is_the_same(
     ragas: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["import", str(ragas), "--from", "ragas"]) == 0

@@ -152,9 +152,7 @@ def test_without_a_golden_file_it_is_a_usage_error(shell: Shell) -> None:
     assert "there is no lost.golden.yaml" in lost.err
 
 
-def test_large_outputs_are_scored_on_all_cores_or_as_many_as_is_said(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_outputs_are_scored_on_as_many_cores_as_asked(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
     def scored(*args: Any, jobs: int, **named: Any) -> Any:

@@ -53,7 +53,7 @@ def test_it_is_off_meanwhile_and_on_again_afterwards(all_kept: bool) -> None:
 
 
 @pytest.mark.skipif(not hasattr(gc, "freeze"), reason="this interpreter cannot tell old objects from new")
-def test_what_was_made_counts_as_old_and_garbage_among_it_is_found() -> None:
+def test_frozen_objects_count_as_old_and_garbage_is_found() -> None:
     with garbage_collection_paused(all_kept=True):
         made, lost = many(), Loop()
     found = weakref.ref(lost)
@@ -75,7 +75,7 @@ def test_what_the_program_has_frozen_stays_frozen() -> None:
 
 
 @pytest.mark.skipif(not hasattr(gc, "freeze"), reason="this interpreter freezes nothing")
-def test_what_is_set_aside_is_not_walked_until_it_is_brought_back() -> None:
+def test_frozen_objects_are_not_walked_until_unfrozen() -> None:
     before, garbage_before = Loop(), Loop()
     kept, lost = weakref.ref(before), weakref.ref(garbage_before)
     del garbage_before
@@ -106,7 +106,7 @@ def test_older_garbage_is_found_once_all_is_brought_back() -> None:
 
 @pytest.mark.parametrize("how", ["off", "frozen"])
 @pytest.mark.skipif(not hasattr(gc, "freeze"), reason="this interpreter freezes nothing")
-def test_nothing_is_set_aside_in_a_program_with_plans_of_its_own(how: str) -> None:
+def test_nothing_is_frozen_in_a_program_that_does_so_itself(how: str) -> None:
     gc.disable() if how == "off" else gc.freeze()
     frozen = gc.get_freeze_count()
     set_aside()()

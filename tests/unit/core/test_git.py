@@ -104,7 +104,7 @@ def test_no_commit_is_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert commit_of(tmp_path) == ""
 
 
-def test_a_conflict_is_found_and_what_only_looks_like_one_is_not() -> None:
+def test_only_real_conflict_markers_are_found() -> None:
     assert conflict_line("a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> branch\n") == 2
     assert conflict_line("a\r\n=======\r\n") == 2
     assert conflict_line(" =======\n========\n# <<<<<<< HEAD\n>>>>>>>x") == 0

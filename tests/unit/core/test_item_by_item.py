@@ -41,7 +41,7 @@ class Sums:
         return sum(batch)
 
 
-def test_it_is_put_together_where_it_was_made_and_only_the_whole_is_left() -> None:
+def test_partial_results_are_merged_and_removed() -> None:
     sums = Sums()
     with ThreadPoolExecutor(3) as pool:
         batch = ItemByItem(sums, range(10), pool)
@@ -52,14 +52,12 @@ def test_it_is_put_together_where_it_was_made_and_only_the_whole_is_left() -> No
 
 
 @pytest.mark.parametrize(("items", "said"), [([1, -2, 3, -4], "no -2"), ([66], "66")])
-def test_what_the_first_item_in_order_raised_is_raised_and_so_is_what_the_last_step_did(
-    items: list[int], said: str
-) -> None:
+def test_errors_of_the_first_item_and_the_last_step_are_raised(items: list[int], said: str) -> None:
     with ThreadPoolExecutor(3) as pool, pytest.raises((ValueError, ArithmeticError), match=said):
         ItemByItem(Sums(), items, pool).result()
 
 
-def test_what_an_executor_took_before_it_took_no_more_is_called_off() -> None:
+def test_a_broken_executors_earlier_work_is_cancelled() -> None:
     taken: list[Future[Any]] = []
 
     class Ends(Executor):

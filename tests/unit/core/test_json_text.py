@@ -75,7 +75,7 @@ def test_a_number_that_is_none_is_not_lost_among_the_nulls() -> None:
     )
 
 
-def test_what_is_known_of_the_nulls_spares_the_search_and_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_nulls_spare_the_search_and_hide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dumps({"a": None, "b": math.inf, "c": "null"}, nulls=1) == '{"a":null,"b":Infinity,"c":"null"}'
     monkeypatch.setattr(json_text, "_nulls", lambda values: pytest.fail("searched"))
     assert dumps({"a": None, "b": None}, nulls=2) == '{"a":null,"b":null}'

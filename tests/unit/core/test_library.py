@@ -76,7 +76,7 @@ def test_the_evaluator_gives_one_result_per_metric() -> None:
     assert results[1].details == {**results[1].details, "num_samples": 1, "num_skipped": 2}
 
 
-def test_over_no_valid_sample_the_library_value_is_zero_with_no_samples() -> None:
+def test_without_valid_samples_the_value_is_zero() -> None:
     result = RecallAtK(5).compute([EvaluationSample("1", "q")], [SystemOutputs([], Response(""))])
     assert (result.value, result.details["num_samples"]) == (0.0, 0)
 
@@ -86,7 +86,7 @@ def test_lengths_must_agree() -> None:
         RecallAtK(5).compute([EvaluationSample("1", "q")], [])
 
 
-def test_the_plan_groups_by_target_and_checks_the_data_before_any_call() -> None:
+def test_the_plan_checks_the_data_before_any_call() -> None:
     plan = EvaluationPlan([RecallAtK(1), RecallAtK(5), RougeLAnswer()])
     assert [len(g) for g in plan.grouped_by_target().values()] == [2, 1]
     plan.validate_dataset([])
@@ -106,7 +106,7 @@ def test_a_simple_system_times_its_parts() -> None:
     assert isinstance(SYSTEM, RAGSystemProtocol)
 
 
-def test_a_metric_that_only_computes_still_measures_single_cases() -> None:
+def test_a_metric_with_compute_only_measures_single_cases() -> None:
     class Length(Metric):
         name = "length"
         target = TargetCategory.GENERATION_RELEVANCE
@@ -135,7 +135,7 @@ def test_every_target_belongs_to_a_component() -> None:
 
 
 @pytest.mark.shared_data
-def test_the_seeds_example_runs_with_only_the_package_name_changed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_classic_example_runs_with_our_package_name(capsys: pytest.CaptureFixture[str]) -> None:
     seeds = sorted((SHARED / "seeds").glob("002_*.txt"))
     if not seeds:
         pytest.skip("the specification's text is not beside the project")

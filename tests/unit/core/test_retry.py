@@ -65,7 +65,7 @@ def test_only_exceptions_are_ever_tried_again() -> None:
     assert not policy.matches(SystemExit())
 
 
-def test_waits_double_up_to_the_longest_and_end_with_the_attempts() -> None:
+def test_waits_double_up_to_the_longest() -> None:
     policy = RetryPolicy((RateLimitError,), attempts=6, backoff=1, max_wait=6)
     assert [policy.pause(error(), n) for n in range(1, 7)] == [1, 2, 4, 6, 6, None]
     assert policy.pause(ValueError(), 1) is None

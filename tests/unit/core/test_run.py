@@ -132,7 +132,7 @@ def test_results_of_a_newer_version_are_read() -> None:
     assert read.metrics["m"] == info
 
 
-def test_a_failed_call_is_an_error_where_the_metric_applies_and_na_where_it_never_did() -> None:
+def test_a_failed_call_is_an_error_where_the_metric_applies() -> None:
     metrics = [
         Const("m", Measurement(0.0)),
         Const("na", NotApplicable("not a refusal case")),
@@ -151,7 +151,7 @@ def test_a_failed_call_is_an_error_where_the_metric_applies_and_na_where_it_neve
         "mean_latency[retrieval]", "memory_mb",
     ],
 )  # fmt: skip
-def test_what_only_an_answer_could_have_lacked_is_no_excuse_for_a_failed_call(name: str) -> None:
+def test_a_missing_answer_is_no_excuse_for_a_failed_call(name: str) -> None:
     metric = Registry().get(name)
     sample = EvaluationSample("1", "q", relevant_docs=[Document("d")])
     assert failed_scores([metric], sample, "timeout")[name] == Score.failed("timeout")

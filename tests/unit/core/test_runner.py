@@ -70,7 +70,7 @@ class _Sizes(Metric):
         return [Measurement(1.0) for _ in samples]
 
 
-def test_of_calls_in_threads_the_first_in_order_that_fails_is_told_and_no_more_are_made() -> None:
+def test_the_first_failing_call_in_order_is_told() -> None:
     failed, told, asked = threading.Event(), threading.Event(), []
 
     class Fails(Answers):

@@ -51,7 +51,7 @@ def test_quality_is_a_mean_and_latency_a_median() -> None:
 
 
 @pytest.mark.parametrize("name", ["bleu", "distinct_2"])
-def test_metrics_of_counts_are_the_mean_of_what_each_repeat_aggregates_to(name: str) -> None:
+def test_metrics_of_counts_are_the_mean_over_repeats(name: str) -> None:
     metrics = some(name)
     texts = ("thirty days from the day of purchase", "thirty days from the day and the day", "a day is a day is a day")
     merged = answered(*texts, metrics=metrics)

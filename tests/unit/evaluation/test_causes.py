@@ -44,7 +44,7 @@ def test_what_caused_it_is_said_below() -> None:
     assert lines[-2:] == ["while handling LookupError: no index", "caused by ConnectionError: refused"]
 
 
-def test_an_error_that_cannot_say_what_it_is_has_its_causes_told() -> None:
+def test_an_error_that_cannot_print_has_its_causes_told() -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise KeyError("message")
@@ -60,7 +60,7 @@ def test_an_error_that_cannot_say_what_it_is_has_its_causes_told() -> None:
     assert lines[-1] == "caused by ConnectionError: refused"
 
 
-def test_the_same_words_are_not_said_again_and_what_is_hidden_stays_so() -> None:
+def test_causes_are_not_repeated_and_hidden_ones_stay_hidden() -> None:
     def again() -> None:
         try:
             refuse()

@@ -11,7 +11,7 @@ from pytest_auepora.regression.baseline.accept import accept
 from pytest_auepora.regression.baseline.file import baseline_path
 
 
-def test_a_system_that_gets_variants_is_told_of_the_baseline_without(tmp_path: Path) -> None:
+def test_variants_are_told_of_the_baseline_without_variants(tmp_path: Path) -> None:
     path = tmp_path / "shop.golden.yaml"
     path.write_text("suite: shop\nmetrics: [mrr]\ncases: [{id: a, query: b, relevant_docs: [c]}]\n", encoding="utf-8")
     suite = load_golden(path)

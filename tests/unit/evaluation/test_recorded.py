@@ -53,7 +53,7 @@ def test_texts_lie_in_a_file_and_are_all_there(tmp_path: Path) -> None:
     assert run.cases["c7"].outputs["answer"].startswith("it is 7 or more")
 
 
-def test_a_batch_lost_with_its_worker_is_errors_and_the_others_count(tmp_path: Path) -> None:
+def test_a_batch_lost_with_its_worker_is_errors_others_count(tmp_path: Path) -> None:
     registry = with_metric(Deadly())
     suite = golden(tmp_path, 400, "deadly", registry=registry)
     done = score_recorded(suite, written(tmp_path, answers(400)), registry=registry, jobs=2)
@@ -72,7 +72,7 @@ def test_a_metric_that_cannot_be_sent_is_named(tmp_path: Path) -> None:
         score_recorded(suite, written(tmp_path, answers(5)), registry=registry, jobs=2)
 
 
-def test_metrics_get_cases_in_batches_and_one_that_cannot_be_measured_is_alone_in_error(tmp_path: Path) -> None:
+def test_one_unmeasurable_case_of_a_batch_is_alone_in_error(tmp_path: Path) -> None:
     metric = InBatches()
     registry = with_metric(metric)
     suite = golden(tmp_path, 20, "in_batches", registry=registry)

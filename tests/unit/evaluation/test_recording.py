@@ -106,7 +106,7 @@ def test_what_json_cannot_carry_is_missed_by_name() -> None:
         list(back)
 
 
-def test_the_largest_texts_go_first_and_are_missed_where_they_are_read() -> None:
+def test_largest_texts_go_first_and_are_missed_when_read() -> None:
     result, kept = recorded(outputs(), USED, cap=600)
     assert kept.recording[0].startswith(CUT)
     assert again(kept, USED) == result  # measured then, by the same metrics
@@ -178,7 +178,7 @@ class Moody(Metric):
         return Measurement(1 / self.asked)
 
 
-def test_a_metric_that_is_not_deterministic_keeps_its_score_while_it_is_the_same() -> None:
+def test_a_judged_score_is_kept_while_its_metric_is_the_same() -> None:
     moody = Moody()
     result, kept = recorded(outputs(), {"moody": moody})
     assert again(kept, {"moody": moody}).scores == result.scores

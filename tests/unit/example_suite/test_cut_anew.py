@@ -39,13 +39,13 @@ def remembered(_case_id: str, chunk_id: str) -> list[Passage]:
     ]
 
 
-def test_the_same_corpus_is_cut_into_fewer_chunks_under_other_ids() -> None:
+def test_the_corpus_is_cut_into_fewer_chunks_with_other_ids() -> None:
     assert len(long_chunks()) < 0.8 * len(corpus())
     assert not {d.doc_id for d in long_chunks()} & {d.doc_id for d in corpus()}
     assert "".join("".join(d.text.split()) for d in long_chunks()) == "".join("".join(d.text.split()) for d in corpus())
 
 
-def test_labels_by_chunk_id_move_and_the_score_does_not_fall_with_them() -> None:
+def test_labels_by_chunk_id_move_and_the_score_stays() -> None:
     cases = load_golden(BY_ID).cases
     now = corpus_of(long_chunks())
     checked = {case.id: check_case(case, now, [remembered]) for case in cases}
@@ -65,7 +65,7 @@ def test_labels_by_chunk_id_move_and_the_score_does_not_fall_with_them() -> None
     assert [m.value for m in settled if isinstance(m, Measurement)] == [1.0] * len(cases)
 
 
-def test_the_provable_labels_are_repaired_and_nothing_else_in_the_file(tmp_path: Path) -> None:
+def test_provable_labels_are_repaired_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / BY_ID.name
     path.write_bytes(BY_ID.read_bytes())
     now = corpus_of(long_chunks())

@@ -23,7 +23,7 @@ from .parts import corpus, lexicon, outputs, suite
 # --- corpus ---
 
 
-def test_ids_are_unique_readable_and_say_where_the_chunk_comes_from() -> None:
+def test_ids_are_unique_and_say_where_the_chunk_is_from() -> None:
     ids = [d.doc_id for d in corpus()]
     assert len(set(ids)) == len(ids) > 400
     assert "assert#1" in ids
@@ -71,7 +71,7 @@ def test_adding_text_to_one_section_renames_no_chunk_of_another() -> None:
     assert after["page/second-part#1"] == before["page/second-part#1"]
 
 
-def test_a_page_without_headings_is_a_section_and_indented_lines_stay_with_their_own() -> None:
+def test_a_page_without_headings_is_one_section() -> None:
     filler = "Words to fill. " * 58
     page = f"{filler}\n\nstr.join(iterable)\n\n   Return a string which is the concatenation.\n"
     texts = [d.text for d in build_corpus({"plain": page})]
@@ -97,7 +97,7 @@ def test_equal_scores_keep_the_order_of_the_corpus() -> None:
     assert [h.doc.doc_id for h in hits] == [f"d{i}" for i in range(7)]
 
 
-def test_the_same_question_gives_the_same_answer_from_a_second_index() -> None:
+def test_a_second_index_gives_the_same_answer() -> None:
     again = build_rag(chunks=build_corpus())
     for case in suite().cases[::9]:
         first, second = outputs(Breakage.NONE)[case.id], again.run(case.sample)
@@ -111,7 +111,7 @@ def test_it_answers_in_the_words_of_what_it_found() -> None:
             assert any(out.response.text in " ".join(r.doc.text.split()) for r in out.retrieved), case_id
 
 
-def test_words_in_quotes_are_code_and_count_although_they_are_small_talk_elsewhere() -> None:
+def test_quoted_small_talk_is_code_and_counts() -> None:
     retriever = Bm25Retriever(corpus(), lexicon())
     assert retriever.retrieve('What is "not"?')
     assert retriever.retrieve("What is not?") == []

@@ -142,7 +142,7 @@ def test_results_counted_as_they_come_give_the_same_figures() -> None:
     assert not tally.is_of(run)  # one was run again, and would count twice
 
 
-def test_scores_of_another_version_of_a_metric_are_measured_anew() -> None:
+def test_scores_of_another_metric_version_are_measured_anew() -> None:
     run = measured([Case("a", answer="Within 30 days.", labels={"must_contain": ["30 days"]})])
     run.cases["a"].scores["assertion_pass"].value = 0.0
     assert aggregate_of(run).groundedness == 0.0
@@ -150,7 +150,7 @@ def test_scores_of_another_version_of_a_metric_are_measured_anew() -> None:
     assert aggregate_of(run).groundedness == 1.0
 
 
-def test_a_case_that_no_formula_can_read_does_not_hide_the_others() -> None:
+def test_an_unreadable_case_does_not_hide_the_others() -> None:
     run = measured([Case("a"), Case("b")], ("recall@5",))
     run.cases["b"].labels["match"] = "no such way"
     for case in run.cases.values():

@@ -28,13 +28,13 @@ def recalled(tmp_path: Path, *runs: Run) -> list[Passage]:
     return list(history_recall(store, "s", {"c": "h"})("c", "p#1"))
 
 
-def test_texts_come_back_oldest_first_each_once_with_document_place_and_run(tmp_path: Path) -> None:
+def test_texts_come_back_oldest_first_each_once_with_its_source(tmp_path: Path) -> None:
     found = recalled(tmp_path, run_with("one"), run_with("one"), run_with("two"))
     assert [(p.text, p.source, p.span) for p in found] == [("one", "p", (3, 9)), ("two", "p", (3, 9))]
     assert all(p.origin.startswith("run ") for p in found)
 
 
-def test_an_edited_case_a_cut_text_and_a_label_known_to_have_moved_tell_nothing(tmp_path: Path) -> None:
+def test_edited_cases_cut_texts_and_moved_labels_tell_nothing(tmp_path: Path) -> None:
     found = recalled(tmp_path, run_with("one", "other"), run_with("tw…"), run_with("x", match="moved", ids=["n"]))
     assert [(p.text, p.source) for p in found] == [("", "p")]
     assert recalled(tmp_path / "none") == []
@@ -55,7 +55,7 @@ def moved(ids: list[str], hits: list[str]) -> Run:
     return Run("s", cases={"c": case}, expected_ids=("c",))
 
 
-def test_two_runs_are_matched_by_what_the_moved_labels_were_matched_by() -> None:
+def test_runs_are_matched_as_their_moved_labels_were() -> None:
     a = run_with("one")
     a.cases["c"].ranks = {"p#1": 1}
     by_span = compare(a, moved(["n2"], ["n1", "n2"]))
@@ -66,7 +66,7 @@ def test_two_runs_are_matched_by_what_the_moved_labels_were_matched_by() -> None
     assert by_doc.per_query[0].b_hit_rank == 1
 
 
-def test_a_stored_case_whose_labels_moved_is_restored_with_the_chunks_they_were_matched_by() -> None:
+def test_a_restored_case_has_the_chunks_of_its_moved_labels() -> None:
     held = restored(moved(["n2"], ["n2"]).cases["c"])
     assert held is not None
     gold = held[0].relevant_docs

@@ -47,7 +47,7 @@ def test_columns_are_bytes_as_tracebacks_count_them(tmp_path: Path) -> None:
     assert second.col == len(text[: text.index("{id: ü")].encode())
 
 
-def test_lines_are_those_of_an_editor_even_where_yaml_breaks_others(tmp_path: Path) -> None:
+def test_lines_are_those_of_an_editor(tmp_path: Path) -> None:
     suite = load(tmp_path, "cases:\n- id: a\n  query: 'one\u2028two\x85three'\n- id: b\n  query: Q\n")
     assert [c.line for c in suite.cases] == [2, 4]
     told = problems(tmp_path, "cases:\n- id: a\n  query: 'one\u2028two'\n- id: b\n  qurey: Q\n")

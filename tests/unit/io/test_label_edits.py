@@ -37,7 +37,7 @@ def golden(tmp_path: Path, text: str, name: str = "shop.golden.yaml") -> Path:
     return path
 
 
-def test_labels_are_exchanged_where_they_stand_in_the_quotes_they_had(tmp_path: Path) -> None:
+def test_labels_are_exchanged_in_place_and_keep_quotes(tmp_path: Path) -> None:
     file = LabelFile(golden(tmp_path, GOLDEN))
     new = {("a", 0): "new, 1", ("a", 1): "it's#9", ("a", 2): "tab", ("a", 3): "new-4", ("b", 0): "123"}
     wanted = (
@@ -54,7 +54,7 @@ def test_a_block_of_text_is_left_to_people(tmp_path: Path) -> None:
         LabelFile(golden(tmp_path, GOLDEN)).rewritten({("a", 0): "x", ("b", 1): "new"})
 
 
-def test_line_ends_byte_order_mark_and_a_missing_last_line_end_stay(tmp_path: Path) -> None:
+def test_line_ends_and_byte_order_mark_stay(tmp_path: Path) -> None:
     text = "\ufeff" + GOLDEN.replace("\n", "\r\n").rstrip()
     done = LabelFile(golden(tmp_path, text)).rewritten({("b", 0): "new"})
     assert done == text.replace("- old-1 ", "- new ").encode()
@@ -109,9 +109,7 @@ def written(label: str, style: str) -> str:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.lists(st.tuples(ids, styles, ids, st.booleans()), min_size=1, max_size=6, unique_by=lambda t: t[0]))
-def test_whatever_the_ids_every_other_byte_stays_and_the_file_says_the_new_ones(
-    tmp_path: Path, labels: list[tuple[str, str, str, bool]]
-) -> None:
+def test_an_edit_changes_the_ids_and_no_other_byte(tmp_path: Path, labels: list[tuple[str, str, str, bool]]) -> None:
     head, tail = "# ü\ncases:\n- id: a\n  query: Q\n  relevant_docs:\n", "  tags: [x]  # end"
     parts = [(f"  -  {'# ü' if n % 2 else ''}\n      ", f" # {n}\n") for n in range(len(labels))]
     text = (

@@ -46,7 +46,7 @@ def odd(pytester: pytest.Pytester) -> pytest.Pytester:
 
 
 @pytest.mark.parametrize("chosen", [ODD_IDS, ODD_IDS[::2], ODD_IDS[1::2]], ids=["all", "half", "other half"])
-def test_every_odd_id_is_one_case_that_pytest_selects_by_its_node_id(odd: pytest.Pytester, chosen: list[str]) -> None:
+def test_every_odd_id_is_selected_by_its_node_id(odd: pytest.Pytester, chosen: list[str]) -> None:
     items, _ = odd.inline_genitems("--auepora", *(f"odd.golden.jsonl::{name}" for name in chosen))
     assert [item.name for item in items] == chosen
 

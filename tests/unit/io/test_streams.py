@@ -116,7 +116,7 @@ def test_of_parquet_a_block_of_rows_is_held_at_a_time(tmp_path: Path, monkeypatc
     assert taken == [4, 4, 3]
 
 
-def test_a_group_of_rows_as_large_as_the_file_is_not_held_as_a_whole(tmp_path: Path) -> None:
+def test_a_group_as_large_as_the_file_is_not_held_whole(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
     from pyarrow.parquet import ParquetFile, write_table
 

@@ -25,7 +25,7 @@ def became(text: str, corpus: object, label: str = "old") -> Finding:
     return classify(Document(label), corpus_of(corpus), [Passage(text)])
 
 
-def test_an_id_that_still_has_its_text_is_valid_whatever_the_white_space() -> None:
+def test_an_id_with_its_text_is_valid_whatever_the_white_space() -> None:
     assert became(ONE, {"old": ONE.replace(" ", "\n  ")}).kind == "valid"
     assert became(ONE, {"old": f"{TWO} {ONE}"}).kind == "valid"
     assert became(ONE, {"old": ONE[:-10]}).kind == "valid"
@@ -36,24 +36,24 @@ def test_the_same_text_under_another_id_is_re_anchorable() -> None:
     assert (found.kind, found.new_id, found.cover) == ("re-anchorable", "b", ("b",))
 
 
-def test_a_used_again_id_does_not_hide_that_its_passage_went_elsewhere() -> None:
+def test_a_reused_id_does_not_hide_that_its_passage_moved() -> None:
     found = became(ONE, {"old": TWO, "new": ONE})
     assert (found.kind, found.new_id) == ("re-anchorable", "new")
 
 
-def test_the_first_recording_counts_while_the_id_is_there_and_the_last_where_it_is_gone() -> None:
+def test_the_first_recording_counts_until_the_id_is_gone() -> None:
     corpus = corpus_of({"old": TWO, "new": ONE})
     assert classify(Document("old"), corpus, [Passage(ONE), Passage(TWO)]).new_id == "new"
     corpus = corpus_of({"b": TWO, "new": ONE})
     assert classify(Document("old"), corpus, [Passage(ONE), Passage(TWO)]).new_id == "b"
 
 
-def test_text_that_was_edited_under_an_id_that_stayed_is_no_move() -> None:
+def test_an_edited_text_under_the_same_id_is_no_move() -> None:
     found = became(ONE, {"old": "A refund is possible for two weeks.", "b": TWO})
     assert (found.kind, found.note) == ("valid", "its text has changed")
 
 
-def test_a_copy_in_another_document_is_no_move_while_the_id_is_there() -> None:
+def test_a_copy_elsewhere_is_no_move_while_the_id_is_there() -> None:
     chunks = [Document("old", TWO, {"document_id": "x"}), Document("a", ONE, {"document_id": "y"})]
     found = classify(Document("old"), corpus_of(chunks), [Passage(ONE, "x")])
     assert (found.kind, found.note) == ("valid", "its text has changed")
@@ -71,7 +71,7 @@ def test_text_in_two_chunks_proves_nothing() -> None:
         assert (found.kind, found.new_id, len(found.candidates)) == (kind, "", 2)
 
 
-def test_a_few_characters_are_found_in_too_many_places_to_prove_a_merger() -> None:
+def test_a_few_characters_prove_no_merger() -> None:
     assert became("30 days", {"b": f"{ONE} {TWO}"}).new_id == ""
 
 
@@ -83,12 +83,12 @@ def test_equal_texts_are_told_apart_by_their_document_and_place() -> None:
     assert classify(Document("old"), corpus_of(chunks), [Passage(ONE, "x", (99, 152))]).new_id == "b"
 
 
-def test_the_same_text_in_another_document_is_a_candidate_and_no_proof() -> None:
+def test_the_same_text_elsewhere_is_a_candidate_and_no_proof() -> None:
     found = classify(Document("old"), corpus_of([Document("a", ONE, {"document_id": "x"})]), [Passage(ONE, "y")])
     assert (found.kind, found.new_id, found.cover) == ("re-anchorable", "", ("a",))
 
 
-def test_text_spread_over_chunks_is_split_with_the_share_of_each() -> None:
+def test_text_spread_over_chunks_is_split_with_shares() -> None:
     text = f"{ONE} {TWO}"
     found = became(text, {"a": f"{THREE} {ONE}", "b": TWO, "c": THREE})
     assert found.kind == "split"
@@ -143,7 +143,7 @@ def test_spans_show_a_move_and_do_not_prove_it() -> None:
         (Document("x", "", {"match": "span", "start": 90, "end": 300}), "orphaned"),
     ],
 )
-def test_quotes_spans_and_documents_are_looked_for_as_scoring_does(label: Document, kind: str) -> None:
+def test_quotes_spans_and_documents_match_as_in_scoring(label: Document, kind: str) -> None:
     chunks = [
         Document("x#1", ONE, {"document_id": "x", "start": 0, "end": 53}),
         Document("x#2", TWO, {"document_id": "x", "start": 54, "end": 104}),

@@ -64,7 +64,7 @@ def test_the_same_text_under_another_id_is_the_same_chunk() -> None:
     assert ranks_of_relevant(golden.sample, SystemOutputs(docs, Response(""))) == {"p#1": None, "p#2": 1}
 
 
-def test_a_chunk_that_holds_half_of_the_passage_counts_as_span_and_grades_stay() -> None:
+def test_a_chunk_with_half_the_passage_counts_with_its_grade() -> None:
     golden = settled(case(Document("p#3", "", {"grade": 2})), {"n1": ONE, "n2": TWO})
     assert golden.moved is not None
     assert golden.moved["match"] == "span"
@@ -74,7 +74,7 @@ def test_a_chunk_that_holds_half_of_the_passage_counts_as_span_and_grades_stay()
     assert recall(golden, "n2").value == 0.0  # type: ignore[attr-defined]
 
 
-def test_below_half_the_document_is_what_is_left_and_the_weakest_label_names_the_case() -> None:
+def test_below_half_only_the_document_is_left() -> None:
     golden = settled(case("p#1", "p#2"), {"n1": ONE, "n2": "Gift cards are nice."})
     assert golden.moved is not None
     assert golden.moved["match"] == "fallback_doc"
@@ -102,7 +102,7 @@ def checked(golden: GoldenCase, corpus: dict[str, str]) -> list[CheckedLabel]:
     return check_case(golden, corpus_of(corpus), [recall_of])
 
 
-def test_two_labels_that_would_name_one_chunk_are_left_to_people() -> None:
+def test_two_labels_for_one_chunk_are_left_to_people() -> None:
     assert repairs(checked(case("p#1", "p#2"), {"n": f"{ONE} {TWO}"})) == {}
     assert repairs(checked(case("p#1", "n"), {"n": ONE})) == {}
     assert repairs(checked(case("p#1", "x"), {"n": ONE, "x": "X"})) == {0: "n"}
@@ -138,7 +138,7 @@ def result(match: str = "exact", value: float = 0.0) -> CaseResult:
 
 
 @pytest.mark.parametrize(("before", "after"), [("exact", "span"), ("span", "fallback_doc"), ("exact", "none")])
-def test_scores_by_another_match_are_not_held_against_the_system(before: str, after: str) -> None:
+def test_scores_by_another_match_do_not_count_against_it(before: str, after: str) -> None:
     block = BaselineCase("h", "passed", {"recall@5": 1.0, "token_f1": 1.0}, match=before)
     found = compare_case(result(after), block, INFO, {})
     assert found.apart == f"chunker_version_match {before} → {after}"
@@ -147,7 +147,7 @@ def test_scores_by_another_match_are_not_held_against_the_system(before: str, af
     assert (set(same.changes), same.apart) == (set(INFO), "")
 
 
-def test_a_baseline_says_the_match_where_it_is_not_exact_and_is_otherwise_as_ever() -> None:
+def test_a_baseline_says_the_match_where_it_is_not_exact() -> None:
     for match in ("exact", "fallback_doc"):
         block = BaselineCase.of(result(match), INFO)
         text = Baseline("s", cases={"c": block}).dumps()
@@ -155,7 +155,7 @@ def test_a_baseline_says_the_match_where_it_is_not_exact_and_is_otherwise_as_eve
         assert parse_baseline(text, "x").cases["c"].match == match == match_of(result(match))
 
 
-def test_the_run_says_what_it_matched_by_and_fails_where_it_matched_nothing() -> None:
+def test_a_run_says_its_match_and_fails_without_any() -> None:
     found = {"c": result("span"), "d": result("none"), "e": result()}
     run = Run("s", cases={i: replace(one, case_id=i) for i, one in found.items()})
     (note,) = label_notes(run, None)

@@ -101,7 +101,7 @@ def test_installed_packages_offer_metrics(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.usefixtures("folder")
-def test_installed_metrics_are_looked_for_when_a_name_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_metrics_are_searched_for_unknown_names(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     points = [metadata.EntryPoint("their_words", "own_metrics:AnswerWords", GROUP)]
 
@@ -124,7 +124,7 @@ def test_installed_metrics_are_looked_for_when_a_name_is_not_known(monkeypatch: 
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_was_deferred_adds_all_or_nothing_and_says_so_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deferred_metrics_add_all_or_nothing_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [
         metadata.EntryPoint("their_words", "own_metrics:AnswerWords", GROUP),
         metadata.EntryPoint("gone", "not_there:x", GROUP),

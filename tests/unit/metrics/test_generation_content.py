@@ -40,7 +40,7 @@ MADE: list[Metric] = [
 
 
 @pytest.mark.parametrize("metric", MADE, ids=lambda m: m.name)
-def test_a_metric_made_in_code_carries_the_name_the_registry_accepts(metric: Metric) -> None:
+def test_names_of_metrics_made_in_code_are_accepted(metric: Metric) -> None:
     again = Registry().get(metric.name)
     assert type(again) is type(metric)
     assert (again.name, again.params(), again.target) == (metric.name, metric.params(), metric.target)

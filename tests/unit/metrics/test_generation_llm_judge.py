@@ -84,7 +84,7 @@ def test_one_to_five_becomes_zero_to_one(score: float, unit: float) -> None:
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -0.1, 1.1, 5, True, None, "0.5"])
-def test_what_is_not_on_the_scale_is_an_error_never_a_middle_value(score: Any) -> None:
+def test_a_reply_off_the_scale_is_an_error_no_middle_value(score: Any) -> None:
     metrics = [LLMFaithfulnessScore(Fixed(score)), LLMAnswerQuality(Fixed(score))]
     for metric in metrics:
         with pytest.raises(JudgeReplyError):
@@ -202,9 +202,7 @@ def test_one_failure_is_raised_after_all_were_asked() -> None:
     ],
     ids=lambda m: m.name,
 )
-def test_a_metric_made_in_code_carries_the_name_the_registry_accepts(
-    metric: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_metrics_made_in_code_are_accepted(metric: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AUEPORA_JUDGE_URL", raising=False)
     again = Registry().get(metric.name)
     assert type(again) is type(metric)
@@ -231,7 +229,7 @@ def test_the_fingerprint_changes_with_model_and_prompt() -> None:
     assert len(one.params()["prompt"]) == 16
 
 
-def test_without_a_judge_the_case_is_an_error_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_judge_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AUEPORA_JUDGE_URL", raising=False)
     (score,) = score_case([Registry().get("llm_faithfulness")], SAMPLE, ANSWER).values()
     assert score.state == "error"

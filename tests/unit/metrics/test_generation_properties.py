@@ -145,7 +145,7 @@ ordinary = settings(max_examples=40, deadline=None, suppress_health_check=[Healt
 @every_metric
 @ordinary
 @given(case=cases())
-def test_every_case_has_a_state_in_range_and_measuring_is_repeatable(metric: Metric, case: Any) -> None:
+def test_states_are_in_range_and_measuring_is_repeatable(metric: Metric, case: Any) -> None:
     sample, outputs = case
     seen = metric.measure(sample, outputs)
     check(metric, seen)

@@ -60,21 +60,21 @@ def test_flips_are_cases_whose_repeats_lie_far_apart() -> None:
     assert found.noise[0].flips == pytest.approx(1 / 3)
 
 
-def test_a_system_that_repeats_itself_is_asked_once_and_held_to_its_scores() -> None:
+def test_a_system_that_repeats_itself_is_asked_once() -> None:
     found = learn(run(*(asked(f"c{i}", mrr=[2 / 3] * 5) for i in range(12))), POLICY)
     assert found.repeat == 1
     assert found.thresholds == {"mrr": ("min", 0.66)}
     assert found.metrics == {}
 
 
-def test_repeats_grow_with_the_noise_and_end_where_nobody_would_wait() -> None:
+def test_repeats_grow_with_the_noise_up_to_a_limit() -> None:
     calm, louder, loudest = (learn(noisy(30, sd), POLICY) for sd in (0.02, 0.17, 0.6))
     assert calm.repeat == 5
     assert 5 < louder.repeat <= 20
     assert loudest.metrics["mrr"] == {"policy": "report"}
 
 
-def test_the_patch_never_calls_steady_what_was_asked_once_or_what_is_hopeless() -> None:
+def test_the_patch_calls_steady_only_what_was_asked_again() -> None:
     once, loud = run(*(asked(f"c{i}", mrr=[0.5]) for i in range(12))), noisy(30, 0.6)
     told = patch_text(once, Verdict("suite"), learn(once, POLICY))
     assert "ask more often" in told

@@ -136,7 +136,7 @@ def test_what_gates_are_called(name: str, raw: Any, titles: list[str]) -> None:
     assert [f"{gate.title} {gate.bound}" for gate in read_gates(name, raw, "higher")] == titles
 
 
-def test_a_pass_rate_is_a_share_of_good_cases_whatever_the_direction() -> None:
+def test_a_pass_rate_is_the_share_of_good_cases() -> None:
     (gate,) = read_gates("pass_rate(mean_latency)", 0.9, "lower")
     assert gate == Gate("mean_latency", Bound("min", 0.9), "pass_rate")
     (gate,) = read_gates("mean_latency", {"stat": "p90", "max": 2}, "lower")

@@ -211,7 +211,7 @@ def verdict_of(measured: Run, before: Baseline, **more: Any) -> Verdict:
     return judge(measured, [], RegressionPolicy(), names, baseline=before, **more)
 
 
-def test_a_broken_baseline_fails_and_an_absent_one_only_where_required() -> None:
+def test_a_broken_baseline_fails_an_absent_one_if_required() -> None:
     assert failed(verdict(run(case("a", mrr=1.0)), baseline_note="no baseline yet")) == []
     assert failed(verdict(run(case("a", mrr=1.0)), baseline_note="broken: x")) == ["baseline"]
     required = verdict(run(case("a", mrr=1.0)), baseline_note="no baseline yet", require_baseline=True)
@@ -255,7 +255,7 @@ def test_per_metric_policies() -> None:
     assert now.cases["a"].problems == ["recall@1 fell from 1.00 to 0.00 since the baseline, limit 0.5"]
 
 
-def test_case_thresholds_are_not_held_against_na_and_never_read_as_equal() -> None:
+def test_case_thresholds_ignore_na_and_never_read_as_equal() -> None:
     found = case("a", mrr=0.4999999, recall_at_1=None)
     judge_case(
         found,

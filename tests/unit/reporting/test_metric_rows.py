@@ -69,7 +69,7 @@ def test_changes_are_paired_and_signed() -> None:
     assert any(n.startswith("changes are over the cases that compare: 10 in recall@5, mrr@10") for n in notes)
 
 
-def test_the_change_of_a_metric_where_lower_is_better_has_its_natural_sign() -> None:
+def test_a_change_where_lower_is_better_keeps_its_sign() -> None:
     names = ["recall@5", "empty_result_rate"]
     baseline = baseline_of(run_of(CASES, names))
     run = run_of([CASES[0].with_(got=[]), *CASES[1:]], names, baseline=baseline)
@@ -89,7 +89,7 @@ def test_what_is_new_or_measured_differently_says_so() -> None:
     assert "not comparable: recall@5 (chunker_version 1 → 2)" in notes
 
 
-def test_further_gates_have_rows_below_their_metric_and_rates_come_last() -> None:
+def test_further_gates_stand_below_their_metric_rates_last() -> None:
     run = run_of(CASES)
     thresholds = {"recall@5": 0.8, "pass_rate": 0.9, "p10(recall@5)": 0.3, "p95_latency": {"max": 2.0}}
     rows = metric_rows(run, verdict_of(run, thresholds))

@@ -43,7 +43,7 @@ def test_clipping_keeps_to_its_room(text: str, room: int, ascii_only: bool) -> N
         assert cut.endswith("..." if ascii_only else "…")
 
 
-def test_every_character_takes_the_columns_that_unicode_gives_it() -> None:
+def test_characters_take_the_columns_that_unicode_gives() -> None:
     for char in map(chr, range(0x10000)):
         joins = (unicodedata.category(char) in ("Mn", "Me", "Cf") and char != "\xad") or "\u1160" <= char <= "\u11ff"
         columns = 0 if joins else 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -61,7 +61,7 @@ def test_ragas_csv_as_python_writes_lists(tmp_path: Path) -> None:
     assert suite.cases[0]["relevant_docs"] == ["a", "b"]
 
 
-def test_a_context_without_an_id_is_a_quote_that_any_chunk_may_hold(tmp_path: Path) -> None:
+def test_a_context_without_an_id_becomes_a_quote(tmp_path: Path) -> None:
     (case,) = imported(tmp_path, "ragas", [{"user_input": "Why?", "reference_contexts": ["Some text, really."]}]).cases
     assert case["relevant_docs"] == [{"quote": "Some text, really."}]
     write_golden(ImportedSuite([case]), tmp_path / "x.golden.yaml")

@@ -51,7 +51,7 @@ def test_ndcg_by_hand() -> None:
     assert reason(room.NDCGLabelledAtK(4), nothing, got("a")) == "nothing that is labelled is relevant"
 
 
-def test_unlabelled_chunks_count_as_not_relevant_or_are_skipped_beside_judged() -> None:
+def test_unlabelled_chunks_are_irrelevant_or_skipped() -> None:
     outputs = got("x", "y", "a", "z", "b")
     seen = room.TopicalPrecisionAtK(4).measure(SAMPLE, outputs)
     assert seen == Measurement(1 / 4, details={"judged@4": 1 / 4})

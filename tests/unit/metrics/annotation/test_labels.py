@@ -38,7 +38,7 @@ ALL_ANSWER: list[Any] = [
 
 
 @pytest.mark.parametrize("kind", [*ALL_CHUNK, *ALL_ANSWER], ids=lambda k: k.__name__)
-def test_a_metric_made_in_code_carries_the_name_the_registry_accepts(kind: Any, tmp_path: Path) -> None:
+def test_names_of_metrics_made_in_code_are_accepted(kind: Any, tmp_path: Path) -> None:
     file = tmp_path / "labels.jsonl"
     file.write_text('{"case": "c", "chunk": "a", "misleading": true}\n', encoding="utf-8")
     k = {"k": 3} if kind in ALL_CHUNK else {}

@@ -54,7 +54,7 @@ def test_an_annotation_file(tmp_path: Path) -> None:
     assert room.Helpfulness(labels=source).name == "helpfulness[labels=AnnotationFile]"
 
 
-def test_the_majority_of_annotators_counts_and_a_draw_says_nothing(tmp_path: Path) -> None:
+def test_the_majority_of_annotators_counts_a_draw_is_nothing(tmp_path: Path) -> None:
     votes = [("a", [1, 1, 0]), ("b", [0, 0, 1]), ("c", [1, 0])]
     rows = [{"case": "case", "chunk": c, "topically_relevant": bool(v)} for c, said in votes for v in said]
     answers = [{"case": "case", "answer": "x", "helpful": v} for v in (True, False)]
@@ -141,7 +141,7 @@ def test_a_judge_says_yes_or_no_or_it_is_an_error(said: Any) -> None:
         room.Helpfulness(labels=JudgeLabels(Says({"": said}))).measure(case(), gave("x"))
 
 
-def test_a_judge_that_fails_is_an_error_and_empty_texts_are_not_asked_about() -> None:
+def test_a_failing_judge_is_an_error_empty_texts_are_not_asked() -> None:
     source = JudgeLabels(Says({"": RuntimeError("quota")}))
     with pytest.raises(RuntimeError, match="quota"):
         room.Helpfulness(labels=source).measure(case(), gave("x"))

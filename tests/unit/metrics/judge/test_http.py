@@ -69,7 +69,7 @@ def test_what_the_server_asks_for_stands_on_the_error(header: dict[str, str], se
     assert caught.value.retry_after == seconds
 
 
-def test_a_date_that_the_server_asks_for_is_so_many_seconds_away() -> None:
+def test_a_retry_date_is_so_many_seconds_away() -> None:
     date = formatdate(time.time() + 3600, usegmt=True)
     with judge_server(Reply(None, 503, {"Retry-After": date})) as server, pytest.raises(TransientJudgeError) as caught:
         critic(server, attempts=1).score(prompt="x")

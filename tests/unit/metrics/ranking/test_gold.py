@@ -112,7 +112,7 @@ def test_a_span_is_covered_from_half_of_it_on(start: int, end: int, covers: bool
     assert found_by(chunk, span("d", 100, 200)) == (["d[100:200]"] if covers else [])
 
 
-def test_a_span_with_its_text_is_looked_up_in_chunks_without_offsets() -> None:
+def test_a_span_with_text_is_found_in_chunks_without_offsets() -> None:
     assert found_by(doc("c1", "all the  words", document_id="d"), span("d", 5, 14, "the words"))
     assert not found_by(doc("c1", "other words", document_id="d"), span("d", 5, 14, "the words"))
 

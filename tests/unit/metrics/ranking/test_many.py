@@ -91,7 +91,7 @@ def test_ids_alone_are_judgments_too() -> None:
     assert score_rankings({"q": ["a", "b"]}, {"q": ["b", "x"]}, ["recall@2"]) == {"q": {"recall@2": 0.5}}
 
 
-def test_a_judged_query_that_was_not_run_scores_0_and_an_unjudged_one_nothing() -> None:
+def test_a_judged_query_not_run_scores_0_an_unjudged_nothing() -> None:
     found = score_rankings({"asked": {"a": 1}, "empty": {"a": 0}}, {"other": ["a"], "empty": ["a"]}, ["hit@1"])
     assert found == {"asked": {"hit@1": 0.0}}
 

@@ -35,7 +35,7 @@ def answered(name: str, *scores: float, recall: float | None = None) -> CaseResu
     return answers[0]
 
 
-def test_a_metric_is_steady_while_no_two_answers_to_one_case_differ() -> None:
+def test_a_metric_is_steady_while_answers_do_not_differ() -> None:
     told = merge(None, run(answered("a", 1, 1, 1, recall=1), answered("b", 0, 0, 0.5)), {"all"})[0].metrics
     assert (told["mrr"]["steady"], told["mrr"]["pairs"]) == (False, 4)
     assert (told["recall@1"]["steady"], told["recall@1"]["pairs"]) == (True, 2)

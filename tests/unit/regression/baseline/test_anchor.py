@@ -50,7 +50,7 @@ def test_its_limits_are_wider_and_its_own() -> None:
     assert "anchor: mrr" not in states(judged(suite(0.1), suite(0.1), suite(0.92), **silent))
 
 
-def test_limits_of_a_metric_are_never_narrower_than_those_of_the_anchor() -> None:
+def test_limits_are_never_narrower_than_the_anchors() -> None:
     own: dict[str, dict[str, Any]] = {
         "mrr": {"min_effect": 0.001, "margin": 0.5, "policy": "tolerance"},
         "hit@1": {"policy": "report"},

@@ -43,9 +43,7 @@ def test_another_suite_under_the_same_path_is_refused(tmp_path: Path) -> None:
         load_baseline(path, "other")
 
 
-def test_a_baseline_that_cannot_be_written_is_an_error_of_the_baseline(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_baseline_is_a_baseline_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BaselineError, match=r"suite\.json: cannot be written: "):
         accept(tmp_path / "file" / "suite.json", run(case("a", mrr=1.0)), {"all"})

@@ -57,7 +57,7 @@ def test_the_commit_is_recorded_and_no_change() -> None:
     assert found.provenance == {"model": ("m", "n")}
 
 
-def test_a_run_that_never_got_to_its_system_compares_at_its_worst() -> None:
+def test_a_run_that_never_asked_its_system_is_at_its_worst() -> None:
     told = {"chunker_version": 1, "model": "m"}
     before = merge(None, run(case("a", recall_at_1=1.0), case("b", recall_at_1=1.0), provenance=told), {"all"})[0]
     down = [case(name, state="error", recall_at_1="boom", mrr="boom") for name in "ab"]
@@ -73,14 +73,14 @@ def test_a_run_that_never_got_to_its_system_compares_at_its_worst() -> None:
     assert "recall@1" in found.incomparable
 
 
-def test_an_error_is_held_against_a_case_however_its_labels_were_matched() -> None:
+def test_an_error_counts_however_labels_were_matched() -> None:
     before = merge(None, run(case("a", recall_at_1=1.0)), {"all"})[0]
     before.cases["a"].match = "span"
     assert compare(run(case("a", state="error", recall_at_1="boom")), before).cases["a"].changes["recall@1"].errored
     assert compare(run(case("a", recall_at_1=0.0)), before).cases["a"].changes == {}
 
 
-def test_an_update_that_changes_nothing_keeps_the_commit_and_every_byte() -> None:
+def test_a_no_op_update_keeps_the_commit_and_every_byte() -> None:
     before = merge(None, run(case("a", mrr=1.0), provenance={"git_commit": "aaa"}), {"all"})[0]
     same, _ = merge(before, run(case("a", mrr=1.0), provenance={"git_commit": "bbb"}), {"all"})
     assert same.dumps() == before.dumps()
@@ -114,7 +114,7 @@ def test_another_judge_affects_judged_metrics_only() -> None:
     assert set(found.cases["a"].changes) == {"token_f1"}
 
 
-def test_another_question_to_the_judge_affects_judged_metrics_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_judge_prompt_affects_judged_metrics_only(monkeypatch: pytest.MonkeyPatch) -> None:
     metric = LLMFaithfulnessScore(Critic("small"))
     before = merge(None, judged_run(metric), {"all"})[0]
     monkeypatch.setattr(LLMFaithfulnessScore, "_fingerprint", lambda self: "0123abcd")
@@ -170,7 +170,7 @@ def test_where_a_baseline_is_required_it_has_to_compare() -> None:
     assert verdict(now, before, require_baseline=True).outcome == "failed"
 
 
-def test_one_score_in_common_is_something_and_accepting_asks_for_nothing() -> None:
+def test_one_common_score_is_enough_and_accepting_needs_none() -> None:
     now, before = nothing_in_common(case("a", mrr=1.0), case("b", mrr=1.0, content="edited"))
     assert not [g for g in verdict(now, before).gates if g.kind == "baseline"]
     now, before = nothing_in_common(case("a", mrr=1.0), case("b", mrr=1.0), chunker=2)

@@ -97,7 +97,7 @@ def test_many_cases_are_drawn_less_often() -> None:
     assert calls < 500
 
 
-def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     rng = random.Random(3)
     missed = 0
     for _ in range(400):

@@ -89,7 +89,7 @@ def test_clusters_are_counted_and_not_cases() -> None:
     assert set(judged(now, before, "scenario")) == {"mrr"}
 
 
-def test_a_tolerance_that_was_asked_for_holds_for_few_cases_as_well() -> None:
+def test_a_given_tolerance_holds_for_few_cases_too() -> None:
     before, now = suite(typos=0.9, n_typos=3), suite(typos=0.8, n_typos=3)
     found = judged(now, before, "scenario", policy="tolerance")
     assert (found["mrr"].state, found["mrr{scenario=typo}"].state) == ("passed", "failed")

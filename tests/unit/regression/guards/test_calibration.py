@@ -70,7 +70,7 @@ def verdict_of(run: Run, folder: Path | None, policy: RegressionPolicy | None = 
     return judge(run, gates, policy or RegressionPolicy(), {"opinion": Opinion()}, calibrations=folder)
 
 
-def test_without_a_calibration_a_gate_says_what_it_would_do_and_fails_nothing(tmp_path: Path) -> None:
+def test_an_uncalibrated_gate_is_advisory(tmp_path: Path) -> None:
     run = run_of(0.2, 0.4)
     verdict = verdict_of(run, tmp_path)
     gate = verdict.gates[0]
@@ -183,7 +183,7 @@ def test_a_case_is_not_held_to_what_a_judge_thinks(tmp_path: Path) -> None:
     assert case.state == "failed"
 
 
-def test_a_judge_that_says_nothing_readable_fails_a_case_only_when_it_counts() -> None:
+def test_an_unreadable_judge_fails_a_case_only_when_it_counts() -> None:
     infos = run_of(None).metrics
     case = run_of(None).cases["a"]
     judge_case(case, {}, infos, None, RegressionPolicy(), advisory={"opinion"})

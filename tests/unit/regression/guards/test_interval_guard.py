@@ -78,7 +78,7 @@ def jittered(n: int, seed: int, factor: float = 1.0) -> list[float]:
 # -- times
 
 
-def test_times_that_doubled_fail_where_the_golden_file_asks_for_it() -> None:
+def test_doubled_times_fail_where_the_golden_file_asks() -> None:
     before, now = jittered(60, 1), jittered(60, 1, 2.0)
     found = gate(timed(*now), timed(*before), metrics=LATENCY)
     assert found.state == "failed"
@@ -117,7 +117,7 @@ def test_own_limits_and_few_cases() -> None:
     assert gate(now, before, metrics=wide).state == "passed"
 
 
-def test_times_at_another_concurrency_are_times_of_another_thing() -> None:
+def test_times_at_another_concurrency_do_not_compare() -> None:
     found = verdict(timed(0.1, 0.9, concurrency=8), timed(0.1, 0.1), metrics=LATENCY)
     assert found.comparison is not None
     assert found.comparison.incomparable == {"p95_latency": "concurrency 1 \u2192 8"}
@@ -129,7 +129,7 @@ def test_times_at_another_concurrency_are_times_of_another_thing() -> None:
     assert gate(same, timed(0.1, 0.1, concurrency=8), metrics=LATENCY).state == "failed"
 
 
-def test_a_case_timed_at_another_concurrency_than_the_others_is_left_out() -> None:
+def test_a_case_timed_at_another_concurrency_is_left_out() -> None:
     before, now = timed(0.1, 0.1, 0.1), timed(0.1, 0.1, 0.9)
     for case in (*before.cases.values(), *list(now.cases.values())[:2]):
         case.concurrency = 8
@@ -207,7 +207,7 @@ def noisy(drop: float, *, clean: float = 1.0, n: int = 20) -> Run:
     return measured(metric, samples, outputs)
 
 
-def test_noise_robustness_is_tested_by_pairs_and_shown_as_a_ratio() -> None:
+def test_noise_robustness_is_tested_by_pairs() -> None:
     found = gate(noisy(0.6), noisy(0.0))
     assert found.state == "failed"
     assert "20 cases" in found.message  # the variants
@@ -220,7 +220,7 @@ def test_noise_robustness_is_tested_by_pairs_and_shown_as_a_ratio() -> None:
     assert ratio.after < 0.7
 
 
-def test_a_system_that_got_worse_at_everything_is_no_less_robust() -> None:
+def test_a_system_worse_at_everything_is_no_less_robust() -> None:
     everywhere = gate(noisy(0.0, clean=0.5), noisy(0.0, clean=1.0))
     assert everywhere.state != "failed"
 
@@ -274,7 +274,7 @@ class Longest(Metric):
         return result
 
 
-def test_an_aggregate_of_ones_own_is_resampled_without_being_asked() -> None:
+def test_an_own_aggregate_is_resampled_unasked() -> None:
     assert [MetricInfo.of(m).interval for m in (Longest(), of("token_f1"), of("chrf"))] == ["bootstrap", "", ""]
     assert MetricInfo.of(of("sliced[bleu,scenario:typo]")).interval == "bootstrap"
 

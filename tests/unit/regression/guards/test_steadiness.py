@@ -50,7 +50,7 @@ def judged(baseline: Baseline, *cases: CaseResult, **policy: object) -> Verdict:
     return judge(now, [], terms, M, baseline=baseline)
 
 
-def test_a_failed_case_shows_the_worst_of_its_repeats_and_keeps_its_means() -> None:
+def test_a_failed_case_shows_its_worst_repeat_and_keeps_means() -> None:
     baseline = accepted(asked("a", recall_at_1=[1.0] * 5, mrr=[1.0] * 5))
     singles = [
         replace(case("a", recall_at_1=value, mrr=value), outputs={"answer": text}, ranks={"d": rank})
@@ -117,7 +117,7 @@ def test_repeats_survive_the_way_between_runs_and_baselines() -> None:
     assert as_run(held).cases["b"].repeats == 1
 
 
-def test_flaky_cases_are_named_by_the_baseline_or_else_by_the_run() -> None:
+def test_flaky_cases_come_from_the_baseline_or_the_run() -> None:
     steady, flipping = [1.0] * 4, [1.0, 0.0, 1.0, 0.0]
     found = judged(
         accepted(asked("a", recall_at_1=flipping), asked("b", recall_at_1=steady), case("c", recall_at_1=1.0)),
@@ -148,7 +148,7 @@ def noisy(n: int, rng: random.Random, shift: float, within: float, repeats: int)
     return [asked(f"c{i}", mrr=[0.5 + shift + rng.gauss(0, within) for _ in range(repeats)]) for i in range(n)]
 
 
-def test_an_inconclusive_metric_says_how_many_repeats_would_decide_it() -> None:
+def test_inconclusive_says_how_many_repeats_would_decide() -> None:
     rng = random.Random(4)
     found = judged(accepted(*noisy(30, rng, 0, 0.3, 3)), *noisy(30, rng, -0.05, 0.3, 3), policy="statistical")
     (gate,) = (g for g in found.gates if g.kind == "regression")

@@ -77,7 +77,7 @@ def test_sums_give_the_same_interval(effect: Effect, share: float) -> None:
     assert (asked.count(1), asked.count(len(pairs))) == (798, 2)
 
 
-def test_what_is_no_whole_number_is_not_added_up_in_another_order() -> None:
+def test_fractions_are_not_added_up_in_another_order() -> None:
     rng = random.Random(1)
     pairs = {f"c{i}": ([rng.random(), 1.0], [rng.random(), 1.0]) for i in range(20)}
     found = bootstrap_interval(accuracy, pairs, {}, draws=99, sums=(list, list))  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ def test_clusters_are_drawn_whole() -> None:
 
 
 @pytest.mark.parametrize(("statistic", "most"), [(p95, 0.09), (fmean, 0.11)])
-def test_each_bound_misses_the_true_ratio_about_as_rarely_as_asked(statistic: Aggregation[float], most: float) -> None:
+def test_bounds_miss_the_true_ratio_as_rarely_as_asked(statistic: Aggregation[float], most: float) -> None:
     rng = random.Random(2)
     runs = 200
     below = above = 0
@@ -140,7 +140,7 @@ def test_each_bound_misses_the_true_ratio_about_as_rarely_as_asked(statistic: Ag
     assert 0 < above <= most * runs
 
 
-def test_of_distinct_n_the_jackknife_holds_the_truth_and_a_bootstrap_would_not() -> None:
+def test_for_distinct_n_only_the_jackknife_holds_the_truth() -> None:
     rng = random.Random(3)
     words = [str(w) for w in range(300)]
 

@@ -112,7 +112,7 @@ def test_cases_for_an_effect_shrink_the_detectable_one_to_it() -> None:
     assert planned_mde(needed) <= 0.04 < planned_mde(needed - 1)
 
 
-def test_a_drop_of_the_detectable_size_is_found_in_four_of_five_runs() -> None:
+def test_the_detectable_drop_is_found_in_four_of_five_runs() -> None:
     """The 0.84 of the formula: a normal mean, tested at its critical value."""
     rng = np.random.default_rng(0)
     se, critical = 0.04, 1.645

@@ -66,7 +66,7 @@ def test_noise_larger_than_the_spread_leaves_nothing_between() -> None:
     assert split.repeats_instead_of(4) is not None
 
 
-def test_differences_that_are_all_the_same_have_nothing_to_shrink() -> None:
+def test_equal_differences_have_nothing_to_shrink() -> None:
     split = split_variance({"a": [0.0, 1.0], "b": [1.0, 0.0]}, {"a": [0.5, 0.5], "b": [0.5, 0.5]})
     assert (split.total, split.between, split.most_shrink) == (0.0, 0.0, 0.0)
 
@@ -104,7 +104,7 @@ def test_repeats_that_are_worth_as_much_as_more_cases() -> None:
 @pytest.mark.parametrize(
     ("passes", "flaky"), [(0, False), (1, False), (2, True), (5, True), (8, True), (9, False), (10, False)]
 )
-def test_flaky_is_a_pass_rate_strictly_between_ten_and_ninety_percent(passes: int, flaky: bool) -> None:
+def test_flaky_is_a_pass_rate_between_ten_and_ninety_percent(passes: int, flaky: bool) -> None:
     found = classify_flaky([True] * passes + [False] * (10 - passes), {})
     assert found.flaky is flaky
     assert found.pass_rate == passes / 10

@@ -72,7 +72,7 @@ def test_enumeration_agrees_with_brute_force(sums: Matrix) -> None:
 
 @given(matrices(max_metrics=6), st.integers(0, 1000))
 @settings(max_examples=100, deadline=None)
-def test_adjusting_never_lowers_p_and_keeps_the_order_of_clarity(sums: Matrix, seed: int) -> None:
+def test_adjusting_never_lowers_p_and_keeps_their_order(sums: Matrix, seed: int) -> None:
     for test in (run(sums), run(sums * 4, draws=300, seed=seed)):
         assert np.all(test.p_adjusted >= test.p_raw)
         by_clarity = test.p_adjusted[np.argsort(-test.z, kind="stable")]
@@ -158,7 +158,7 @@ def test_the_observed_pattern_counts_as_one_of_the_drawn() -> None:
     assert float(test.p_raw[0]) == pytest.approx(0.5 / 200)
 
 
-def test_random_signs_are_the_same_on_every_machine_and_do_not_depend_on_chunks(
+def test_random_signs_are_the_same_on_every_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sums = np.random.default_rng(5).normal(size=(70, 2))
@@ -216,7 +216,7 @@ def test_independent_metrics_do_cost_something() -> None:
     assert test.p_adjusted.tolist() == pytest.approx([(1 - (31 / 32) ** 2) / 2] * 2)
 
 
-def test_critical_value_is_the_upper_quantile_of_the_largest_statistic() -> None:
+def test_critical_value_is_a_quantile_of_the_largest_statistic() -> None:
     # one metric, five equal clusters: z* is (2k - 5)/√5 with binomial k; P(k = 5) = 1/32, P(k >= 4) = 6/32
     test = run([[-1.0]] * 5)
     assert test.critical_value == pytest.approx(3 / math.sqrt(5))
@@ -241,7 +241,7 @@ def test_no_metric_and_no_cluster() -> None:
     assert sign_flip_test(empty.sums).p_raw.tolist() == [0.5, 0.5]
 
 
-def test_differences_are_summed_within_clusters_and_counted_per_metric() -> None:
+def test_differences_are_summed_by_cluster_counted_by_metric() -> None:
     table = ClusterTable.of(
         [{"a": -1.0, "a-typo": -0.5, "b": 0.25, "c": 0.0}, {"a": 1.0, "b": -0.5}],
         {"a-typo": "a", "a": "a", "b": "b", "z": "elsewhere"},
@@ -250,7 +250,7 @@ def test_differences_are_summed_within_clusters_and_counted_per_metric() -> None
     assert table.counts.tolist() == [[2, 1], [1, 1], [1, 0]]
 
 
-def test_rounding_that_is_left_of_a_cancelled_cluster_is_no_change() -> None:
+def test_rounding_left_of_a_cancelled_cluster_is_no_change() -> None:
     table = ClusterTable.of([{"a": 0.1, "b": 0.2, "c": -0.3}], dict.fromkeys("abc", "one"))
     assert 0.1 + 0.2 - 0.3 != 0.0
     assert table.sums.tolist() == [[0.0]]

@@ -31,7 +31,7 @@ def judge_one(differences: dict[str, float], *, min_effect: float = 0.01, margin
     return family.metrics[0]
 
 
-def test_a_clear_drop_fails_and_says_by_how_much_over_what_and_how_rare() -> None:
+def test_a_clear_drop_fails_and_says_its_size_and_p() -> None:
     verdict = judge_one(binary(50, 6))
     assert verdict.outcome == "fail"
     assert verdict.mean_difference == pytest.approx(-0.12)
@@ -92,7 +92,7 @@ def test_too_few_clusters_to_fail_ask_for_as_many_as_could() -> None:
     assert judge_one(dict.fromkeys("abcde", 1.0)).outcome == "better"
 
 
-def test_the_detectable_effect_is_always_told_and_warned_about_above_the_margin() -> None:
+def test_a_detectable_effect_above_the_margin_is_warned_about() -> None:
     for losses, wins in ((6, 0), (3, 0), (1, 1)):
         family = judge_family([PairedMetric("hit@5", binary(50, losses, wins))], {})
         verdict = family.metrics[0]
@@ -118,7 +118,7 @@ def test_a_drop_of_exactly_min_effect_is_large_enough() -> None:
     assert judge_one({f"c{i}": -0.01 for i in range(20)}).outcome == "fail"
 
 
-def test_a_drop_between_margin_and_min_effect_is_not_decided_by_more_cases() -> None:
+def test_a_drop_below_min_effect_is_not_decided_by_more_cases() -> None:
     verdict = judge_one(binary(100, 10, 2), min_effect=0.2)
     assert verdict.outcome == "inconclusive"
     assert verdict.cases_needed is None
@@ -148,7 +148,7 @@ def test_nothing_differs() -> None:
 
 
 @given(st.lists(st.dictionaries(st.sampled_from([f"c{i}" for i in range(20)]), st.just(0.0)), max_size=4))
-def test_the_short_way_where_nothing_differs_says_what_the_test_says(tables: list[dict[str, float]]) -> None:
+def test_where_nothing_differs_the_short_way_equals_the_test(tables: list[dict[str, float]]) -> None:
     clusters = {f"c{i}": f"g{i % 7}" for i in range(12)}
     dusty = [{**table, **dict.fromkeys(list(table)[:1], 1e-12)} for table in tables]  # goes the whole way
     short, whole = (
@@ -286,7 +286,7 @@ def assert_plain(family: FamilyVerdict) -> None:
     assert {type(v) for v in values} <= {str, int, float, bool, type(None), tuple}
 
 
-def test_the_same_data_give_the_same_verdict_and_the_seed_matters_little() -> None:
+def test_the_same_data_give_the_same_verdict() -> None:
     rng = random.Random(4)
     metrics = [
         PairedMetric(f"m{m}", {f"c{i}": rng.choice([-1.0, -0.3, 0.0, 0.0, 0.5]) for i in range(60)}) for m in range(3)

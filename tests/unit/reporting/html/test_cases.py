@@ -66,7 +66,7 @@ def test_what_a_judge_says_is_taken_along() -> None:
     assert row["judged"] == [["helpful", "tone", "too short"], ["right", "", "says\nnothing"]]
 
 
-def test_a_flaky_case_is_one_that_the_verdict_calls_so_or_that_is_excused() -> None:
+def test_flaky_cases_are_those_of_the_verdict_and_excused_ones() -> None:
     run = run_of([Case("a"), Case("b"), Case("c")])
     run.cases["a"].extra["repeats"] = {"recall@5": [0.0, 1.0, None, 1.0], "mean_latency": [0.1, 9.0]}
     run.cases["c"].extra["quarantine"] = "2026-01-01"

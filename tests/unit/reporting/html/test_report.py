@@ -127,7 +127,7 @@ def test_trends_need_earlier_runs(page: Element) -> None:
     assert not read(html_report([run], [verdict_of(run)])).all("section", class_="trend")
 
 
-def test_trends_are_of_the_metrics_that_the_golden_file_asks_for() -> None:
+def test_trends_show_the_metrics_of_the_golden_file() -> None:
     run, own = run_of([Case("a")], ["token_f1", "mean_latency"]), {"token_f1": 0.25, "mean_latency": 3.0}
     earlier = EarlierRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"hit@1": 0.5}, own)
     page = read(html_report([run], [verdict_of(run)], {run.title: Trend((earlier,), run)}))

@@ -136,7 +136,7 @@ def test_many_problems_and_documents_stay_within_a_screen() -> None:
     assert "… and 4 more" in text
 
 
-def test_the_document_behind_the_cut_is_shown_where_it_really_is() -> None:
+def test_a_document_behind_the_cut_is_shown_at_its_rank() -> None:
     got = [f"doc-{i}.md" for i in range(40)]
     got[36] = "refunds.md"
     lines = text_of(CASE.with_(got=got)).splitlines()

@@ -109,7 +109,7 @@ def test_a_gate_that_failed_by_a_hair_does_not_read_as_passed() -> None:
     assert any(line.startswith("✗ recall@5 0.66666667 is not >= 0.66666669 (over 1 of 1 cases)") for line in lines)
 
 
-def test_the_owner_of_a_gate_is_named_where_it_is_not_the_suites() -> None:
+def test_a_gates_owner_is_named_unless_it_is_the_suites() -> None:
     run = run_of(CASES)
     lines = shown(run, verdict_of(run, {"p95_latency": {"max": 0.001, "owner": "platform"}}), 200)
     assert any(line.endswith("line 3, owner platform, costs most: case-00, case-01, case-02") for line in lines)
@@ -179,7 +179,7 @@ def test_ascii_is_ascii_but_for_what_users_wrote() -> None:
     assert not set(text) & set("✓✗…─·→")
 
 
-def test_it_reads_without_colour_because_marks_carry_the_meaning() -> None:
+def test_it_reads_without_colour() -> None:
     lines: list[Line] = summary_lines(*red())
     for line in lines:
         for cell in line:
