@@ -170,6 +170,15 @@ class Running:
             known.queue = Queue(session.items)
         self._out_of_sight.put(sum(CASE in item.stash for item in session.items))
 
+    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> str:
+        """Say before they begin how many calls an update makes more, and why."""
+        known = self.config.stash[SESSION]
+        if known.answers.asks_nothing:
+            return ""
+        cases = [(item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash]
+        more = sum(known.again(suite).get(case.id, 0) for suite, case in cases)
+        return f"auepora: {more} more calls, to learn which metrics vary between answers" if more else ""
+
     def pytest_unconfigure(self) -> None:
         """Let go of cases and what they measured: pytest, and the interpreter to end, would walk it again and again.
 

@@ -242,7 +242,7 @@ class AueporaSession:
         """Return how often each case of *suite* is asked."""
         return self.options.repeats(suite.repeat)
 
-    def again(self, suite: GoldenSuite, system: System) -> Mapping[str, int]:
+    def again(self, suite: GoldenSuite, system: System | None = None) -> Mapping[str, int]:
         """Return how many more answers an update asks for, by case, to learn what varies; else none."""
         accepts = self.options.intents or self.options.anchoring
         if not accepts or isinstance(system, Answering):

@@ -47,6 +47,12 @@ def accepted(project: Project) -> Project:
     return project
 
 
+def test_an_update_says_first_how_many_calls_it_makes_more(accepted: Project) -> None:
+    told = "auepora: 20 more calls, to learn which metrics vary between answers"
+    assert told in str(accepted.run("--auepora-update").stdout)
+    assert "more calls" not in str(accepted.run().stdout)
+
+
 def test_an_update_learns_what_is_steady(accepted: Project) -> None:
     told = json.loads(accepted.baseline.read_text())["metrics"]
     assert (told["mrr"]["steady"], told["mrr"]["pairs"]) == (True, 16)
