@@ -17,10 +17,15 @@ from ..regression.guards.calibration import FOLDER
 
 __all__ = ["blank_run", "calibrations_of", "find_baseline", "suite_metrics"]
 
+_ASSERTED = {"assertion_pass": {"must_contain", "forbidden"}, "json_schema_valid": {"answer_schema"}}
+"""The metrics that measure assertions, with the labels that make one: a contract holds whatever the file lists."""
+
 
 def suite_metrics(suite: GoldenSuite, registry: Registry) -> dict[str, Metric]:
-    """Return the metrics of *suite* by name: those it lists, and those that are always measured."""
-    names = dict.fromkeys([*suite.metrics, *ALWAYS])
+    """Return the metrics of *suite* by name: those listed, those of assertions, those that are always measured."""
+    said = {label for case in suite.cases for label in case.sample.labels} if suite.policy.assertions == "fail" else ()
+    contracts = (name for name, labels in _ASSERTED.items() if not labels.isdisjoint(said))
+    names = dict.fromkeys([*suite.metrics, *contracts, *ALWAYS])
     return {name: registry.get(name) for name in names}
 
 

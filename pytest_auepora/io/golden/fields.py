@@ -187,6 +187,7 @@ _HEADER = (
     Field("regression", REGRESSION, "How strictly the run is held to its baseline."),
     Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers of every case."),
     Field("repeat", Whole(1, MAX_REPEAT), "How often each case is asked (1)."),
+    Field("assertions", Choice("fail", "report"), "What a broken must_contain, forbidden or schema does (fail)."),
     Field("defaults", DEFAULTS, "Keys that every case inherits unless it has its own."),
 )  # fmt: skip
 _SUITE_HINTS = {

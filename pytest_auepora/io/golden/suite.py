@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ def build_suite(
     yardstick.check_gates(gates, read)
     yardstick.check_case_thresholds(read)
     policy = _policy(said.get("regression", {}), raw, yardstick)
+    policy = replace(policy, assertions=said.get("assertions", policy.assertions))
     if policy.slices:
         yardstick.check_slices(policy.slices, raw["regression"]["slices"], read)
     suite = GoldenSuite(
