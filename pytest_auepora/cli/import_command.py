@@ -89,8 +89,7 @@ def _export(path: Path, fmt: str, output: Path | None, options: dict[str, Any], 
 def _tell(dropped: list[str], done: str, notes: Sequence[str] = ()) -> None:
     import sys
 
-    print(done, file=sys.stderr)
-    for sentence in notes:
-        print(f"note: {sentence}", file=sys.stderr)
-    for sentence in dropped:
-        print(f"dropped: {sentence}", file=sys.stderr)
+    from ..reporting.text import harmless
+
+    for sentence in (done, *(f"note: {one}" for one in notes), *(f"dropped: {one}" for one in dropped)):
+        print(harmless(sentence), file=sys.stderr)

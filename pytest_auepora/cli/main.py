@@ -105,7 +105,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(error: BaseException | str, code: int) -> int:
-    print(f"auepora: {error}", file=sys.stderr)
+    from ..reporting.text import harmless
+
+    print(harmless(f"auepora: {error}"), file=sys.stderr)
     return code
 
 

@@ -191,7 +191,12 @@ def _match(matcher: Matcher, ids: Iterable[str]) -> Match:
 
 def _deltas(a: AggregateMetrics, b: AggregateMetrics, match: Match) -> dict[str, Any]:
     before, after = asdict(a), asdict(b)
-    return {"chunker_version_match": match, **{name: _delta(before[name], after[name]) for name in before}}
+    changed = {_ONE_NAME.get(name, name): _delta(before[name], after[name]) for name in before}
+    return {"chunker_version_match": match, **changed}
+
+
+_ONE_NAME = {"groundedness": "assertion_pass"}
+"""Stored under the first name, shown under the second."""
 
 
 def _delta(before: Any, after: Any) -> Any:

@@ -149,7 +149,8 @@ class Report:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell, file by file, what became of the labels."""
         from ..reporting.terminal.labels import label_page, repaired_texts
-        from .terminal import is_ascii
+        from ..reporting.text import harmless
+        from .terminal import is_ascii, write_lines
 
         if not self.found and not self.note:
             return
@@ -163,12 +164,9 @@ class Report:
                 lines = label_page(
                     title, path, labels, self.places[path], self.repaired.get(path), width=width, ascii_only=is_ascii()
                 )
-                for line in lines:
-                    for cell in line:
-                        terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
-                    terminalreporter.line("")
+                write_lines(terminalreporter, lines)
             if (done := self.repaired.get(path)) is not None:
                 for text in repaired_texts(done, [label for one in checked for label in one.labels]):
-                    terminalreporter.line(text)
+                    terminalreporter.line(harmless(text))
         if self.note:
-            terminalreporter.line(f"auepora: {self.note}", yellow=True)
+            terminalreporter.line(harmless(f"auepora: {self.note}"), yellow=True)

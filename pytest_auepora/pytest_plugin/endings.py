@@ -46,4 +46,6 @@ def show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
     elif isinstance(report.longrepr, tuple):
         report.longrepr = (*report.longrepr[:2], f"Skipped: {result.error}")
     if not isinstance(report.longrepr, tuple):
-        report.longrepr = result.error
+        from ..reporting.text import harmless
+
+        report.longrepr = harmless(result.error)

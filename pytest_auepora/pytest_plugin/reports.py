@@ -201,11 +201,13 @@ class Reports:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what was written, below the verdict."""
+        from ..reporting.text import harmless
+
         self.told = True
         if self.written:
             terminalreporter.line(f"reports: {', '.join(self.written)}")
         for problem in self.problems:
-            terminalreporter.line(f"ERROR: {problem}", red=True, bold=True)
+            terminalreporter.line(harmless(f"ERROR: {problem}"), red=True, bold=True)
 
     def pytest_unconfigure(self) -> None:
         """Where pytest prints no summary, say at least what went wrong."""

@@ -10,7 +10,7 @@ import pytest
 from ..core.run import Run
 from ..regression.verdict import Verdict
 from .keys import SESSION
-from .terminal import is_ascii
+from .terminal import is_ascii, write_lines
 
 __all__ = ["Suggesting"]
 
@@ -35,25 +35,22 @@ class Suggesting:
         """Print the noise and the patch of every run, and write the patches where they are wanted."""
         from ..regression.suggest import learn
         from ..reporting.terminal.suggestion import noise_table, patch_text
-        from ..reporting.text import printable
+        from ..reporting.text import harmless
 
         texts, session = [], self.config.stash[SESSION]
         width = self.config.get_terminal_writer().fullwidth
         terminalreporter.section("auepora suggests", sep="=", bold=True)
         for run, verdict in self._runs:
-            terminalreporter.line(printable(run.title, ascii_only=is_ascii()), bold=True)
+            terminalreporter.line(harmless(run.title, ascii_only=is_ascii()), bold=True)
             if not run.is_full:
                 seen = f"{len(run.cases)} of {len(run.expected_ids)} cases ran"
                 terminalreporter.line(f"nothing: {seen}, and what is suggested is for all of them")
                 continue
             found = learn(run, session.suite(session.root / run.path).policy)
-            for line in noise_table(found, width=width, ascii_only=is_ascii()):
-                for cell in line:
-                    terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
-                terminalreporter.line("")
+            write_lines(terminalreporter, noise_table(found, width=width, ascii_only=is_ascii()))
             texts.append(patch_text(run, verdict, found))
             terminalreporter.line("")
-            for text in printable(texts[-1], ascii_only=is_ascii(), keep_lines=True).splitlines():
+            for text in harmless(texts[-1], ascii_only=is_ascii()).splitlines():
                 terminalreporter.line(text)
         if self.target is not None and texts:
             _write(self.target, "---\n".join(texts), terminalreporter)

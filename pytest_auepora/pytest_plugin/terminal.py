@@ -28,6 +28,7 @@ __all__ = [
     "is_ascii",
     "show_headline",
     "wants_traceback",
+    "write_lines",
 ]
 
 _WIDTH: pytest.StashKey[int] = pytest.StashKey()
@@ -130,22 +131,22 @@ class Terminal:
         if not judged:
             return
         from ..reporting.terminal.summary import headline, headline_style, summary_lines
-        from ..reporting.text import printable
+        from ..reporting.text import harmless
 
         runs, verdicts = [j.run for j in judged], [j.verdict for j in judged]
         terminalreporter.section("auepora", sep="=", bold=True)
         if len(judged) > 1:
-            text = printable(headline(verdicts, runs), ascii_only=is_ascii())
+            text = harmless(headline(verdicts, runs), ascii_only=is_ascii())
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
         width = self.config.get_terminal_writer().fullwidth
         for one in judged:
-            _write(terminalreporter, summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii()))
+            write_lines(terminalreporter, summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii()))
             for done in filter(None, (one.accepted, one.anchored)):
                 from ..reporting.terminal.session import accepted_lines
 
                 for text in accepted_lines(done, self.config.rootpath):
-                    terminalreporter.line(printable(text, ascii_only=is_ascii()))
-        _write(terminalreporter, variant_lines(self.config, runs, width=width, ascii_only=is_ascii()))
+                    terminalreporter.line(harmless(text, ascii_only=is_ascii()))
+        write_lines(terminalreporter, variant_lines(self.config, runs, width=width, ascii_only=is_ascii()))
 
 
 class ShortFailures:
@@ -196,8 +197,11 @@ class ShortFailures:
         return [report for report in failed if not is_summed_up(report)]
 
 
-def _write(terminalreporter: Any, lines: Iterable[Line]) -> None:
+def write_lines(terminalreporter: Any, lines: Iterable[Line]) -> None:
+    """Print *lines* in their styles."""
+    from ..reporting.terminal.layout import guarded
+
     for line in lines:
-        for cell in line:
+        for cell in guarded(line):
             terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
         terminalreporter.line("")

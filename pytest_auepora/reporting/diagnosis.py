@@ -15,9 +15,9 @@ from ..core.run import CaseResult, MetricInfo
 from ..core.scores import Score
 from ..core.targets import component_of
 from ..core.text_ids import MADE_UP
-from ..core.types import TargetCategory
+from ..core.types import Response, SystemOutputs, TargetCategory
 from ..errors import without_case
-from ..metrics.refusal import REFUSAL_PATTERNS, fold
+from ..metrics.refusal import is_refusal
 from ..regression.compare.cases import CaseComparison
 from ..regression.guards.worst_repeat import as_shown
 from .numbers import metric_value, plural
@@ -255,10 +255,7 @@ def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> str:
 
 def _refused(result: CaseResult, answer: str) -> bool:
     said = result.outputs.get("refused")
-    if said is not None or len(answer) > 200:  # a long answer that holds such words is more than a refusal
-        return bool(said)
-    text = fold(answer)
-    return any(pattern in text for pattern in REFUSAL_PATTERNS)
+    return bool(is_refusal(SystemOutputs([], Response(answer, metadata={} if said is None else {"refused": said}))))
 
 
 def _told(result: CaseResult, name: str) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 from .symbols import TO_ASCII
 
-__all__ = ["clip", "listed", "printable", "quoted", "shortened", "text_width", "uncommanded", "wrap"]
+__all__ = ["clip", "harmless", "listed", "printable", "quoted", "shortened", "text_width", "uncommanded", "wrap"]
 
-_UNSAFE = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+_UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
 _COMMAND = r"^(\s*):+(?=:)"
 _OLD_COMMAND = r"##+(?=\[|vso\[)"  # read by CI runners wherever it stands in a line
 
@@ -38,7 +38,7 @@ def printable(text: str, *, ascii_only: bool = False, keep_lines: bool = False) 
 
 def _escaped(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
 
 def text_width(text: str) -> int:
@@ -96,6 +96,11 @@ def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> li
 def uncommanded(line: str) -> str:
     """Return *line* without the beginning by which a CI runner would take it for a command (``::error``)."""
     return re.sub(_COMMAND, r"\1", line) if "::" in line else line
+
+
+def harmless(text: str, *, ascii_only: bool = False) -> str:
+    """Return *text*, line by line, with nothing in it that a terminal or a CI runner would obey."""
+    return "\n".join(map(uncommanded, printable(text, ascii_only=ascii_only, keep_lines=True).split("\n")))
 
 
 def listed(names: Sequence[Any], most: int = 3) -> str:

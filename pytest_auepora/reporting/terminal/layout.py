@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..symbols import symbols
-from ..text import clip, printable, text_width, wrap
+from ..text import clip, printable, text_width, uncommanded, wrap
 
-__all__ = ["LABEL_WIDTH", "Cell", "Column", "Line", "Page", "Piece", "plain", "render", "table"]
+__all__ = ["LABEL_WIDTH", "Cell", "Column", "Line", "Page", "Piece", "guarded", "plain", "render", "table"]
 
 LABEL_WIDTH = 11
 
@@ -161,16 +161,23 @@ def _row(cells: Sequence[Cell], sizes: Sequence[int], ascii_only: bool) -> Line:
     return out
 
 
+def guarded(line: Line) -> Line:
+    """Return *line* as it may be printed: a CI runner takes none that begins with ``::`` for a command."""
+    text = "".join([cell.text for cell in line])
+    safe = uncommanded(text)
+    return line if safe == text else [Cell(safe, line[-1].style)]
+
+
 def plain(line: Line) -> str:
     """Return the text of *line*."""
-    return "".join([cell.text for cell in line]).rstrip()
+    return "".join([cell.text for cell in guarded(line)]).rstrip()
 
 
 def render(lines: Iterable[Line], *, color: bool = False) -> str:
     """Return *lines* as one text, with ANSI escapes where *color*."""
     if not color:
         return "\n".join(map(plain, lines))
-    return "\n".join("".join(map(_colored, line)).rstrip() for line in lines)
+    return "\n".join("".join(map(_colored, guarded(line))).rstrip() for line in lines)
 
 
 def _colored(cell: Cell) -> str:

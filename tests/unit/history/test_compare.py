@@ -80,7 +80,7 @@ def test_the_json_stays_what_it_is() -> None:
 
 def test_deltas_of_undefined_figures_are_null() -> None:
     report = compare(run_of([at(1)]), run_of([at(1)]))
-    assert report.to_dict()["deltas"]["groundedness"] is None
+    assert report.to_dict()["deltas"]["assertion_pass"] is None
     assert report.to_dict()["deltas"]["mrr"] == 0.0
     assert report.outcome == "same"
 

@@ -140,6 +140,15 @@ def test_what_the_documents_do_not_say() -> None:
     assert "evidence_overlap 0.00, wanted >= 0.5" in told
 
 
+def test_a_refusal_is_what_the_metric_takes_for_one() -> None:
+    answer = "The documents do not mention how long refunds take. " + "Please ask the support team. " * 10
+    names = ["recall@5", "token_f1"]
+    now = CASE.with_(got=["refunds.md"], answer=answer, thresholds={"token_f1": 0.9})
+    assert (
+        str(diagnose(*judged(now, None, names))) == "generation: the document was found, the system refused to answer"
+    )
+
+
 def test_an_answer_where_a_refusal_was_expected() -> None:
     case = Case("ceo", relevant=[], reference=None, answer="A lot.", thresholds={"refusal_correctness": 1})
     assert said(case) == (

@@ -6,12 +6,14 @@ import json
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError
+from pytest_auepora.pytest_plugin.terminal import write_lines
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.json.gitlab import code_quality
 from pytest_auepora.reporting.json.report import from_outside, json_report, read_json_report
@@ -112,6 +114,18 @@ def test_a_terminal_and_a_ci_runner_obey_nothing(evil: str) -> None:
     commands = annotation_lines([one, two], [judged_one, judged_two]).splitlines()
     assert all(re.fullmatch(r"::(error|warning) [^:\r\n]*::[^\r\n]*", line) for line in commands)
     assert len(commands) <= 20
+
+
+def test_ids_of_cases_that_errored_are_no_commands() -> None:
+    ids = ["a", "::set-output name=x::y", "::error::z"]
+    run = run_of([Case(name, error=f"{why}\nE") for name, why in zip(ids, "abc", strict=True)], suite="s")
+    lines = summary_lines(run, verdict_of(run, {}))
+    shown: list[str] = []
+    printed = SimpleNamespace(write=lambda text, **_: shown.append(text), line=lambda text: shown.append(text + "\n"))
+    write_lines(printed, lines)
+    for text in (render(lines), "".join(shown)):
+        assert ":set-output" in text
+        assert not re.search(r"(?m)^\s*::", text)
 
 
 @pytest.mark.parametrize("evil", EVIL)

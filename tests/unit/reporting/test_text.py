@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.reporting.symbols import ASCII, UNICODE, symbols
-from pytest_auepora.reporting.text import clip, printable, text_width, wrap
+from pytest_auepora.reporting.terminal.layout import Cell, render
+from pytest_auepora.reporting.text import clip, harmless, printable, text_width, wrap
 
 TEXT = st.text(alphabet=st.sampled_from("abc de fg…✓返金規定한글é\u0301\u200b\u20dd🙂ש-"), max_size=60)
 
@@ -86,12 +87,20 @@ def test_nothing_printable_can_steer_a_terminal(text: str) -> None:
         shown = printable(text, keep_lines=keep)
         bad = [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") and not (keep and c == "\n")]
         assert not bad
-        assert not re.search("[\u202a-\u202e\u2066-\u2069]", shown)
+        assert not re.search("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]", shown)
+
+
+def test_no_line_is_a_command() -> None:
+    assert harmless("a\n::error::b\n ::c") == "a\n:error::b\n :c"
+    line = [Cell("  "), Cell("::set-output name=x::y", ("bold",)), Cell("  why")]
+    assert render([line]) == "  :set-output name=x::y  why"
+    assert render([line], color=True) == "  :set-output name=x::y  why"
 
 
 def test_escapes_are_shown_and_lines_folded() -> None:
     assert printable("a\x1b[31mb\nc\td") == "a\\x1b[31mb c d"
     assert printable("a\u202eb") == "a\\u202eb"
+    assert printable("a\u061cb\U000e0041c") == "a\\u061cb\\U000e0041c"
     assert printable("  a\r\n\tb", keep_lines=True) == "  a\n    b"
     assert printable("3 → 4 …", ascii_only=True) == "3 -> 4 ..."
     assert printable("返金 → é", ascii_only=True) == "返金 -> é"
