@@ -85,12 +85,15 @@ class GoldenFile(pytest.Module):
             self.add_marker(tag)
         fixtures, mark = self._fixtures(suite)
         base = template(session, suite.path, fixtures, is_async=mark is not None)
+        where = ""
         for case in suite.cases:
             function = make_function(case, suite=suite, base=base, mark=mark, marked=not session.options.checking)
             setattr(module, case.id, function)
             for item in self._make_items(case.id, function):
                 item.stash[CASE] = case
                 item.stash[SUITE] = suite
+                where = where or item.location[0]  # pytest looks for the file each time it is asked
+                item.location = where, case.line - 1, item.name
                 yield item
 
     def _make_items(self, name: str, function: types.FunctionType) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from .symbols import TO_ASCII
@@ -46,6 +47,7 @@ def text_width(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_char_width, text))
 
 
+@lru_cache(maxsize=4096)  # texts are of few different characters
 def _char_width(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me", "Cf") and char != "\u00ad":
         return 0
@@ -67,6 +69,8 @@ def clip(text: str, room: int, *, ascii_only: bool = False) -> str:
 
 def _head(text: str, room: int) -> str:
     """Return as much of the beginning of *text* as fits, never parting a mark from its letter."""
+    if room >= 0 and text[: room + 1].isascii():
+        return text[:room]
     used = 0
     for i, char in enumerate(text):
         used += _char_width(char)
