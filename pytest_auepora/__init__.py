@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .adapters.http import HttpRag
-    from .core.comparable_score import ComparableScore
     from .core.dataset import EvaluationDataset, InMemoryDataset
     from .core.metrics_base import Measurement, Metric, NotApplicable
     from .core.plan import EvaluationPlan
     from .core.rag_interface import Generator, RAGSystem, RAGSystemProtocol, Retriever, SimpleRAGSystem
     from .core.run import CaseResult, Run
     from .core.runner import AueporaEvaluator
+    from .core.scores import ComparableScore
     from .core.types import (
         Document,
         EvaluationSample,
@@ -83,13 +83,13 @@ __all__ = [
 
 _MODULES = {
     "adapters.http": "HttpRag",
-    "core.comparable_score": "ComparableScore",
     "core.dataset": "EvaluationDataset InMemoryDataset",
     "core.metrics_base": "Measurement Metric NotApplicable",
     "core.plan": "EvaluationPlan",
     "core.rag_interface": "Generator RAGSystem RAGSystemProtocol Retriever SimpleRAGSystem",
     "core.run": "CaseResult Run",
     "core.runner": "AueporaEvaluator",
+    "core.scores": "ComparableScore",
     "core.types": "Document EvaluationSample MetricResult Response RetrievedDocument SystemOutputs TargetCategory",
     "errors": "AueporaError BaselineError GoldenFileError OutputShapeError",
     "evaluation.recorded": "score_recorded",

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ..core.text_ids import id_of_text
-from ..core.types import Document, Response, RetrievedDocument
+from ..core.types import Document, Response, RetrievedDocument, id_of_text
 from ..errors import OutputShapeError, did_you_mean
 from .shapes import describe, fields_of, first_of, short_repr
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from .by_fields import ByFields
 from .json import encoded
 
 __all__ = ["TEXTS", "ResultFile", "Stored", "TextsApart"]
@@ -74,8 +73,8 @@ class ResultFile:
         return self._last[1]
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Stored(ByFields):
+@dataclass(slots=True)
+class Stored:
     """Where the texts of a result are: a JSON object that has them among its keys."""
 
     file: ResultFile
@@ -83,7 +82,7 @@ class Stored(ByFields):
     length: int
 
 
-class TextsApart(ByFields):
+class TextsApart:
     """Base of a result whose texts may be put away; to who reads it, it is the same result.
 
     What is read of texts that were put away is made anew: to change it in place changes nothing.
@@ -111,7 +110,7 @@ class TextsApart(ByFields):
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and results that go to another process have their texts with them."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]  # its subclasses are dataclasses
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         for name, value in state.items():

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from .by_fields import ByFields, Fixed
 from .types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 
 __all__ = ["CHUNK_KEYS", "JUDGE_KEYS", "Direction", "Measurement", "Metric", "NotApplicable", "interval_of", "ruler_of"]
@@ -24,8 +23,8 @@ JUDGE_KEYS = ("judge", "judge_model", "judge_prompt")
 """Provenance whose change gives judged metrics another judge."""
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Measurement(ByFields):
+@dataclass(slots=True)
+class Measurement:
     """What one metric saw in one case.  Not frozen, because that would triple the cost of making one; not changed.
 
     ``value`` is the case's own score, or None where a case has none of its own and counts in the
@@ -38,8 +37,8 @@ class Measurement(ByFields):
     details: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class NotApplicable(Fixed):
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
     """The metric has nothing to say about this case, and why (``"no relevant_docs"``)."""
 
     reason: str

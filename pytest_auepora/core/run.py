@@ -7,11 +7,10 @@ and reports read only a `Run`.  It is plain data and survives JSON unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
 from typing import Any, Literal
 
-from .by_fields import ByFields, names_of
 from .case_texts import TextsApart
 from .metrics_base import Metric, interval_of, ruler_of
 from .scores import Score, ScoreList
@@ -21,7 +20,7 @@ __all__ = ["CaseResult", "CaseState", "MetricInfo", "Run"]
 CaseState = Literal["passed", "failed", "error", "skipped"]
 
 
-@dataclass(eq=False, repr=False, slots=True)
+@dataclass(slots=True)
 class CaseResult(TextsApart):
     """One golden case, run once (or its repeats merged).
 
@@ -80,14 +79,14 @@ class CaseResult(TextsApart):
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> CaseResult:
         """Read what `to_dict` gave; keys of newer versions are ignored."""
-        known = names_of(cls)
+        known = {f.name for f in fields(cls)}
         data = {k: v for k, v in raw.items() if k in known}
         data["scores"] = {name: Score(**score) for name, score in raw.get("scores", {}).items()}
         return cls(**data)
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class MetricInfo(ByFields):
+@dataclass(slots=True)
+class MetricInfo:
     """What must be equal for two scores of one metric to compare, and how to read them.
 
     ``judge`` is what a calibration has to be of for a judge's scores to count: metric, version and params; empty
@@ -128,7 +127,7 @@ class MetricInfo(ByFields):
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> MetricInfo:
         """Read plain data; keys of newer versions are ignored."""
-        known = names_of(cls)
+        known = {f.name for f in fields(cls)}
         return cls(**{**{k: v for k, v in raw.items() if k in known}, "range": tuple(raw["range"])})
 
 
@@ -139,8 +138,8 @@ def _judge_of(metric: Metric) -> dict[str, Any]:
     return {"metric": asked.name, "version": asked.version, "params": asked.params()}
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Run(ByFields):
+@dataclass(slots=True)
+class Run:
     """One suite measured by one configuration of the system.
 
     ``cases`` are the results by case id.  ``expected_ids`` are all case ids of the golden suite, whether they ran or
@@ -214,7 +213,7 @@ class Run(ByFields):
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Run:
         """Read what `to_dict` gave, also after a trip through JSON."""
-        known = names_of(cls)
+        known = {f.name for f in fields(cls)}
         data = {k: v for k, v in raw.items() if k in known}
         data["cases"] = {k: CaseResult.from_dict(v) for k, v in raw.get("cases", {}).items()}
         data["metrics"] = {k: MetricInfo.from_dict(v) for k, v in raw.get("metrics", {}).items()}

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Any
 
 from ..errors import LostWorkError
-from .batches.series import BATCH_SIZE, Lost, all_cores, in_batches, run_batches
+from .batches import BATCH_SIZE, Lost, all_cores, in_batches, run_batches
 from .dataset import EvaluationDataset
 from .metrics_base import Measurement, Metric, NotApplicable
 from .plan import EvaluationPlan

@@ -1,22 +1,26 @@
-"""`Score`: one metric on one case; and the scores of one metric in many."""
+"""Scores: one metric on one case, in many cases, and as a value that tests compare."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from .by_fields import ByFields
+from ..errors import NotMeasuredError
 from .metrics_base import Measurement, NotApplicable
 
-__all__ = ["Score", "ScoreList", "ScoreState"]
+if TYPE_CHECKING:
+    from .run import CaseResult, MetricInfo, Run
+    from .scoring import Aggregate
+
+__all__ = ["ComparableScore", "Score", "ScoreList", "ScoreState"]
 
 ScoreState = Literal["number", "n/a", "error", "aggregate"]
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Score(ByFields):
+@dataclass(slots=True)
+class Score:
     """One metric on one case: a number, or why there is none.
 
     ``state`` is ``"number"``; ``"n/a"`` with a ``reason``; ``"error"`` with a ``reason``; or
@@ -90,3 +94,51 @@ class ScoreList(list[Score]):
     def measurements(self) -> list[Measurement]:
         """The same as their metric gave it."""
         return [seen for s in self if (seen := s.measurement) is not None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparableScore:
+    """One metric of a run (``run["recall@5"]``) or of a case (``auepora_case["token_f1"]``).
+
+    ``value`` is None where nothing was measured; comparing then raises `NotMeasuredError` with ``reason``,
+    so a missing score can never pass for a good or a bad one.  Over a run, errored cases count as the
+    metric's worst value.
+    """
+
+    name: str
+    value: float | None
+    reason: str = ""
+    run: Run | None = None
+    case: CaseResult | None = None
+    info: MetricInfo | None = None
+    aggregate: Aggregate | None = None
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise NotMeasuredError(f"{self.name} has no value: {self.reason or 'nothing was measured'}")
+        return self.value
+
+    def __lt__(self, other: float) -> bool:
+        return float(self) < float(other)
+
+    def __le__(self, other: float) -> bool:
+        return float(self) <= float(other)
+
+    def __gt__(self, other: float) -> bool:
+        return float(self) > float(other)
+
+    def __ge__(self, other: float) -> bool:
+        return float(self) >= float(other)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (int, float, ComparableScore)):
+            return float(self) == float(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.value))
+
+    def __repr__(self) -> str:
+        if self.value is None:
+            return f"<{self.name}: no value, {self.reason}>"
+        return f"<{self.name} {self.value:.4f}>"

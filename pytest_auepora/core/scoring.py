@@ -8,13 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .by_fields import ByFields
 from .metrics_base import Measurement, Metric, NotApplicable, mean_of
 from .scores import Score, ScoreList
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
 __all__ = ["FURTHER", "Aggregate", "aggregate", "failed_scores", "score_case", "score_cases"]
-
 
 FURTHER = "data_of_repeats"
 """Key of a score's details: what it aggregates in the repeats after the first, where that is not the same."""
@@ -82,8 +80,8 @@ def _some_outputs() -> SystemOutputs:
     return SystemOutputs(docs, Response("1 " * 64, metadata=some), {"end_to_end": 0.0})
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Aggregate(ByFields):
+@dataclass(slots=True)
+class Aggregate:
     """One metric over many cases.
 
     ``value`` stands on the ``n`` measured cases alone and is None when there are none.  ``gated`` is the

@@ -5,13 +5,13 @@ The dataclasses are those of the framework's engineering specification.  Nothing
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from .by_fields import ByFields
-
 __all__ = [
+    "MADE_UP",
     "Document",
     "EvaluationSample",
     "MetricResult",
@@ -19,6 +19,7 @@ __all__ = [
     "RetrievedDocument",
     "SystemOutputs",
     "TargetCategory",
+    "id_of_text",
 ]
 
 
@@ -40,8 +41,8 @@ class TargetCategory(Enum):
     PRIVACY = auto()
 
 
-@dataclass(eq=False, repr=False)
-class Document(ByFields):
+@dataclass
+class Document:
     """A document or chunk.
 
     As ground truth, ``metadata["grade"]`` (int, default 1) says how relevant it is; with ``metadata["match"]``
@@ -55,8 +56,8 @@ class Document(ByFields):
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(eq=False, repr=False)
-class RetrievedDocument(ByFields):
+@dataclass
+class RetrievedDocument:
     """A document at its place in a ranking.  ``rank`` is 1-based; the list order is what counts."""
 
     doc: Document
@@ -64,8 +65,8 @@ class RetrievedDocument(ByFields):
     rank: int
 
 
-@dataclass(eq=False, repr=False)
-class Response(ByFields):
+@dataclass
+class Response:
     """An answer.  As ground truth, ``metadata["alternatives"]`` may list further correct texts."""
 
     text: str
@@ -73,8 +74,8 @@ class Response(ByFields):
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(eq=False, repr=False)
-class EvaluationSample(ByFields):
+@dataclass
+class EvaluationSample:
     """One row of an evaluation data set; every annotation is optional.
 
     ``relevant_docs`` of ``None`` means nobody said; an empty list means nothing is relevant, so a
@@ -91,8 +92,8 @@ class EvaluationSample(ByFields):
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(eq=False, repr=False)
-class SystemOutputs(ByFields):
+@dataclass
+class SystemOutputs:
     """What a RAG system gave for one sample.  ``timings`` are seconds, under ``end_to_end``, ``retrieval``, …"""
 
     retrieved: list[RetrievedDocument]
@@ -103,11 +104,20 @@ class SystemOutputs(ByFields):
     """Where metrics keep what several of them need (tokens, hit positions); never stored."""
 
 
-@dataclass(eq=False, repr=False)
-class MetricResult(ByFields):
+@dataclass
+class MetricResult:
     """One metric over a data set.  ``details["num_samples"]`` is how many samples the value stands on."""
 
     name: str
     target: TargetCategory
     value: float
     details: dict[str, Any] = field(default_factory=dict)
+
+
+MADE_UP = "sha:"
+"""How the ids of documents begin that came without one."""
+
+
+def id_of_text(text: str) -> str:
+    """Return the id of a document that came without one: ``sha:`` and 12 hexadecimal digits of SHA-256."""
+    return MADE_UP + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

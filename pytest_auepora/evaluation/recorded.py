@@ -15,7 +15,7 @@ from typing import Any
 from ..adapters.outputs import to_outputs
 from ..adapters.systems import System
 from ..calls.call import CallResult
-from ..core.batches.series import BATCH_SIZE, Lost, in_batches, run_batches
+from ..core.batches import BATCH_SIZE, Lost, in_batches, run_batches
 from ..core.case_texts import ResultFile
 from ..core.metrics_base import Metric
 from ..core.progress import Progress

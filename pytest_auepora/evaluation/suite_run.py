@@ -8,7 +8,7 @@ from typing import Any
 
 from ..adapters.systems import System
 from ..calls.caller import Caller
-from ..core.batches.series import in_batches
+from ..core.batches import in_batches
 from ..core.progress import Progress
 from ..core.run import CaseResult
 from ..io.golden.load import GoldenCase

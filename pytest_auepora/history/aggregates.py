@@ -6,12 +6,11 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from itertools import chain, repeat
 from typing import Any
 
-from ..core.by_fields import ByFields, names_of
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..metrics.registry import Registry
@@ -28,8 +27,8 @@ MRR_CUT = 10
 """A first hit below this rank counts as none."""
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class AggregateMetrics(ByFields):
+@dataclass(slots=True)
+class AggregateMetrics:
     """What a run amounts to; None where nothing was measured.  Values are in [0, 1].
 
     Attributes:
@@ -62,7 +61,7 @@ class AggregateMetrics(ByFields):
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> AggregateMetrics:
         """Read what `to_dict` gave; keys of newer versions are ignored."""
-        known = names_of(cls)
+        known = {f.name for f in fields(cls)}
         data = {k: v for k, v in raw.items() if k in known}
         for name in ("hit_at_k", "recall_at_k_doc"):
             data[name] = {int(k): v for k, v in raw.get(name, {}).items()}

@@ -1,6 +1,6 @@
 """What running the system costs: errors, missed deadlines, retries, processor time, memory.
 
-Read from ``outputs.extra``: ``status``, ``retry``, ``resources``; see `core.orchestration` for other people's fields.
+Read from ``outputs.extra``: ``status``, ``retry``, ``resources``; see `core.telemetry` for other people's fields.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from ..core.by_fields import Fixed
 from ..errors import ThresholdError, did_you_mean
 
 __all__ = [
@@ -43,8 +42,8 @@ OVERRIDES = ("policy", "case_guard", "case_max_drop", "min_effect", "margin", "j
 """What may differ from metric to metric; alpha belongs to the whole family of metrics."""
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class AnchorPolicy(Fixed):
+@dataclass(frozen=True, slots=True)
+class AnchorPolicy:
     """How strictly a run is held to the anchor, in the fields of `RegressionPolicy`; ``policy`` is the file's if None.
 
     Wider than against the baseline: what was accepted since, one step after the other, is to add up to something.
@@ -55,8 +54,8 @@ class AnchorPolicy(Fixed):
     margin: float = 0.1
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class RegressionPolicy(Fixed):
+@dataclass(frozen=True, slots=True)
+class RegressionPolicy:
     """The knobs of the verdict.  Differences are in the metric's own unit.
 
     Attributes:

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from ..core.by_fields import Fixed
 from ..core.metrics_base import Direction
 from ..errors import ThresholdError, did_you_mean
 
@@ -75,8 +74,8 @@ class Bound(NamedTuple):
         return f"{'>=' if self.op == 'min' else '<='} {self.limit:.12g}"
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Gate(Fixed):
+@dataclass(frozen=True, slots=True)
+class Gate:
     """A bound on one statistic of one metric, over all cases or those whose labels match ``slice``.
 
     ``stat`` is ``aggregate`` (the metric's own aggregation, usually the mean), ``mean``, ``median``, ``min``,

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..core.by_fields import ByFields
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
@@ -42,8 +41,8 @@ __all__ = ["GateOutcome", "Verdict", "judge"]
 Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Verdict(ByFields):
+@dataclass(slots=True)
+class Verdict:
     """What a run amounts to.
 
     ``aggregates`` has every metric of the run; ``comparison`` is None without a baseline, and

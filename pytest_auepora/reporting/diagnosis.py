@@ -14,8 +14,7 @@ from typing import Any
 from ..core.run import CaseResult, MetricInfo
 from ..core.scores import Score
 from ..core.targets import component_of
-from ..core.text_ids import MADE_UP
-from ..core.types import Response, SystemOutputs, TargetCategory
+from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
 from ..errors import without_case
 from ..metrics.refusal import is_refusal
 from ..regression.compare.cases import CaseComparison

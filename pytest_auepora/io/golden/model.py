@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...core.by_fields import ByFields
 from ...core.types import EvaluationSample
 from ...errors import Problem
 from ...regression.policy import RegressionPolicy
@@ -16,8 +15,8 @@ from ...regression.thresholds import Bound, Gate
 __all__ = ["GoldenCase", "GoldenSuite"]
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class GoldenCase(ByFields):
+@dataclass(slots=True)
+class GoldenCase:
     """One golden case.
 
     Attributes:
@@ -65,8 +64,8 @@ class GoldenCase(ByFields):
         return self.sample.sample_id
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class GoldenSuite(ByFields):
+@dataclass(slots=True)
+class GoldenSuite:
     """All cases of one golden file, and how they are to be judged.
 
     ``warnings`` name thresholds that cannot fail.

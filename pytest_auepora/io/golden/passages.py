@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.text_ids import id_of_text
-from ...core.types import Document
+from ...core.types import Document, id_of_text
 from ..source import Source, describe
 from .containers import Field, ListOf, Record, table
 from .kinds import BAD, Free, Kind, Text, Whole

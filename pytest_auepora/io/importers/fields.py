@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...core.text_ids import id_of_text
+from ...core.types import id_of_text
 from .model import Dropped
 
 __all__ = ["answer_of", "by_text", "drop_rest", "ids_and_grades", "texts_of"]

@@ -11,7 +11,6 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...core.by_fields import ByFields
 from ...core.run import CaseResult, MetricInfo
 
 __all__ = [
@@ -48,8 +47,8 @@ _VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quot
 _LIST = r"\[([-+.\w\s,]*)\]"
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class BaselineCase(ByFields):
+@dataclass(slots=True)
+class BaselineCase:
     """What was accepted for one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
 
     ``repeats`` is how often the case was asked; ``varied`` has the single values of the metrics whose values were
@@ -132,8 +131,8 @@ def _shorter(data: Any) -> Any:
     return {str(k): _shorter(v) for k, v in data.items()} if isinstance(data, Mapping) else data
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Baseline(ByFields):
+@dataclass(slots=True)
+class Baseline:
     """The accepted results of one suite under one configuration."""
 
     suite: str

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ...core.by_fields import ByFields, Fixed
 from ...core.run import CaseResult, MetricInfo, Run
 from ..baseline.again import asked_again
 from ..baseline.model import RESOLUTION, Baseline, BaselineCase, match_of
@@ -28,8 +27,8 @@ __all__ = [
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class ScoreChange(ByFields):
+@dataclass(slots=True)
+class ScoreChange:
     """One score, before and after.  ``gain`` is signed so that a drop is negative in either direction.
 
     Not frozen, because that would double the cost of making one; not changed.
@@ -41,8 +40,8 @@ class ScoreChange(ByFields):
     errored: bool = False
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class CaseComparison(ByFields):
+@dataclass(slots=True)
+class CaseComparison:
     """One case against its baseline.
 
     ``flip`` says what happened to its pass/fail state.  ``changes`` has the scores that compare, equal
@@ -78,8 +77,8 @@ class CaseComparison(ByFields):
         return max([0.0, *self.gains])
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class MetricChange(Fixed):
+@dataclass(frozen=True, slots=True)
+class MetricChange:
     """One metric over the *n* cases that compare: means before and after, and the mean signed gain."""
 
     n: int
@@ -89,8 +88,8 @@ class MetricChange(Fixed):
     dropped: tuple[str, ...] = ()
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Comparison(ByFields):
+@dataclass(slots=True)
+class Comparison:
     """A run against a baseline.
 
     ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the same content

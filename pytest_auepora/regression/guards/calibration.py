@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ...core.by_fields import Fixed
 from ...core.run import MetricInfo
 from ...errors import AueporaError, NotWrittenError
 from ..policy import RegressionPolicy
@@ -40,8 +39,8 @@ class CalibrationError(AueporaError):
     """A calibration file that cannot be read or written."""
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Calibration(Fixed):
+@dataclass(frozen=True, slots=True)
+class Calibration:
     """What people's labels said about one judged metric.
 
     Attributes:

@@ -10,7 +10,6 @@ from heapq import nsmallest
 from operator import itemgetter
 from typing import Literal
 
-from ...core.by_fields import ByFields
 from ...core.metrics_base import Metric
 from ...core.run import CaseResult, Run
 from ...core.scores import Score, ScoreList
@@ -37,8 +36,8 @@ GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"
 GateWord = Literal["", "worse", "better", "same", "inconclusive"]
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class GateOutcome(ByFields):
+@dataclass(slots=True)
+class GateOutcome:
     """One judgement on a whole suite, and the sentence that explains it.
 
     A judge that is not calibrated gives the state ``advisory``; ``would_be`` is then what it would have been.

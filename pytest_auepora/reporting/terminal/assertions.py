@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...core.comparable_score import ComparableScore
 from ...core.run import CaseResult, Run
-from ...core.scores import Score
+from ...core.scores import ComparableScore, Score
 from ...regression.guards.gates import errored_words
 from ...regression.thresholds import Bound
 from ..diagnosis import cutoff, details_text

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -14,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.batches.series import Lost, all_cores, in_batches, run_batches
-from pytest_auepora.core.batches.workers import run_packed
+from pytest_auepora.core.batches import ItemByItem, Lost, all_cores, in_batches, run_batches
+from pytest_auepora.core.worker_processes import run_packed
 from pytest_auepora.errors import AueporaError, UnsendableError
 
 from .large import Doubles
@@ -190,7 +192,7 @@ def test_there_is_at_least_one_core() -> None:
 HANGS = """\
 import pathlib, time
 
-from pytest_auepora.core.batches.series import run_batches
+from pytest_auepora.core.batches import run_batches
 
 
 class Hangs:
@@ -221,3 +223,61 @@ def test_ctrl_c_ends_processes_that_hang(tmp_path: Path) -> None:
             process.kill()
     assert told.rstrip().endswith("KeyboardInterrupt")
     assert process.returncode == -signal.SIGINT
+
+
+class Output:
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+
+class Sums:
+    """Notes what it made, and in which threads."""
+
+    def __init__(self) -> None:
+        self.made: list[weakref.ref[Output]] = []
+        self.threads: set[threading.Thread] = set()
+
+    def one(self, n: int) -> Output:
+        if n < 0:
+            raise ValueError(f"no {n}")
+        self.threads.add(threading.current_thread())
+        self.made.append(weakref.ref(made := Output(n)))
+        return made
+
+    def together(self, batch: Sequence[int], made: list[Any]) -> int:
+        self.threads.add(threading.current_thread())
+        assert [one.n for one in made] == list(batch)
+        if sum(batch) == 66:
+            raise ArithmeticError("66")
+        return sum(batch)
+
+
+def test_partial_results_are_merged_and_removed() -> None:
+    sums = Sums()
+    with ThreadPoolExecutor(3) as pool:
+        batch = ItemByItem(sums, range(10), pool)
+    gc.collect()
+    assert [ref() for ref in sums.made] == [None] * 10
+    assert threading.current_thread() not in sums.threads
+    assert batch.result() == 45
+
+
+@pytest.mark.parametrize(("items", "said"), [([1, -2, 3, -4], "no -2"), ([66], "66")])
+def test_errors_of_the_first_item_and_the_last_step_are_raised(items: list[int], said: str) -> None:
+    with ThreadPoolExecutor(3) as pool, pytest.raises((ValueError, ArithmeticError), match=said):
+        ItemByItem(Sums(), items, pool).result()
+
+
+def test_a_broken_executors_earlier_work_is_cancelled() -> None:
+    taken: list[Future[Any]] = []
+
+    class Ends(Executor):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            if len(taken) == 2:
+                raise RuntimeError("cannot schedule new futures after shutdown")
+            taken.append(Future())
+            return taken[-1]
+
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        ItemByItem(Sums(), [1, 2, 3], Ends())
+    assert [future.cancelled() for future in taken] == [True, True]

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.core.comparable_score import ComparableScore
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scores import ComparableScore, Score
 from pytest_auepora.core.scoring import FURTHER, aggregate, failed_scores, score_case
 from pytest_auepora.core.types import Document, EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
 from pytest_auepora.errors import NotMeasuredError

@@ -59,4 +59,4 @@ def test_what_cannot_work_is_refused(given: dict[str, Any], told: str) -> None:
 def test_a_policy_is_not_changed() -> None:
     policy = RegressionPolicy()
     with pytest.raises(AttributeError):
-        policy.alpha = 0.1
+        policy.alpha = 0.1  # type: ignore[misc]

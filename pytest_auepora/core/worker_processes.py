@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from ...errors import UnsendableError
-from .pickling import pack, pack_named, pack_samples, sendable
+from ..errors import AueporaError, UnsendableError
 
-__all__ = ["Parcel", "end_now", "run_packed", "worker_pool"]
+__all__ = ["PickledTask", "end_now", "pack", "pack_named", "pack_samples", "run_packed", "sendable", "worker_pool"]
 
 _KEEP = 4
 _tasks: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
@@ -22,14 +21,14 @@ _installed: dict[str, bytes] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class PickledTask:
     """A task pickled, and the key under which workers keep it."""
 
     key: str
     task: bytes
 
     @classmethod
-    def of(cls, task: Any, parts: Mapping[str, Any]) -> Parcel:
+    def of(cls, task: Any, parts: Mapping[str, Any]) -> PickledTask:
         """Pickle *task*; raises `UnsendableError` with the name of the part to blame."""
         packed = pack_named(task, parts)
         return cls(sha256(packed).hexdigest(), packed)
@@ -47,7 +46,7 @@ class Parcel:
 
 
 def run_packed(key: str, task: bytes | None, batch: bytes, turn: str = "") -> bytes:  # noqa: ARG001 - see turn
-    """Do a packed batch in a worker; the answer is for `Parcel.unpack`.
+    """Do a packed batch in a worker; the answer is for `PickledTask.unpack`.
 
     Args:
         key: of the task.
@@ -75,12 +74,12 @@ def _task(key: str, task: bytes | None) -> Callable[[Any], Any]:
     return made
 
 
-def worker_pool(jobs: int, parcel: Parcel) -> ProcessPoolExecutor:
-    """Return *jobs* fresh processes that know *parcel*; they start anew, so that no thread of this one is copied."""
+def worker_pool(jobs: int, task: PickledTask) -> ProcessPoolExecutor:
+    """Return *jobs* fresh processes that know *task*; they start anew, so that no thread of this one is copied."""
     from multiprocessing import get_context
 
     return ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_install, initargs=(parcel.key, parcel.task)
+        jobs, mp_context=get_context("spawn"), initializer=_install, initargs=(task.key, task.task)
     )
 
 
@@ -93,3 +92,74 @@ def end_now(pool: Executor) -> None:
 def _install(key: str, task: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's to answer
     _installed[key] = task
+
+
+def pack(value: Any) -> bytes:
+    """Return *value* pickled; what ``__main__`` or a function defines goes by value where cloudpickle is installed.
+
+    Raises:
+        Exception: whatever the pickling raised.
+    """
+    try:
+        made = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    except Exception:
+        if (by_value := _cloudpickle()) is None:
+            raise
+        packed: bytes = by_value.dumps(value)
+        return packed
+    if b"__main__" in made and (by_value := _cloudpickle()) is not None:
+        made = by_value.dumps(value)  # the workers' __main__ is another
+    return made
+
+
+def _cloudpickle() -> Any:
+    try:
+        import cloudpickle
+    except ImportError:
+        return None
+    return cloudpickle
+
+
+def pack_named(value: Any, parts: Mapping[str, Any]) -> bytes:
+    """Return *value* pickled; *parts* are its parts by what to call them.
+
+    Raises:
+        UnsendableError: naming the part to blame.
+    """
+    try:
+        return pack(value)
+    except Exception as exc:
+        name, why = next(_unsendable(parts), ("the work", exc))
+        raise UnsendableError(
+            f"{name} cannot be sent to another process: {type(why).__name__}: {why}; define what it is made of at the "
+            "top level of a module, or use one process or threads"
+        ) from why
+
+
+def _unsendable(parts: Mapping[str, Any]) -> Any:
+    for name, part in parts.items():
+        try:
+            pack(part)
+        except Exception as exc:
+            yield name, exc
+
+
+def pack_samples(batch: Sequence[Any], name_of: Any) -> bytes:
+    """Return a batch pickled; ``name_of(item)`` is what an error calls one of its items.
+
+    Raises:
+        UnsendableError: naming the first item to blame.
+    """
+    try:
+        return pack(batch)
+    except Exception:
+        return pack_named(batch, {f"sample {name_of(item)!r}": item for item in batch})
+
+
+def sendable(error: Exception) -> Exception:
+    """Return *error*, or an `AueporaError` that says the same where it would not survive the journey."""
+    try:
+        again = pickle.loads(pack(error))
+    except Exception:
+        again = None
+    return error if type(again) is type(error) else AueporaError(f"{type(error).__name__}: {error}")

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, Protocol, TypeVar
+from threading import Lock
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 from uuid import uuid4
 
-from ...errors import AueporaError
-from .item_by_item import ByItem, ItemByItem
-from .workers import Parcel, end_now, run_packed, worker_pool
+from ..errors import AueporaError
+from .worker_processes import PickledTask, end_now, run_packed, worker_pool
 
-__all__ = ["BATCH_SIZE", "Lost", "Task", "all_cores", "in_batches", "run_batches"]
+__all__ = ["BATCH_SIZE", "ByItem", "ItemByItem", "Lost", "Task", "all_cores", "in_batches", "run_batches"]
 
 BATCH_SIZE = 128
 """Samples a batch: enough for a model to work on, and little to lose."""
@@ -94,7 +94,7 @@ def run_batches(
     if executor is not None and _is_of_threads(executor):
         lane = _Threads(task, executor)
     else:
-        lane = _Processes(Parcel.of(task, task.parts()), executor, jobs, name_of)
+        lane = _Processes(PickledTask.of(task, task.parts()), executor, jobs, name_of)
     try:
         yield from _Window(lane, in_flight or 2 * (jobs if executor is None else max(all_cores(), 16))).run(batches)
     except KeyboardInterrupt:
@@ -136,31 +136,29 @@ class _Threads(Generic[T, R]):
         return future.result()
 
     def renew(self) -> None: ...
-
     def abandon(self) -> None: ...
-
     def close(self) -> None: ...
 
 
 class _Processes(Generic[T, R]):
     """An executor of the user's, or a pool of our own that is replaced when it breaks."""
 
-    def __init__(self, parcel: Parcel, executor: Executor | None, jobs: int, name_of: Callable[[T], str]) -> None:
-        self._parcel, self._jobs, self._name_of = parcel, jobs, name_of
+    def __init__(self, work: PickledTask, executor: Executor | None, jobs: int, name_of: Callable[[T], str]) -> None:
+        self._work, self._jobs, self._name_of = work, jobs, name_of
         self.can_renew = executor is None
-        self._executor = executor if executor is not None else worker_pool(jobs, parcel)
+        self._executor = executor if executor is not None else worker_pool(jobs, work)
 
     def start(self, batch: Sequence[T]) -> Future[Any]:
-        sent = self._parcel.pack_batch(batch, self._name_of)
-        task = None if self.can_renew else self._parcel.task
-        return self._executor.submit(run_packed, self._parcel.key, task, sent, uuid4().hex)
+        sent = self._work.pack_batch(batch, self._name_of)
+        task = None if self.can_renew else self._work.task
+        return self._executor.submit(run_packed, self._work.key, task, sent, uuid4().hex)
 
     def result(self, future: Future[Any]) -> R:
-        return self._parcel.unpack(future.result())  # type: ignore[no-any-return]
+        return self._work.unpack(future.result())  # type: ignore[no-any-return]
 
     def renew(self) -> None:
         self.close()
-        self._executor = worker_pool(self._jobs, self._parcel)
+        self._executor = worker_pool(self._jobs, self._work)
 
     def abandon(self) -> None:
         if self.can_renew:
@@ -249,3 +247,54 @@ def _is_death(error: BaseException | None) -> bool:
 def _told(error: BaseException) -> str:
     said = str(error).splitlines()
     return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+
+
+@runtime_checkable
+class ByItem(Protocol[T_contra, R_co]):
+    """A task whose first step takes an item at a time; what it made of them all makes the batch."""
+
+    def one(self, item: T_contra, /) -> Any:
+        """Do the work for one item."""
+
+    def together(self, batch: Sequence[T_contra], made: list[Any], /) -> R_co:
+        """Put together what the items of *batch* made."""
+
+
+class ItemByItem(Generic[T, R]):
+    """A batch in the hands of *executor*; the thread that is done last puts together what the others made.
+
+    So no thread waits for another, and of a batch whose turn is yet to come only what was put together is left.
+    """
+
+    def __init__(self, task: ByItem[T, R], batch: Sequence[T], executor: Executor) -> None:
+        self._task, self._batch = task, batch
+        self._made: list[Any] = [None] * len(batch)
+        self._left, self._lock = len(batch), Lock()
+        self._whole: R
+        self._items: list[Future[None]] = []
+        try:
+            for at in range(len(batch)):
+                self._items.append(executor.submit(self._one, at))
+        except BaseException:
+            self.cancel()
+            raise
+
+    def _one(self, at: int) -> None:
+        self._made[at] = self._task.one(self._batch[at])
+        with self._lock:
+            self._left -= 1
+            is_last = not self._left
+        if is_last:
+            made, self._made = self._made, []
+            self._whole = self._task.together(self._batch, made)
+
+    def result(self) -> R:
+        """Wait; raises what the first item in the order of the batch raised, whichever was the first in time."""
+        for item in self._items:
+            item.result()
+        return self._whole
+
+    def cancel(self) -> None:
+        """Let no further item be begun."""
+        for item in self._items:
+            item.cancel()

@@ -1,1 +1,0 @@
-"""A long series of batches through an executor, in processes or threads."""
