@@ -135,7 +135,7 @@ class Retries(Operational):
 
 @dataclass(eq=False, repr=False)
 class Resource(Operational):
-    """Base of the metrics over ``extra["resources"]``, which `core.resources.WithResources` fills."""
+    """Base of the metrics over ``extra["resources"]``, which `core.telemetry.WithResources` fills."""
 
     key: ClassVar[str]
     range = (0.0, math.inf)
