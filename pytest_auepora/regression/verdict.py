@@ -20,7 +20,7 @@ from .compare.cases import Comparison, compare
 from .compare.measurements import settle
 from .compare.moved_labels import label_notes, label_outcomes
 from .compare.slices import slice_notes
-from .guards.advisory import advisory_notes, broken_outcomes, hold_back
+from .guards.advisory import advisory_notes, broken_outcomes, hold_back, silent_judges
 from .guards.calibration import standing_of
 from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, nothing_compares
@@ -141,6 +141,7 @@ def judge(
         out.notes += anchor_notes(run, anchor) if run.is_full else []
     hold_back(out.gates, standing)
     out.gates += broken_outcomes(run, standing)
+    out.gates += silent_judges(run, out.gates, policy)
     if not run.is_full:
         _withhold(run, out)
     if out.comparison is not None and run.is_full and not accepting:

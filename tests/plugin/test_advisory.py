@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_auepora.core.run import MetricInfo
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
 from pytest_auepora.metrics.judge.critic import LLMCritic
@@ -81,3 +83,13 @@ def test_the_folder_of_calibrations_can_be_named(project: Project) -> None:
     assert project.run().ret == 0
     result = project.run("-o", "auepora_calibrations=judges")
     assert gates(result) == ["taste"]
+
+
+def test_a_judge_that_is_gone_or_silent_fails_the_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AUEPORA_JUDGE_URL", "AUEPORA_JUDGE_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    project.write("conftest.py", CONFTEST.replace("LLMAnswerQuality(Strict())", "LLMAnswerQuality()"))
+    project.edit("metrics: [recall@1,", "metrics: [taste, recall@1,")
+    assert "judge: taste" in gates(project.run())  # nobody calibrated it, and nobody answers
+    calibrate(project)
+    assert "calibration: taste" in gates(project.run())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...core.run import Run
+from ..policy import RegressionPolicy
 from .calibration import Standing
-from .gates import GateOutcome
+from .gates import GateOutcome, cases_words, why_nothing
 
-__all__ = ["advisory_notes", "broken_outcomes", "hold_back"]
+__all__ = ["advisory_notes", "broken_outcomes", "hold_back", "silent_judges"]
 
 
 def hold_back(gates: Iterable[GateOutcome], standing: Standing) -> None:
@@ -29,6 +30,22 @@ def broken_outcomes(run: Run, standing: Standing) -> list[GateOutcome]:
         GateOutcome(f"calibration: {name}", "calibration", "failed", why, metric=name, owner=run.owner)
         for name, why in standing.broken.items()
     ]
+
+
+def silent_judges(run: Run, gates: Iterable[GateOutcome], policy: RegressionPolicy) -> list[GateOutcome]:
+    """Return one failure for each judge of which every reply failed, calibrated or not, unless a gate tells it."""
+    told = {gate.metric for gate in gates if gate.state == "failed"}
+    out = []
+    for name, info in run.metrics.items():
+        if not info.judge or name in told or policy.for_metric(name).judge == "advisory":
+            continue
+        scores = run.scores_of(name, lambda case: case.state != "error" or bool(case.outputs))
+        failed = [i for i, score in zip(scores.ids, scores, strict=True) if score.state == "error"]
+        if failed and not scores.measured:
+            why = f"every reply of the judge failed, in {cases_words(len(failed))}: {why_nothing(scores)}"
+            owner = run.owner_of(name)
+            out.append(GateOutcome(f"judge: {name}", "calibration", "failed", why, metric=name, owner=owner))
+    return out
 
 
 def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -> list[str]:

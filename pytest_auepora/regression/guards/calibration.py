@@ -179,9 +179,18 @@ def _why_not(info: MetricInfo, folder: Path | None) -> str:
     if path is None or found is None:
         there = f"there is no {path.parent.name}/{path.name}" if path is not None else "there is no calibration"
         return f"judge not calibrated: {there}; see auepora calibrate"
+    if found.gate and _named(found.judge) and not _named(info.judge):
+        raise CalibrationError(
+            "the judge that was calibrated is not there: no model is named now; its gates count only with it"
+        )
     if changed := found.mismatch(info.judge):
         return f"judge not calibrated: another one was ({changed}); run auepora calibrate again"
     return "" if found.gate else f"judge not calibrated: {found.reason}"
+
+
+def _named(judge: Mapping[str, Any]) -> bool:
+    """Whether *judge* says which model judges; it does not where the environment that names one is gone."""
+    return bool(judge.get("params", {}).get("judge"))
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:

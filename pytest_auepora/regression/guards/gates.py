@@ -29,6 +29,7 @@ __all__ = [
     "judge_gate",
     "leave_undecided",
     "regression_title",
+    "why_nothing",
 ]
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
@@ -117,7 +118,7 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: ScoreLis
     out.n = len(scores.measured)
     n_error = sum(s.state == "error" for s in scores)
     if not out.n:
-        return _fail(out, f"nothing was measured: {_why_nothing(scores)}")
+        return _fail(out, f"nothing was measured: {why_nothing(scores)}")
     out.value = aggregate(metric, scores).gated if gate.stat == "aggregate" else _statistic(gate, metric, scores, run)
     if out.value is None:
         return _fail(out, f"{cases_words(n_error)} errored, and an error has no worst {gate.metric} to count with")
@@ -128,8 +129,8 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: ScoreLis
     return _settle(out, gate.bound, n_error)
 
 
-def _why_nothing(scores: ScoreList) -> str:
-    """An error, if there is one: beside an outage it does not matter which labels are missing."""
+def why_nothing(scores: ScoreList) -> str:
+    """Return why none of *scores* is a number; an error, if there is one: it explains more than missing labels."""
     failed = ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error")
     errors = Counter(without_case(s.reason.partition("\n")[0], i) for i, s in failed)
     if errors:

@@ -43,7 +43,7 @@ class Opinion(Metric):
     model = "m1"
 
     def params(self) -> dict[str, object]:
-        return {"judge": {"model": self.model}, "prompt": "abc"}
+        return {"judge": {"model": self.model} if self.model else {}, "prompt": "abc"}
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
         return Measurement(0.0)
@@ -119,6 +119,30 @@ def test_another_model_is_not_the_one_that_was_calibrated(tmp_path: Path) -> Non
     verdict = verdict_of(run_of(0.2, metric=metric), calibrated(tmp_path))
     assert verdict.outcome == "passed"
     assert "another one was (judge.model m1 → m2)" in verdict.notes[1]
+
+
+def test_a_calibrated_judge_that_is_gone_fails_the_run(tmp_path: Path) -> None:
+    metric = Opinion()
+    metric.model = ""
+    verdict = verdict_of(run_of(0.9, metric=metric), calibrated(tmp_path))
+    assert verdict.outcome == "failed"
+    (gate,) = [g for g in verdict.gates if g.state == "failed"]
+    assert gate.title == "calibration: opinion"
+    assert gate.message.startswith("the judge that was calibrated is not there: no model is named now")
+
+
+@pytest.mark.parametrize("gated", [True, False])
+def test_a_judge_of_which_every_reply_failed_fails(tmp_path: Path, gated: bool) -> None:
+    run = run_of(0.9, 0.9)
+    for case in run.cases.values():
+        case.scores["opinion"] = Score.failed("JudgeCallError: out of reach")
+    folder = calibrated(tmp_path) if gated else tmp_path
+    verdict = judge(run, [], RegressionPolicy(), {"opinion": Opinion()}, calibrations=folder)
+    assert verdict.outcome == "failed"
+    (gate,) = [g for g in verdict.gates if g.state == "failed"]
+    assert gate.message == "every reply of the judge failed, in 2 cases: JudgeCallError: out of reach"
+    run.cases["a"].scores["opinion"] = Score("number", 0.9)
+    assert judge(run, [], RegressionPolicy(), {"opinion": Opinion()}, calibrations=folder).outcome == "passed"
 
 
 @pytest.mark.parametrize(
