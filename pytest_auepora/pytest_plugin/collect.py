@@ -19,19 +19,22 @@ import pytest
 
 from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.load import GoldenCase, GoldenSuite
-from .compat import fixture_definitions, has_pytest_asyncio, loop_scope
+from .compat import fixture_definitions, has_pytest_asyncio, is_anyio_automatic, loop_scope
 from .items import run_case, run_case_async
 from .keys import CASE, CORPUS, SESSION, SUFFIXES, SUITE
 from .session import AueporaSession
 
-__all__ = ["Collecting", "GoldenFile"]
+__all__ = ["Collecting", "GoldenFile", "has_golden_name"]
 
 
 def is_golden(path: Path, config: pytest.Config, parent: pytest.Collector) -> bool:
     """Whether *path* matches ``auepora_files`` or is named on the command line; nothing else is opened."""
-    if any(_matches(path, config.rootpath, glob) for glob in config.getini("auepora_files")):
-        return True
-    return path.suffix in SUFFIXES and parent.session.isinitpath(path)
+    return has_golden_name(path, config) or (path.suffix in SUFFIXES and parent.session.isinitpath(path))
+
+
+def has_golden_name(path: Path, config: pytest.Config) -> bool:
+    """Whether *path* matches ``auepora_files``."""
+    return any(_matches(path, config.rootpath, glob) for glob in config.getini("auepora_files"))
 
 
 def _matches(path: Path, root: Path, glob: str) -> bool:
@@ -100,7 +103,7 @@ class GoldenFile(pytest.Module):
         """Return what pytest and its plugins make of *function*: one item for each parameter of its fixtures."""
         function.__dict__["__test__"] = True  # collected whatever python_functions says
         made = self.ihook.pytest_pycollect_makeitem(collector=self, name=name, obj=function) or []
-        delattr(function, "__test__")  # it would be a keyword of the item, and `-k test` match every case
+        function.__dict__.clear()  # some pytest selects by these names: `-k test` would match "pytestmark"
         return made if isinstance(made, list) else [made]
 
     def _fixtures(self, suite: GoldenSuite) -> tuple[tuple[str, ...], pytest.MarkDecorator | None]:
@@ -125,7 +128,7 @@ class GoldenFile(pytest.Module):
     def _loop_mark(self, probe: pytest.Item, definition: pytest.FixtureDef[Any]) -> pytest.MarkDecorator | None:
         if not (inspect.iscoroutinefunction(definition.func) or inspect.isasyncgenfunction(definition.func)):
             return None
-        if "anyio_backend" in getattr(probe, "fixturenames", ()):
+        if "anyio_backend" in getattr(probe, "fixturenames", ()) or is_anyio_automatic(self.config):
             return pytest.mark.anyio
         if has_pytest_asyncio(self.config):
             return pytest.mark.asyncio(loop_scope=loop_scope(self.config, definition))

@@ -12,6 +12,7 @@ __all__ = [
     "fixtures_only_for",
     "has_pytest_asyncio",
     "has_pytest_benchmark",
+    "is_anyio_automatic",
     "is_of_one_case",
     "loop_scope",
     "parameters_of",
@@ -89,6 +90,16 @@ def variant_of(item: pytest.Item, fixture: str) -> str:
 def has_pytest_asyncio(config: pytest.Config) -> bool:
     """Whether pytest-asyncio is active, under whichever name it was loaded."""
     return any(map(config.pluginmanager.hasplugin, ("asyncio", "pytest_asyncio", "pytest_asyncio.plugin")))
+
+
+def is_anyio_automatic(config: pytest.Config) -> bool:
+    """Whether anyio runs every async fixture and test, with no mark on them."""
+    if not config.pluginmanager.hasplugin("anyio") and not config.pluginmanager.hasplugin("anyio.pytest_plugin"):
+        return False
+    try:
+        return "auto" in (config.getoption("anyio_mode", None), config.getini("anyio_mode"))
+    except (ValueError, KeyError):
+        return False  # older versions have no modes
 
 
 def loop_scope(config: pytest.Config, definition: pytest.FixtureDef[Any]) -> str:

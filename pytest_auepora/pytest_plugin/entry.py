@@ -128,6 +128,21 @@ def pytest_configure(config: pytest.Config) -> None:
         from .registration import configure
 
         configure(config)
+    else:
+        _refuse_golden_files(config)
+
+
+def _refuse_golden_files(config: pytest.Config) -> None:
+    """Say what is missing where the command line names a golden file: pytest would only say that it finds nothing."""
+    for path, name in ((arg.partition("::")[0], arg) for arg in config.args):
+        if path.endswith((".yaml", ".yml", ".jsonl")):
+            from .collect import has_golden_name
+
+            where = config.invocation_params.dir / path
+            if where.is_file() and has_golden_name(where, config):
+                raise pytest.UsageError(
+                    f"{name} is a golden file: give --auepora as well, or set `auepora = true` in the ini file"
+                )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

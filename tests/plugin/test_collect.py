@@ -311,3 +311,30 @@ def test_a_threshold_that_cannot_fail_is_a_warning(project: Project) -> None:
     result = project.run("-W", "default")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*shop.golden.yaml:4:13: recall@3 >= 0 cannot fail: the value is always from 0 to 1"])
+
+
+def test_an_async_fixture_under_anyio_in_auto_mode(project: Project) -> None:
+    project.pytester.makeini("[pytest]\nanyio_mode = auto")
+    project.write(
+        "conftest.py",
+        "import pytest\nfrom shop import answer\n\n"
+        "@pytest.fixture(scope='session')\ndef anyio_backend():\n    return 'asyncio'\n\n"
+        "@pytest.fixture(scope='session')\nasync def rag():\n"
+        "    async def ask(query):\n        return answer(query)\n    return ask\n",
+    )
+    result = project.run(plugins=("anyio.pytest_plugin",))
+    assert result.ret == 0, str(result.stdout)
+
+
+def test_nothing_of_ours_is_a_keyword_of_a_case(project: Project) -> None:
+    """Some versions of pytest select by all names in the dictionary of a function; `pytestmark` has "test" in it."""
+    hook = "def pytest_collection_modifyitems(items):\n    assert not any(vars(item.function) for item in items)\n"
+    project.write("conftest.py", f"{project.read('conftest.py')}\n\n{hook}")
+    assert project.run("-m", "smoke").ret == 0
+
+
+@pytest.mark.parametrize("name", ["shop.golden.yaml", "shop.golden.yaml::warranty"])
+def test_a_golden_file_named_without_the_option_says_so(project: Project, name: str) -> None:
+    result = project.run(name, auepora=False)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"{name} is a golden file: give --auepora as well" in str(result.stderr)
