@@ -71,10 +71,10 @@ def _alike(kept: Any, measured: Any) -> bool:
         kinds = {str(key): part for key, part in measured.items()}
         return isinstance(kept, dict) and all(_alike(part, kinds.get(key, part)) for key, part in kept.items())
     if isinstance(measured, (list, tuple)):
-        return isinstance(kept, list) and all(_alike(part, kind) for part in kept for kind in measured[:1])
-    if isinstance(measured, (bool, str)) or measured is None:
-        return type(kept) is type(measured)
-    return not isinstance(kept, bool) and isinstance(kept, (int, float))
+        return isinstance(kept, list) and all(any(_alike(part, kind) for kind in measured or kept) for part in kept)
+    if kept is None or measured is None:
+        return not isinstance(kept, (dict, list)) or measured is None
+    return isinstance(kept, str) == isinstance(measured, str) and not isinstance(kept, (dict, list))
 
 
 def _kept(case: BaselineCase, name: str) -> Measurement | None:

@@ -7,7 +7,6 @@ metrics, and a case that would fail is asked again before it does.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -161,22 +160,25 @@ def is_confirmable(result: CaseResult) -> bool:
 
 @dataclass(slots=True)
 class Confirmations:
-    """How many cases of each suite were asked again in this process: beyond a cap failing is no noise any more."""
+    """Which cases of each suite were asked again in this process.
 
-    asked: Counter[Hashable] = field(default_factory=Counter)
+    Beyond max(10, 5 %) of the cases failing is no noise any more.  Those that passed when they were asked again do not
+    count: in a large suite of a system that samples there are always some.
+    """
+
+    asked: dict[Hashable, list[CaseResult]] = field(default_factory=dict)
 
     def wants(
         self, suite: Hashable, n_cases: int, result: CaseResult, policy: RegressionPolicy, *, timed: bool = False
     ) -> bool:
-        """Whether to ask a case again, of *suite* with *n_cases*; counts it if so."""
-        return bool(policy.confirm) and not timed and is_confirmable(result) and self.take(suite, n_cases)
-
-    def take(self, suite: Hashable, n_cases: int) -> bool:
-        """Count one more case of *suite*, of *n_cases*; False where max(10, 5 %) were asked already."""
-        if self.asked[suite] >= max(10, math.ceil(0.05 * n_cases)):
+        """Whether to ask a case again, of *suite* with *n_cases*; *result*, which that decides, is held if so."""
+        if not policy.confirm or timed or not is_confirmable(result):
             return False
-        self.asked[suite] += 1
-        return True
+        failed = [one for one in self.asked.get(suite, ()) if one.state == "failed"]
+        if asks := len(failed) < max(10, math.ceil(0.05 * n_cases)):
+            failed.append(result)
+        self.asked[suite] = failed
+        return asks
 
 
 def settle_confirmed(result: CaseResult, again: Sequence[CaseResult]) -> None:

@@ -88,5 +88,17 @@ def test_errors_and_timed_cases_are_not_confirmed() -> None:
 @pytest.mark.parametrize(("n", "most"), [(3, 10), (200, 10), (201, 11), (1000, 50)])
 def test_beyond_a_cap_nothing_is_confirmed(n: int, most: int) -> None:
     asked = Confirmations()
-    assert [asked.take("suite", n) for _ in range(most + 2)] == [True] * most + [False, False]
-    assert asked.take("other", n)
+
+    def asks(suite: str = "suite") -> bool:
+        return asked.wants(suite, n, judged(1.0, 0.2), RegressionPolicy())
+
+    assert [asks() for _ in range(most + 2)] == [True] * most + [False, False]
+    assert asks("other")
+
+
+def test_cases_that_passed_when_asked_again_are_not_capped() -> None:
+    asked = Confirmations()
+    for _ in range(40):
+        result = judged(1.0, 0.2)
+        assert asked.wants("suite", 100, result, RegressionPolicy())
+        settle_confirmed(result, [case("a")])
