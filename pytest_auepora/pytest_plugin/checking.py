@@ -46,7 +46,7 @@ def check_labels(session: AueporaSession) -> None:
         labels = session.labels.check(suite, case, corpus)
     except AueporaError as exc:
         pytest.fail(str(exc), pytrace=False)
-    item.stash[_CHECKED] = Checked(session.relative(suite.path), variant_of(item, suite.fixture), labels)
+    item.stash[_CHECKED] = Checked(session.relative(suite.path), variant_of(item, CORPUS), labels)
     mended = repairs(labels) if session.options.repairing else {}
     if bad := [one for one in labels if one.finding.moved and one.index not in mended]:
         from ..reporting.terminal.labels import moved_text
