@@ -1,7 +1,7 @@
 """A small but complete RAG: BM25 finds the chunks, and the answer is the sentence of them that fits best.
 
-It needs no model and no network, gives the same answer every time, and refuses when what it found does not speak of
-what was asked.  `Breakage` lists the ways to break it on purpose, to see what a red run looks like.
+It needs no model and no network, words its answer differently each time it is asked, and refuses when what it found
+does not speak of what was asked.  `Breakage` lists the ways to break it on purpose, to see what a red run looks like.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ __all__ = ["REFUSAL", "SWITCH", "Bm25Retriever", "Breakage", "Lexicon", "Sentenc
 
 SWITCH = "AUEPORA_EXAMPLE_BREAK"
 REFUSAL = "I cannot answer this from the Python language reference."
+
+WORDINGS = ("{}", "In short: {}", "{} That is what the reference says.")
 
 MIN_COVERAGE = 0.5
 """How much of the question, by weight, one retrieved chunk must speak of before its sentences count as an answer."""
@@ -172,6 +174,8 @@ class Bm25Retriever(Retriever):
 class SentenceGenerator(Generator):
     """Answers with the sentence of the context that shares most with the question, for its length.
 
+    Asked again it words the answer differently, as a language model does; in turns, so that numbers can be repeated.
+
     Args:
         lexicon: weighs the terms and reads the questions.
         broken: see `Breakage.GENERATOR`.
@@ -180,6 +184,7 @@ class SentenceGenerator(Generator):
     def __init__(self, lexicon: Lexicon, *, broken: bool = False) -> None:
         self._lexicon = lexicon
         self._broken = broken
+        self._asked = Counter[str]()
 
     def generate(self, query: str, context_docs: list[Document]) -> Response:
         """Return one sentence, or the refusal where no document covers enough of the question."""
@@ -188,7 +193,10 @@ class SentenceGenerator(Generator):
         if not candidates or not (self._broken or self._covered(asked, context_docs)):
             return Response(REFUSAL, metadata={"refused": True})
         choose = min if self._broken else max
-        return Response(choose(candidates, key=lambda s: self._fit(asked, s)), metadata={"refused": False})
+        best = choose(candidates, key=lambda s: self._fit(asked, s))
+        self._asked[query] += 1
+        wording = WORDINGS[(self._asked[query] - 1) % len(WORDINGS)]
+        return Response(wording.format(best), metadata={"refused": False})
 
     def _covered(self, asked: frozenset[str], docs: Iterable[Document]) -> bool:
         shares = (self._lexicon.weight(asked.intersection(terms(indexed_text(d)))) for d in docs)
