@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_auepora.io.golden.schema import golden_schema
+from pytest_auepora.io.golden.fields import golden_schema
 
 from .layout import cell
 

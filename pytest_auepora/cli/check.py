@@ -124,8 +124,7 @@ class LabelCheck:
     """Checks golden files against the corpus that the command line names."""
 
     def __init__(self, given: argparse.Namespace, registry: Registry) -> None:
-        from ..labels.corpus import load_corpus
-        from ..labels.passages import corpus_recall
+        from ..labels.corpus import corpus_recall, load_corpus
 
         self._registry = registry
         self._rewrite: bool = given.reanchor
@@ -139,7 +138,7 @@ class LabelCheck:
     def of(self, suite: GoldenSuite) -> FoundLabels:
         """Check the labels of *suite*, and rewrite them if that was asked for."""
         from ..history.recall import history_recall
-        from ..io.label_edits import LabelFile
+        from ..io.edit import LabelFile
         from ..labels.check import check_case
         from ..labels.repair import baselines_of, repair
         from .sources import open_history

@@ -66,7 +66,7 @@ def name_of(folder: Path) -> str:
 
 def starter_files(form: str, name: str) -> dict[str, str]:
     """Return path → text of all that is written for a system of *form*, its suite and module called after *name*."""
-    from ..io.golden.schema import golden_schema
+    from ..io.golden.fields import golden_schema
 
     starter = files(__package__) / "starter"
 

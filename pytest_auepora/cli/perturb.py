@@ -7,7 +7,7 @@ import sys
 
 from ..core.files import write_atomically
 from ..core.perturb import OPERATIONS
-from ..io.perturbed import perturbed
+from ..io.edit import perturbed
 from .common import PASSED, to_read
 
 __all__ = ["add_arguments", "run"]

@@ -29,7 +29,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _schema(kind: str) -> dict[str, Any]:
     if kind == "golden":
-        from ..io.golden.schema import golden_schema
+        from ..io.golden.fields import golden_schema
 
         return golden_schema()
     from ..reporting.json.schema import report_schema, side_by_side_schema

@@ -24,7 +24,7 @@ from ..core.scores import Score
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import RecordedError
 from ..io.golden.load import GoldenSuite
-from ..io.recorded import Recorded, read_recorded
+from ..io.streams import Recorded, read_recorded
 from ..metrics.registry import Registry
 from .case_flow import CaseFlow
 from .case_result import Ended, blank_result

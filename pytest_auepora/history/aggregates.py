@@ -15,8 +15,7 @@ from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..metrics.registry import Registry
 from ..regression.baseline.model import metric_key
-from .codec import rounded
-from .restore import restored
+from .codec import restored, rounded
 
 __all__ = ["CUTS", "MRR_CUT", "AggregateMetrics", "Tally", "aggregate_of", "document_of", "first_rank"]
 

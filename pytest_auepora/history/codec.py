@@ -1,4 +1,4 @@
-"""Runs, results and verdicts as JSON text and back, number for number.
+"""Runs, results and verdicts as JSON text and back, number for number; a stored result as sample and outputs.
 
 How each case of a verdict compares is in compressed blocks: cases compare much alike, and a block takes a tenth of the
 room.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.json import dumps, encoded, taken_apart
 from ..core.run import CaseResult, Run
 from ..core.scores import Score
+from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import HistoryError
 
 if TYPE_CHECKING:
@@ -24,9 +25,18 @@ if TYPE_CHECKING:
     from ..regression.verdict import Verdict
 
 __all__ = [
-    "compared_blocks", "packed", "result_data", "result_text", "rounded", "run_of", "run_text", "verdict_of",
-    "verdict_text", "without_answer",
-]  # fmt: skip
+    "compared_blocks",
+    "packed",
+    "restored",
+    "result_data",
+    "result_text",
+    "rounded",
+    "run_of",
+    "run_text",
+    "verdict_of",
+    "verdict_text",
+    "without_answer",
+]
 
 LEVEL = 4
 """Of zlib."""
@@ -153,3 +163,50 @@ def _nulls(before: BaselineCase | None) -> int:
     if before is None:
         return 1
     return [*before.ranks.values()].count(None) + [*before.scores.values()].count(None)
+
+
+def restored(result: CaseResult) -> tuple[EvaluationSample, SystemOutputs] | None:
+    """Return the sample and the outputs of a stored case; None where it has no outputs.
+
+    Texts of retrieved documents are the stored beginnings, and everything is as it was after redaction.
+    """
+    if "answer" not in result.outputs:  # nothing was kept, or no text: of a very large run
+        return None
+    return _sample(result), _outputs(result.outputs)
+
+
+def _sample(result: CaseResult) -> EvaluationSample:
+    said = result.expected
+    labels = {k: v for k, v in result.labels.items() if k != "tags"}
+    labels |= {k: said[k] for k in ("expect", "must_contain", "forbidden") if k in said}
+    relevant = [_gold(r) for r in said["relevant"]] if "relevant" in said else None
+    reference = None
+    if "reference" in said:
+        reference = Response(said["reference"], metadata={"alternatives": list(said.get("references", ()))[1:]})
+    return EvaluationSample(result.case_id, result.query, relevant, None, reference, labels)
+
+
+def _gold(raw: Mapping[str, Any]) -> Document:
+    metadata: dict[str, Any] = {"grade": raw.get("grade", 1)}
+    if "quote" in raw or "match" in raw:
+        metadata["match"] = raw.get("match", "quote")
+    if span := raw.get("span"):
+        metadata["start"], metadata["end"] = span
+    if raw.get("match") == "moved":
+        metadata["ids"] = tuple(raw.get("ids", ()))
+    if "doc" in raw:
+        metadata["document_id"] = raw["doc"]
+    return Document(raw["id"], raw.get("quote", ""), metadata)
+
+
+def _outputs(raw: Mapping[str, Any]) -> SystemOutputs:
+    retrieved = [
+        RetrievedDocument(
+            Document(hit["id"], hit.get("text", ""), {"document_id": hit["doc"]} if "doc" in hit else {}),
+            hit.get("score") or 0.0,
+            rank,
+        )
+        for rank, hit in enumerate(raw.get("retrieved", ()), 1)
+    ]
+    metadata = {k: raw[k] for k in ("refused", "grounded", "citations") if k in raw}
+    return SystemOutputs(retrieved, Response(raw.get("answer", ""), metadata=metadata), dict(raw.get("timings", {})))

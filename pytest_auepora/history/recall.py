@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.run import Run
 from ..errors import HistoryError
-from ..labels.passages import Passage, Recall
+from ..labels.corpus import Passage, Recall
 from .store import HistoryStore
 
 __all__ = ["history_recall"]

@@ -1,13 +1,7 @@
-"""Golden files and data sets as JSON Lines.
-
-A *golden file* has the keys of the YAML form: its first line may hold those of the file, every other line is one
-case.  A *data set* (`load_jsonl_dataset`) is the plain form of the framework's specification: one
-`EvaluationSample` a line, without gates.
-"""
+"""Data sets as JSON Lines, the plain form of the framework's specification: one `EvaluationSample` a line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,55 +9,12 @@ from typing import Any
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
 from ..errors import AueporaError, did_you_mean
-from ..metrics.registry import Registry
 from .golden.containers import Field, ListOf, Record, table
-from .golden.fields import HEADER
 from .golden.kinds import BAD, Free, Kind, Text
-from .golden.model import GoldenSuite
-from .golden.suite import build_suite
 from .json_lines import load_lines
-from .line_blocks import Block, line_blocks
-from .source import MAX_BYTES, Source
+from .source import Source
 
-__all__ = ["load_golden_jsonl", "load_jsonl_dataset", "read_samples", "save_jsonl_dataset"]
-
-
-def load_golden_jsonl(path: Path, registry: Registry, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
-    """Read a golden file, some lines at a time; see `golden.load_golden`.
-
-    The first line is about the whole file if it has neither ``id`` nor ``query``.
-    """
-    blocks = line_blocks(path, max_bytes, "have it scored by `auepora score`, or give load_golden a higher max_bytes")
-    source = _first(path, blocks)
-    cases = list(load_lines(source))
-    raw: dict[str, Any] = {}
-    if cases and not {"id", "query"} & cases[0].keys():
-        raw = cases.pop(0)
-    said = HEADER.read_mapping(raw, source)
-    return build_suite(source, registry, path=path, raw=raw, said=said, cases=_cases(source, cases, blocks, bool(raw)))
-
-
-def _first(path: Path, blocks: Iterable[Block]) -> Block:
-    """Return the first block with more than blank lines, after all that are blank: places in it are the file's."""
-    blank = ""
-    for block in blocks:
-        if not block.text.isspace():
-            return Block(str(path), blank + block.text)
-        blank += block.text
-    return Block(str(path), "")
-
-
-def _cases(source: Block, cases: list[Any], blocks: Iterable[Block], headed: bool) -> Iterator[tuple[Block, list[Any]]]:
-    """Yield the cases of each block of a file, *source* being its first."""
-    yield source, cases
-    some = bool(cases)
-    for block in blocks:
-        with block:
-            yield block, (more := list(load_lines(block)))
-            some = some or bool(more)
-    if not some and not source.problems:
-        what = "there are no cases; a golden file without any would pass whatever happens" if headed else "is empty"
-        source.complain(0, 0, what)
+__all__ = ["load_jsonl_dataset", "read_samples", "save_jsonl_dataset"]
 
 
 class _AnyText(Kind):

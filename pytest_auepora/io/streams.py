@@ -1,18 +1,22 @@
-"""JSON Lines and Parquet read bit by bit: what was read is forgotten, and places in complaints stay right."""
+"""Data sets and recorded outputs in JSON Lines and Parquet, read bit by bit; places in complaints stay right."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
+from ..errors import GoldenFileError, Problem, did_you_mean
+from .golden.model import GoldenCase, GoldenSuite
+from .json_lines import LINES, Block, line_blocks, load_lines, refusal
 from .jsonl import read_samples
-from .line_blocks import LINES, Block, line_blocks, refusal
 
-__all__ = ["FileDataset", "is_parquet", "open_dataset", "row_blocks"]
+__all__ = ["FileDataset", "Recorded", "is_parquet", "open_dataset", "read_recorded", "row_blocks"]
 
 
 def is_parquet(path: Path) -> bool:
@@ -92,3 +96,83 @@ def open_dataset(path: str | Path, name: str | None = None) -> FileDataset:
     if not path.is_file():
         raise refusal(path, "cannot be read: " + ("it is no file" if path.exists() else "there is no such file"))
     return FileDataset(path, name if name is not None else path.stem)
+
+
+_ID_KEYS = ("id", "case_id", "sample_id")
+_MOST = 50
+"""How many complaints are told; the hundred thousandth line is rarely wrong in another way than the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What was recorded for a case: everything but its id."""
+
+    case: GoldenCase
+    raw: dict[str, Any]
+
+
+def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
+    """Yield what the file says about the cases of *suite*, in its order; ``.parquet``, else JSON Lines.
+
+    Nothing more is yielded after something wrong, but the rest is still looked through.
+
+    Raises:
+        GoldenFileError: at the end: what is wrong with the file, each complaint with its place.
+        AueporaError: the file is no Parquet.
+    """
+    known = {case.id: i for i, case in enumerate(suite.cases)}
+    problems: list[Problem] = []
+    more = 0
+    seen = bytearray(len(known))
+    for block in _rows(path) if is_parquet(path) else line_blocks(path):
+        with block:
+            read = list(_records(block, suite, known, seen, told=len(problems)))
+            room = _MOST - len(problems)
+            problems += sorted(block.problems[:_MOST], key=lambda p: (p.line, p.col))[:room]
+            more += max(0, len(block.problems) - room)
+        if not problems:
+            yield from read
+    if not any(seen) and not problems:
+        problems.append(Problem(str(path), 0, 0, "is empty"))
+    if more:
+        problems.append(Problem(str(path), 0, 0, f"{more:,} more complaints"))
+    if problems:
+        raise GoldenFileError(problems)
+
+
+def _records(
+    block: Block, suite: GoldenSuite, known: Mapping[str, int], seen: bytearray, told: int
+) -> Iterator[Recorded]:
+    for raw in list(load_lines(block)):  # places are found once, of all that was read
+        key = next((k for k in _ID_KEYS if k in raw), None)
+        case_id = raw.get(key) if key is not None else None
+        if not isinstance(case_id, str):
+            block.bad_whole(raw, "no id: which case is this the output of?")
+        elif case_id not in known:
+            near = did_you_mean(case_id, known) if told + len(block.problems) < _MOST else ""
+            block.bad(raw, key, f"{suite.path.name} has no case {case_id!r}{near}")
+        elif seen[known[case_id]]:
+            block.bad(raw, key, f"{case_id!r} is there twice")
+        else:
+            seen[known[case_id]] = True
+            yield Recorded(suite.cases[known[case_id]], {k: v for k, v in raw.items() if k != key})
+
+
+def _rows(path: Path) -> Iterator[Block]:
+    for before, rows in row_blocks(path):
+        lines = (json.dumps(_plain(row.items()), ensure_ascii=False, default=str) for row in rows)
+        yield Block(str(path), "\n".join(lines), before)
+
+
+def _plain(row: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Leave out what is null; text that is a JSON list or mapping is taken for what it says, but for answers."""
+    return {key: value if key == "answer" else _cell(value) for key, value in row if value is not None}
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value

@@ -12,8 +12,7 @@ from typing import Literal
 
 from ..core.types import Document
 from ..metrics.ranking.gold import ANYWHERE, SPAN_COVER, fold_quote, label_of
-from .corpus import Chunk, Corpus
-from .passages import Passage
+from .corpus import Chunk, Corpus, Passage
 from .text_match import MIN_RUN, covered_share, squeeze
 
 __all__ = ["KINDS", "Candidate", "Finding", "Kind", "classify"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ..core.files import locked, write_atomically
 from ..errors import BaselineError, GoldenFileError, NotWrittenError, Problem
+from ..io.edit import LabelFile, Slot
 from ..io.golden.load import GoldenSuite, load_golden
-from ..io.label_edits import LabelFile, Slot
 from ..metrics.registry import Registry
 from ..regression.baseline.anchor import anchor_path
 from ..regression.baseline.file import baseline_path, changing, load_baseline

@@ -11,12 +11,10 @@ import pytest
 
 from ..core.metrics_base import CHUNK_KEYS
 from ..errors import CorpusError
+from ..io.edit import LabelFile, Slot
 from ..io.golden.load import GoldenCase, GoldenSuite
-from ..io.label_edits import LabelFile, Slot
-from ..labels.check import CheckedLabel, check_case
-from ..labels.corpus import Corpus, corpus_of, load_corpus
-from ..labels.fallback import settle
-from ..labels.passages import Recall, corpus_recall
+from ..labels.check import CheckedLabel, check_case, settle
+from ..labels.corpus import Corpus, Recall, corpus_of, corpus_recall, load_corpus
 from ..regression.compare.comparability import provenance_changes
 from .keys import CORPUS, SESSION
 

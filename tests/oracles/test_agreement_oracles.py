@@ -10,7 +10,7 @@ from scipy import stats
 
 from pytest_auepora.calibration.agreement import Level, cohen_kappa, krippendorff_alpha, table_of
 from pytest_auepora.calibration.intervals import bootstrap, newcombe, wilson
-from pytest_auepora.calibration.judge_comparison import mid_p_mcnemar
+from pytest_auepora.calibration.study import mid_p_mcnemar
 
 metrics = pytest.importorskip("sklearn.metrics")
 krippendorff = pytest.importorskip("krippendorff")

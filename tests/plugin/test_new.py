@@ -10,8 +10,8 @@ import pytest
 
 from pytest_auepora.cli.main import main
 from pytest_auepora.cli.new import FORMS, name_of, starter_files
+from pytest_auepora.io.golden.fields import golden_schema
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.io.golden.schema import golden_schema
 
 from .conftest import Project, gates
 

@@ -180,8 +180,7 @@ class _Base(NamedTuple):
 
 def _placed(path: str, messages: Mapping[int, str]) -> Iterator[Problem]:
     """Yield complaints about ``variant_of`` in cases, by their lines, of a file that was read in parts."""
-    from ..json_lines import load_lines
-    from ..line_blocks import line_blocks
+    from ..json_lines import line_blocks, load_lines
 
     for block in line_blocks(Path(path)):
         with block:

@@ -14,7 +14,7 @@ from .kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Who
 from .names import CaseId, FixtureName, SuiteName, Tag
 from .passages import Documents
 
-__all__ = ["CASE", "CASE_FIELDS", "DEFAULTS", "HEADER", "MAX_TOP_K", "SUITE", "SUITE_FIELDS"]
+__all__ = ["CASE", "CASE_FIELDS", "DEFAULTS", "HEADER", "MAX_TOP_K", "SUITE", "SUITE_FIELDS", "golden_schema"]
 
 MAX_TOP_K = 10_000
 MAX_REPEAT = 1_000
@@ -203,3 +203,17 @@ SUITE_FIELDS = table(*_HEADER, Field("cases", _Cases(), "The golden cases.", req
 SUITE = Record("a golden file", SUITE_FIELDS, _SUITE_HINTS)
 HEADER = Record("the first line", table(*_HEADER), _SUITE_HINTS)
 """What the first line of a golden JSONL file may hold: all of a suite but its cases."""
+
+
+def golden_schema() -> dict[str, Any]:
+    """Return the schema (draft 2020-12) of a golden file in YAML, made from the tables the reader uses.
+
+    What takes more than one value to see stays with the reader: unique ids, known metrics, sound thresholds.
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Golden file of pytest-auepora",
+        "description": "Questions, what is known about the right answers, and the gates a RAG system has to pass.",
+        **SUITE.schema(),
+        "$defs": {"case": CASE.schema()},
+    }

@@ -1,18 +1,30 @@
-"""Golden files: the questions a system has to answer, what is known about the right answers, and the gates."""
+"""Golden files: the questions a system has to answer, what is known about the right answers, and the gates.
+
+A golden file of JSON Lines has the keys of the YAML form: its first line may hold those of the file, every other line
+is one case.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ...core.garbage import garbage_collection_paused
 from ...errors import GoldenFileError, Problem
 from ...metrics.registry import Registry
+from ...regression.policy import ALL, AnchorPolicy, RegressionPolicy
+from ..json_lines import Block, line_blocks, load_lines
 from ..source import MAX_BYTES, Source, describe
-from .fields import SUITE
+from .cases import CaseReader
+from .fields import HEADER, MAX_TOP_K, SUITE
+from .gates import Yardstick
 from .model import GoldenCase, GoldenSuite
-from .suite import build_suite
+from .names import SuiteName
 
-__all__ = ["MAX_BYTES", "GoldenCase", "GoldenSuite", "load_golden"]
+__all__ = ["DEFAULT_METRICS", "MAX_BYTES", "GoldenCase", "GoldenSuite", "build_suite", "load_golden"]
 
 
 def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
@@ -37,14 +49,12 @@ def _load(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
     if suffix in (".yaml", ".yml"):
         return _load_yaml(path, registry, max_bytes)
     if suffix == ".jsonl":
-        from ..jsonl import load_golden_jsonl
-
-        return load_golden_jsonl(path, registry, max_bytes=max_bytes)
+        return _load_jsonl(path, registry, max_bytes)
     raise GoldenFileError([Problem(str(path), 0, 0, "a golden file ends in .yaml, .yml or .jsonl")])
 
 
 def _load_yaml(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
-    from ..yaml.file import load_yaml  # with it comes PyYAML
+    from ..yaml.load import load_yaml  # with it comes PyYAML
 
     source = Source.load(path, max_bytes, "or write it as JSON Lines, of which `auepora score` takes more")
     root = load_yaml(source)
@@ -58,3 +68,126 @@ def _load_yaml(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
     said = SUITE.read_mapping(root, source)
     cases = [(source, said.get("cases", []))]
     return build_suite(source, registry, path=path, raw=root, said=said, cases=cases)
+
+
+def _load_jsonl(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
+    """Read a golden file of JSON Lines, some lines at a time.
+
+    The first line is about the whole file if it has neither ``id`` nor ``query``.
+    """
+    blocks = line_blocks(path, max_bytes, "have it scored by `auepora score`, or give load_golden a higher max_bytes")
+    source = _first(path, blocks)
+    cases = list(load_lines(source))
+    raw: dict[str, Any] = {}
+    if cases and not {"id", "query"} & cases[0].keys():
+        raw = cases.pop(0)
+    said = HEADER.read_mapping(raw, source)
+    return build_suite(source, registry, path=path, raw=raw, said=said, cases=_cases(source, cases, blocks, bool(raw)))
+
+
+def _first(path: Path, blocks: Iterable[Block]) -> Block:
+    """Return the first block with more than blank lines, after all that are blank: places in it are the file's."""
+    blank = ""
+    for block in blocks:
+        if not block.text.isspace():
+            return Block(str(path), blank + block.text)
+        blank += block.text
+    return Block(str(path), "")
+
+
+def _cases(source: Block, cases: list[Any], blocks: Iterable[Block], headed: bool) -> Iterator[tuple[Block, list[Any]]]:
+    """Yield the cases of each block of a file, *source* being its first."""
+    yield source, cases
+    some = bool(cases)
+    for block in blocks:
+        with block:
+            yield block, (more := list(load_lines(block)))
+            some = some or bool(more)
+    if not some and not source.problems:
+        what = "there are no cases; a golden file without any would pass whatever happens" if headed else "is empty"
+        source.complain(0, 0, what)
+
+
+DEFAULT_METRICS = (
+    "recall@5", "mrr@10", "ndcg@10", "token_f1", "rougeL", "assertion_pass", "refusal_correctness",
+)  # fmt: skip
+"""What is measured where a file does not say; what a case has no labels for is n/a."""
+
+
+def build_suite(
+    source: Source, registry: Registry, *, path: Path, raw: dict[str, Any], said: dict[str, Any],
+    cases: Iterable[tuple[Source, list[Any]]],
+) -> GoldenSuite:  # fmt: skip
+    """Put a suite together.
+
+    Args:
+        source: where complaints go.
+        registry: the metrics there are.
+        path: the file.
+        raw: the mapping at the top of the file (of a JSONL file, its first line).
+        said: what reading *raw* with `fields.SUITE` or `fields.HEADER` gave.
+        cases: the cases as they stand, part by part, each with its source; *source* itself, or one that is gone when
+            the next is asked for.
+
+    Raises:
+        GoldenFileError: anything was complained about, now or before.
+    """
+    yardstick = Yardstick(source, registry)
+    metrics = yardstick.take(said.get("metrics", DEFAULT_METRICS), raw.get("metrics"))
+    owner = said.get("owner", "")
+    top_k = said.get("top_k") or _deepest(metrics)
+    inherited = _case_thresholds(said, yardstick)
+    reader = CaseReader(source, yardstick, said.get("defaults", {}), inherited, top_k)
+    for part, some in cases:
+        reader.read_part(part, some)
+    read = reader.finish()
+    owners = said.get("owners", {})
+    yardstick.check_names(owners, raw.get("owners", {}))
+    gates = yardstick.gates(said.get("thresholds", {}), owner, owners)
+    yardstick.check_gates(gates, read)
+    yardstick.check_case_thresholds(read)
+    policy = _policy(said.get("regression", {}), raw, yardstick)
+    policy = replace(policy, assertions=said.get("assertions", policy.assertions))
+    if policy.slices:
+        yardstick.check_slices(policy.slices, raw["regression"]["slices"], read)
+    suite = GoldenSuite(
+        _name(said, path, source), path, owner, top_k, metrics, tuple(gates),
+        policy, read, said.get("fixture", "rag"),
+        tuple(said.get("tags", ())), said.get("description", ""), said.get("repeat", 1), owners,
+        tuple(yardstick.warnings),
+    )  # fmt: skip
+    if source.problems:
+        raise source.error()
+    return suite
+
+
+def _name(said: dict[str, Any], path: Path, source: Source) -> str:
+    if "suite" in said:
+        return str(said["suite"])
+    stem = re.sub(r"(\.golden)?\.(ya?ml|jsonl)$", "", path.name, flags=re.IGNORECASE)
+    if why := SuiteName().wrong(stem):
+        source.complain(0, 0, f"the suite is called after the file, and {stem!r} {why}; write suite: in the file")
+    return stem
+
+
+def _deepest(metrics: tuple[str, ...]) -> int:
+    """The largest cut-off named, so that no metric is cut short unseen; at least 5."""
+    found = [int(k) for name in metrics for k in re.findall(r"@(\d{1,6})", name)]
+    return min(max([5, *found]), MAX_TOP_K)
+
+
+def _case_thresholds(said: dict[str, Any], yardstick: Yardstick) -> dict[str, Any]:
+    inherited = said.get("defaults", {}).get("thresholds", {})
+    return {**yardstick.case_bounds(said.get("case_thresholds", {})), **yardstick.case_bounds(inherited)}
+
+
+def _policy(said: dict[str, Any], raw: dict[str, Any], yardstick: Yardstick) -> RegressionPolicy:
+    if "metrics" in said:
+        yardstick.check_names(said["metrics"], raw["regression"]["metrics"])
+    for key, names in said.get("not_comparable", {}).items():
+        for name in names:
+            if name != ALL and yardstick.known(name) is None:
+                yardstick.source.bad(raw["regression"]["not_comparable"], key, yardstick.unknown(name))
+    if "anchor" in said:
+        said = {**said, "anchor": AnchorPolicy(**said["anchor"])}
+    return RegressionPolicy(**said)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .fields import drop_rest, ids_and_grades
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, ImportProblem, Names
+from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades
 from .rows import dump_json, read_rows, read_text, write_text
 
 __all__ = ["load", "save"]

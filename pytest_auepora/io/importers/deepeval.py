@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .fields import answer_of, by_text, drop_rest, texts_of
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, Names
+from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, texts_of
 from .rows import as_list, dump_json, read_rows, write_csv, write_text
 
 __all__ = ["load", "save"]

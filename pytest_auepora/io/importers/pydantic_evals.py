@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .fields import answer_of, drop_rest
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, ImportProblem, Names
+from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest
 from .rows import dump_json, read_data, text_of, write_text
 
 __all__ = ["QUERY_KEYS", "load", "save"]

@@ -9,9 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .fields import answer_of, by_text, drop_rest, ids_and_grades
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, Names, split_metadata
+from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, ids_and_grades, split_metadata
 from .rows import as_list, dump_json, first, read_rows, write_csv, write_text
 
 __all__ = ["load", "save"]

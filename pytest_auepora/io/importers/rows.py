@@ -75,7 +75,7 @@ def _json(text: str, path: Path, line: int) -> Any:
 
 def _yaml(text: str, path: Path) -> Any:
     from ..source import Source
-    from ..yaml.file import load_yaml
+    from ..yaml.load import load_yaml
 
     try:
         return load_yaml(Source(str(path), text))

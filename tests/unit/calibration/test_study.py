@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from pytest_auepora.calibration.agreement import best_threshold, cut_scores
 from pytest_auepora.calibration.labels import Item, LabelSet
 from pytest_auepora.calibration.study import study
-from pytest_auepora.calibration.threshold import best_threshold, cut_scores
 from pytest_auepora.errors import MetricError
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pytest_auepora.io.golden.schema import golden_schema
+from pytest_auepora.io.golden.fields import golden_schema
 
 from .conftest import GOLDEN, Shell
 

@@ -63,6 +63,9 @@ class _Sizes(Metric):
     def __init__(self) -> None:
         self.seen: list[int] = []
 
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
+        return Measurement(1.0)
+
     def measure_many(
         self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
     ) -> list[Measurement | NotApplicable]:

@@ -14,10 +14,8 @@ from example_suite.simple_rag import (
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.labels.check import check_case
-from pytest_auepora.labels.corpus import corpus_of
-from pytest_auepora.labels.fallback import settle
-from pytest_auepora.labels.passages import Passage
+from pytest_auepora.labels.check import check_case, settle
+from pytest_auepora.labels.corpus import Passage, corpus_of
 from pytest_auepora.labels.repair import repair
 from pytest_auepora.metrics.registry import Registry
 

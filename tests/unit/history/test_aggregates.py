@@ -13,8 +13,7 @@ from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.history.aggregates import AggregateMetrics, Tally, aggregate_of
 from pytest_auepora.history.by_id import compute_aggregate, store_aggregate
-from pytest_auepora.history.codec import run_of, run_text
-from pytest_auepora.history.restore import restored
+from pytest_auepora.history.codec import restored, run_of, run_text
 from pytest_auepora.history.store import HistoryStore
 
 from ..reporting.builders import METRICS, REGISTRY, Case, verdict_of

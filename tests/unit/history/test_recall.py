@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.history.codec import restored
 from pytest_auepora.history.compare import compare
 from pytest_auepora.history.recall import history_recall
-from pytest_auepora.history.restore import restored
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.labels.passages import Passage
+from pytest_auepora.labels.corpus import Passage
 from pytest_auepora.regression.verdict import Verdict
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import Document
-from pytest_auepora.io.golden.load import GoldenCase
-from pytest_auepora.io.golden.suite import DEFAULT_METRICS
+from pytest_auepora.io.golden.load import DEFAULT_METRICS, GoldenCase
 from pytest_auepora.regression.thresholds import Bound
 
 from .files import CASE, DESIGN, load

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.metrics_base import Metric
-from pytest_auepora.core.types import Document, TargetCategory
+from pytest_auepora.core.metrics_base import Measurement, Metric
+from pytest_auepora.core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.jsonl import load_jsonl_dataset
@@ -58,6 +58,9 @@ def test_a_registry_of_ones_own(tmp_path: Path) -> None:
     class Politeness(Metric):
         name = "politeness"
         target = TargetCategory.GENERATION_RELEVANCE
+
+        def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
+            return Measurement(1.0)
 
     registry = Registry()
     registry.add("politeness", Politeness)

@@ -10,8 +10,7 @@ import jsonschema
 import pytest
 import yaml
 
-from pytest_auepora.io.golden.fields import CASE, DEFAULTS, HEADER, SUITE
-from pytest_auepora.io.golden.schema import golden_schema
+from pytest_auepora.io.golden.fields import CASE, DEFAULTS, HEADER, SUITE, golden_schema
 from pytest_auepora.io.source import Source
 
 from .files import DESIGN, load, problems

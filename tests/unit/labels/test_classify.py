@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import CorpusError
 from pytest_auepora.labels.classify import Finding, classify
-from pytest_auepora.labels.corpus import Chunk, Corpus, corpus_of, load_corpus
-from pytest_auepora.labels.passages import Passage, corpus_recall, passage_of, recalled
+from pytest_auepora.labels.corpus import (
+    Chunk,
+    Corpus,
+    Passage,
+    corpus_of,
+    corpus_recall,
+    load_corpus,
+    passage_of,
+    recalled,
+)
 from pytest_auepora.labels.text_match import MIN_RUN, squeeze
 
 ONE = "A refund can be asked for within 30 days of purchase."

@@ -10,8 +10,7 @@ from pytest_auepora.core.files import write_atomically
 from pytest_auepora.errors import NotWrittenError
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import CheckedLabel, check_case
-from pytest_auepora.labels.corpus import corpus_of
-from pytest_auepora.labels.passages import Passage
+from pytest_auepora.labels.corpus import Passage, corpus_of
 from pytest_auepora.labels.repair import Repaired, baselines_of, repair
 from pytest_auepora.regression.baseline.file import load_baseline
 from pytest_auepora.regression.baseline.model import Baseline, BaselineCase

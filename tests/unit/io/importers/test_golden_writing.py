@@ -16,7 +16,7 @@ from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import ImportedSuite, export_cases, golden_text, import_cases, write_golden
 from pytest_auepora.io.importers.golden import case_mapping
 from pytest_auepora.io.importers.model import Dropped, Names
-from pytest_auepora.io.importers.trec_run import TrecRun, read_run, write_run
+from pytest_auepora.io.importers.trec import TrecRun, read_run, write_run
 
 
 def test_it_reads_well() -> None:

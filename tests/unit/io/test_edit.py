@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.errors import GoldenFileError
+from pytest_auepora.io.edit import LabelFile
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.io.label_edits import LabelFile
 
 GOLDEN = """\
 # all about refunds

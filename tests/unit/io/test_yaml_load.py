@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.source import Source
-from pytest_auepora.io.yaml import events as yaml_events
-from pytest_auepora.io.yaml.file import load_yaml
+from pytest_auepora.io.yaml import load
 from pytest_auepora.io.yaml.graph import load_graph
+from pytest_auepora.io.yaml.load import load_yaml
 from tests.benchmarks.golden_loading import best, golden_text
 
 
@@ -242,4 +242,4 @@ def test_it_is_much_faster_than_pyyaml() -> None:
 
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
 def test_libyaml_is_used_where_it_is_there() -> None:
-    assert yaml_events.Parser is yaml.CSafeLoader
+    assert load.Parser is yaml.CSafeLoader

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_auepora.evaluation.causes import describe_error
+from pytest_auepora.evaluation.case_result import describe_error
 
 
 def raised(fn: Callable[[], object]) -> list[str]:

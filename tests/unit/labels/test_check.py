@@ -11,10 +11,8 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scores import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.io.golden.model import GoldenCase
-from pytest_auepora.labels.check import CheckedLabel, check_case, repairs
-from pytest_auepora.labels.corpus import corpus_of
-from pytest_auepora.labels.fallback import settle
-from pytest_auepora.labels.passages import Passage
+from pytest_auepora.labels.check import CheckedLabel, check_case, repairs, settle
+from pytest_auepora.labels.corpus import Passage, corpus_of
 from pytest_auepora.labels.repair import plan
 from pytest_auepora.metrics.ranking.matching import ranks_of_relevant
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
