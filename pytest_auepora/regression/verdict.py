@@ -74,7 +74,7 @@ class Verdict:
     @property
     def next_steps(self) -> list[str]:
         """What to do about it, a sentence each; empty where there is nothing to do."""
-        return next_steps(self.word, fell=self.fell, rose=self.rose, varies=self.varies)
+        return next_steps(self.word, varies=self.varies)
 
     @property
     def outcome(self) -> Outcome:

@@ -33,24 +33,20 @@ def word_of(gates: Iterable[GateOutcome], fell: Sequence[str] = ()) -> Word:
     return "not judged"
 
 
-def next_steps(
-    word: Word, *, fell: Sequence[str] = (), rose: Sequence[str] = (), varies: Sequence[str] = ()
-) -> list[str]:
+def next_steps(word: Word, *, varies: Sequence[str] = ()) -> list[str]:
     """Return what to do next, a sentence each; nothing where *word* needs nothing done.
 
     Args:
         word: the verdict.
-        fell: cases that are worse than their baseline.
-        rose: cases that are better.
         varies: cases that did not answer the same when asked again.
     """
     out: list[str] = []
     if word in ("worse", "mixed"):
-        if rose and len(fell) <= 2 * len(rose) and len(rose) <= 2 * len(fell):
-            out.append(f"about as many cases scored higher ({len(rose)}) as lower ({len(fell)})")
         out.append("intended: accept it with `pytest --auepora-update`, and commit the baseline")
     if varies:
-        out.append(f"varies: {_named(varies)} answered differently when asked again; see docs/how-to/repeats")
+        out.append(
+            f"varies: {_named(varies)} answered differently when asked again; see the page Non-deterministic systems"
+        )
     if word in ("worse", "mixed"):
         out.append("look closer: `pytest --auepora-report html:report.html` shows each case beside its baseline")
     return out

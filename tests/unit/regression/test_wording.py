@@ -33,9 +33,8 @@ def test_the_word(gates: list[GateOutcome], fell: list[str], word: str) -> None:
 
 
 def test_what_to_do_about_a_red_run() -> None:
-    told = next_steps("mixed", fell=["a", "b"], rose=["c"], varies=["d"])
-    assert told[0] == "about as many cases scored higher (1) as lower (2)"
-    assert [step.partition(":")[0] for step in told[1:]] == ["intended", "varies", "look closer"]
-    assert "d answered differently" in told[2]
+    told = next_steps("mixed", varies=["d"])
+    assert [step.partition(":")[0] for step in told] == ["intended", "varies", "look closer"]
+    assert "d answered differently" in told[1]
     assert next_steps("same") == []
-    assert len(next_steps("worse", fell=["a"] * 9, rose=["b"])) == 2
+    assert len(next_steps("worse")) == 2
