@@ -258,5 +258,6 @@ def _make(inbox: Inbox, call: Call, back: Callable[[Inbox, Call], None]) -> None
 
 
 def end_threads(inboxes: list[Inbox]) -> None:
+    """End idle threads, each by its inbox."""
     for inbox in inboxes:
         inbox.put(None)

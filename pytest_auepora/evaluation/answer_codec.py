@@ -258,6 +258,7 @@ class PartialMapping(dict[str, Any]):
         return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
+        """Return what is under *key*, or *default*; raises `NotRecordedError` where that is not known."""
         return super().__getitem__(key) if key in self else default
 
     def __bool__(self) -> bool:
@@ -274,10 +275,13 @@ class PartialMapping(dict[str, Any]):
         self._all()
 
     def keys(self) -> Any:
+        """Raise `NotRecordedError`: not all keys are known."""
         self._all()
 
     def values(self) -> Any:
+        """Raise `NotRecordedError`: not all values are known."""
         self._all()
 
     def items(self) -> Any:
+        """Raise `NotRecordedError`: not all items are known."""
         self._all()

@@ -102,10 +102,12 @@ class SqliteFile:
         self.name = str(path)
 
     def exists(self) -> bool:
+        """Whether there is such a file."""
         return self.path.is_file()
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[Statements]:
+        """Run statements together, see `Database.transaction`; *write* takes the file's lock at the start."""
         try:
             if write:
                 self._make_folder()
@@ -202,6 +204,7 @@ class ServerDatabase:
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[Statements]:  # noqa: ARG002 - servers tell by themselves
+        """Run statements together, see `Database.transaction`."""
         try:
             with self._engine.begin() as connection:
                 yield _Server(connection, self._text)

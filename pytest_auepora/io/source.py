@@ -25,14 +25,19 @@ _PLAIN_END = r"\s#|:\s|[,\[\]{}\r\n]|:$"
 
 
 class Mark(Protocol):
-    """A place in the text, all 0-based: characters from the start, lines, characters from the start of the line."""
+    """A place in the text; all 0-based."""
 
     @property
-    def index(self) -> int: ...
+    def index(self) -> int:
+        """Characters from the start of the text."""
+
     @property
-    def line(self) -> int: ...
+    def line(self) -> int:
+        """Lines before it."""
+
     @property
-    def column(self) -> int: ...
+    def column(self) -> int:
+        """Characters from the start of the line."""
 
 
 class Spot(NamedTuple):
