@@ -18,6 +18,11 @@ Generated from the definitions that the reader itself uses. A file is YAML (`*.g
 (`*.golden.jsonl`: an optional first line with the keys of the file, then one case a line).
 """
 
+_CORE = {
+    "Keys of the file": ("suite", "metrics", "thresholds", "case_thresholds", "regression", "cases"),
+    "Keys of a case": ("id", "query", "relevant_docs", "reference_answer", "must_contain", "tags"),
+}
+"""The six keys to begin with, by table."""
 
 _THRESHOLD = {
     "min": "The least value that passes.",
@@ -51,13 +56,17 @@ def golden_file_page() -> str:
 
 def _table(title: str, part: dict[str, Any], schema: dict[str, Any]) -> list[str]:
     needed = set(part.get("required", ()))
-    lines = [f"## {title}", "", "| Key | Value | |", "|---|---|---|"]
+    head, core = ["| Key | Value | |", "|---|---|---|"], _CORE.get(title, ())
+    rows: dict[str, str] = {}
     for name, entry in part["properties"].items():
         described = entry if "description" in entry else _resolved(schema, entry)
         star = " (required)" if name in needed else ""
         value = cell(_any(_resolved(schema, entry)))
-        lines.append(f"| `{name}`{star} | {value} | {cell(described.get('description', ''))} |")
-    return [*lines, ""]
+        rows[name] = f"| `{name}`{star} | {value} | {cell(described.get('description', ''))} |"
+    lines = [f"## {title}", ""]
+    if core:
+        lines += ["The six to begin with:", "", *head, *(rows.pop(name) for name in core), "", "The rest:", ""]
+    return [*lines, *head, *rows.values(), ""]
 
 
 def _values(node: dict[str, Any]) -> Iterator[str]:

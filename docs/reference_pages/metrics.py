@@ -19,11 +19,41 @@ EXAMPLES = {"percent": "95", "n": "2"}
 WRAPPERS = {"noise_robustness": "noise_robustness[recall@5]", "sliced": "sliced[recall@5,scenario:typo]"}
 """Metrics of metrics, which need one to be made."""
 
+CORE = ("recall@{k}", "mrr@{k}", "ndcg@{k}", "token_f1", "assertion_pass", "refusal_correctness")
+"""The six to begin with."""
+
 HEAD = """\
 # Metrics
 
 Generated from the classes. Names are written as here in golden files, in `run[…]` and in baselines; options go into
 brackets: `ndcg@10[gain=linear]`, `mean_latency[retrieval]`.
+
+### Start with these six
+
+| Metric | What it says | Needs |
+|---|---|---|
+CORE
+Hallucination, faithfulness and groundedness: `k_precision`, `unsupported_numbers` and `evidence_overlap` need no model;
+`llm_faithfulness` and `llm_groundedness` ask an LLM-as-a-judge.
+
+### By target
+
+[Auepora](https://arxiv.org/abs/2405.07437) divides the evaluation of a RAG system into targets, data sets and
+metrics.
+
+| Auepora's target | `TargetCategory` | Metrics |
+|---|---|---|
+| Retrieval: relevance | `RETRIEVAL_RELEVANCE` | `recall@k`, `precision@k`, `hit@k` |
+| Retrieval: accuracy | `RETRIEVAL_ACCURACY` | `mrr`, `map`, `ndcg@k` |
+| Generation: relevance | `GENERATION_RELEVANCE` | `rougeL[compare_to=query]`; by a judge `llm_answer_quality` |
+| Generation: faithfulness | `GENERATION_FAITHFULNESS` | `evidence_overlap`; by a judge `llm_faithfulness` |
+| Generation: correctness | `GENERATION_CORRECTNESS` | `exact_match`, `token_f1`, `rougeL`, `bleu`, `assertion_pass` |
+| Latency | `LATENCY` | `mean_latency`, `p95_latency` |
+| Diversity | `DIVERSITY` | `distinct_2`, `intra_list_diversity` |
+| Noise robustness | `NOISE_ROBUSTNESS` | `noise_robustness[recall@5]` |
+| Negative rejection | `NEGATIVE_REJECTION` | `refusal_correctness`, `negative_rejection` |
+| Counterfactual robustness | `COUNTERFACTUAL_ROBUSTNESS` | `counterfactual_consistency` |
+| beyond the framework | `OPERATIONAL`, `PRIVACY` | `error_rate_per_1k`, `retries`, `redaction_efficacy` |
 """
 
 
@@ -45,7 +75,19 @@ def metrics_page() -> str:
     by_class: dict[type[Metric], list[tuple[str, Metric]]] = {}
     for spelling, metric in all_metrics():
         by_class.setdefault(type(metric), []).append((spelling, metric))
-    return "\n".join([HEAD, *(_section(group) for group in by_class.values())])
+    return "\n".join([HEAD.replace("CORE", _core()), *(_section(group) for group in by_class.values())])
+
+
+def _core() -> str:
+    rows = []
+    for spelling, metric in all_metrics():
+        if spelling in CORE:
+            said = " ".join((inspect.getdoc(type(metric)) or "").split("\n\n")[0].split())
+            needs = ", ".join(f"`{name}`" for name in metric.required_fields()) or "no annotation"
+            rows.append(
+                f"| [`{example_name(spelling)}`](#{type(metric).__name__.lower()}) | {cell(said)} | {needs} |\n"
+            )
+    return "".join(rows)
 
 
 def _section(group: list[tuple[str, Metric]]) -> str:

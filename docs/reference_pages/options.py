@@ -42,19 +42,42 @@ def declared() -> Declared:
     return seen
 
 
+CORE_OPTIONS = (
+    "--auepora", "--auepora-update", "--auepora-require-baseline", "--auepora-report", "--auepora-concurrency",
+    "--auepora-replay",
+)  # fmt: skip
+CORE_SETTINGS = (
+    "auepora", "auepora_concurrency", "auepora_timeout", "auepora_retry", "auepora_keep", "auepora_history"
+)  # fmt: skip
+
+
 def options_page() -> str:
     """Return the page."""
     seen = declared()
-    lines = ["# Options, settings, hooks", "", "Generated.", "", "## Command line", "", "| Option | |", "|---|---|"]
-    for names, how in seen.options:
-        value = f" {how['metavar']}" if "metavar" in how else ""
-        lines.append(f"| `{', '.join(names)}{value}` | {cell(how['help'])} |")
-    lines += ["", "## Settings (`pytest.ini`, `pyproject.toml`)", "", "| Key | | Default |", "|---|---|---|"]
-    for name, text, how in seen.settings:
-        default = how.get("default", "")
-        shown = " ".join(default) if isinstance(default, list) else str(default)
-        lines.append(f"| `{name}` | {cell(text)} | {f'`{shown}`' if shown else ''} |")
-    return "\n".join([*lines, "", "## Hooks", "", *_hooks()])
+    options = {names[0]: _option(names, how) for names, how in seen.options}
+    settings = {name: _setting(name, text, how) for name, text, how in seen.settings}
+    lines = ["# Options, settings, hooks", "", "Generated. Every `--auepora-…` option implies `--auepora`.", ""]
+    lines += ["## Command line", "", *_core_first(options, CORE_OPTIONS, ["| Option | |", "|---|---|"])]
+    lines += ["## Settings (`pytest.ini`, `pyproject.toml`)", ""]
+    lines += _core_first(settings, CORE_SETTINGS, ["| Key | | Default |", "|---|---|---|"])
+    return "\n".join([*lines, "## Hooks", "", *_hooks()])
+
+
+def _option(names: tuple[str, ...], how: dict[str, Any]) -> str:
+    value = f" {how['metavar']}" if "metavar" in how else ""
+    return f"| `{', '.join(names)}{value}` | {cell(how['help'])} |"
+
+
+def _setting(name: str, text: str, how: dict[str, Any]) -> str:
+    default = how.get("default", "")
+    shown = " ".join(default) if isinstance(default, list) else str(default)
+    return f"| `{name}` | {cell(text)} | {f'`{shown}`' if shown else ''} |"
+
+
+def _core_first(rows: dict[str, str], core: tuple[str, ...], head: list[str]) -> list[str]:
+    """Return two tables: the *core* in its order, and the rest."""
+    rest = [row for name, row in rows.items() if name not in core]
+    return ["The six to begin with:", "", *head, *(rows[name] for name in core), "", "The rest:", "", *head, *rest, ""]
 
 
 def _hooks() -> list[str]:
