@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from time import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 from ..errors import BaselineError
 from .keys import OUT_OF_SIGHT, SESSION, SUFFIXES
 from .options import is_asked_for
+from .selection import Selection, Unused, unused_baselines
 from .variants import in_order
 from .xdist_messages import Conditions, Parcel, let_go, unpack
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ..regression.verdict import Verdict
 
 __all__ = ["Judge", "Judged", "measures"]
+
+_Outcome = Literal["passed", "failed", "skipped"]
+_PASSED: tuple[_Outcome, None] = "passed", None
 
 
 def measures(config: pytest.Config) -> bool:
@@ -49,8 +53,12 @@ class Judged:
 class Judge:
     """One per pytest run."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, selection: Selection) -> None:
         self.config = config
+        self.selection = selection
+        self.unused: list[Unused] = []
+        self.none_selected = False
+        """Whether golden cases were asked for, and none was among what the user chose to run."""
         self.runs: dict[tuple[str, str], Run] = {}
         self.conditions: dict[tuple[str, str], Conditions] = {}
         self.judged: list[Judged] = []
@@ -205,8 +213,8 @@ class Judge:
 
         The terminal, the counts, junit, ``--lf`` and the exit code then all know it.
         """
-        tests = [_as_test(j, g) for j in self.judged for g in j.verdict.gates if g.state in ("passed", "failed")]
-        tests += self._nothing_measured()
+        tests = [_as_test(j, g) for j in self.judged for g in j.verdict.gates if _is_published(j.run, g)]
+        tests += self._nothing_measured() + self._unused_baselines()
         each_line = self.config.get_verbosity() > 0  # each shows the progress, which is not to run backwards
         session.testscollected += 0 if each_line else len(tests)
         hook = self.config.hook
@@ -220,9 +228,10 @@ class Judge:
 
     def _nothing_measured(self) -> list[list[pytest.TestReport]]:
         """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
-        option = self.config.option
-        chosen = option.keyword or option.markexpr or getattr(option, "lf", False)  # absent without the cache plugin
-        if self.runs or chosen or not is_asked_for(self.config) or self.crashed or self.unmeasured or not self.complete:
+        if self.runs or not is_asked_for(self.config) or self.crashed or self.unmeasured or not self.complete:
+            return []
+        if self.selection.collected or not self.selection.is_everything:
+            self.none_selected = True
             return []
         globs = " ".join(self.config.getini("auepora_files"))
         message = (
@@ -231,11 +240,31 @@ class Judge:
         )
         return [_reports("auepora::golden files", ("auepora", 0, "golden files"), "failed", message)]
 
+    def _unused_baselines(self) -> list[list[pytest.TestReport]]:
+        """Say which baselines nothing was held to, where everything was run; a failure if baselines are required."""
+        whole = self.complete and not (self.crashed or self.unmeasured) and all(r.is_full for r in self.runs.values())
+        if not whole or not is_asked_for(self.config) or not self.selection.is_everything:
+            return []
+        session = self.config.stash[SESSION]
+        suites = ((session.suite(self.config.rootpath / path), variant) for path, variant in self.runs)
+        used = [session.baseline_path(suite, variant) for suite, variant in suites]
+        self.unused = [*unused_baselines(self.config, used, session.options.override)]
+        if not self.config.getoption("auepora_require_baseline"):
+            return []
+        name = "gate: unused baseline"
+        return [_reports(f"{one.path}::{name}", (one.path, 0, name), "failed", str(one)) for one in self.unused]
+
 
 def _not_written(judged: Judged, what: str, exc: BaselineError) -> None:
     from ..regression.guards.gates import GateOutcome
 
     judged.verdict.gates.append(GateOutcome(what, "baseline", "failed", str(exc), owner=judged.run.owner))
+
+
+def _is_published(run: Run, gate: GateOutcome) -> bool:
+    """Whether *gate* is a test of its own: judged, or skipped as its cases were, and not because the run is partial."""
+    left_out = gate.state == "not judged" and gate.kind == "threshold" and run.is_full
+    return left_out or gate.state in ("passed", "failed")
 
 
 def _as_test(judged: Judged, gate: GateOutcome) -> list[pytest.TestReport]:
@@ -254,11 +283,15 @@ def _reports(nodeid: str, location: tuple[str, int, str], state: str, message: s
     """Return the reports of all three phases: plugins that write reports wait for the last, or look up the first."""
     now = time()
     phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
-    failed = [when == "call" and state == "failed" for when in phases]
-    return [
-        pytest.TestReport(
-            nodeid=nodeid, location=location, keywords={location[2]: 1}, outcome="failed" if fails else "passed",
-            longrepr=message if fails else None, when=when, duration=0.0, start=now, stop=now,
-        )
-        for when, fails in zip(phases, failed, strict=True)
-    ]  # fmt: skip
+    skipped = location[0], location[1] + 1, f"Skipped: {message}"
+    ends: dict[str, tuple[_Outcome, Any]] = {"failed": ("failed", message), "not judged": ("skipped", skipped)}
+    made = []
+    for when in phases:
+        outcome, longrepr = ends.get(state, _PASSED) if when == "call" else _PASSED
+        made.append(
+            pytest.TestReport(
+                nodeid=nodeid, location=location, keywords={location[2]: 1}, outcome=outcome, longrepr=longrepr,
+                when=when, duration=0.0, start=now, stop=now,
+            )
+        )  # fmt: skip
+    return made

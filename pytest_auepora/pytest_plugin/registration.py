@@ -8,6 +8,7 @@ import pytest
 
 from .collect import Collecting
 from .items import Running
+from .selection import Selection
 from .session import session_of
 
 __all__ = ["configure", "configure_checking"]
@@ -23,6 +24,7 @@ def configure(config: pytest.Config) -> None:
     session = session_of(config)  # complains about options before anything is registered
     register(Collecting(), "auepora-collecting")
     register(Running(config), "auepora-running")
+    register(selection := Selection(config), "auepora-selection")
     if session.options.timeout is None:
         from .watchdog import Patience
 
@@ -32,7 +34,7 @@ def configure(config: pytest.Config) -> None:
 
         register(JUnitProperties(), "auepora-junit")
     if not hasattr(config, "workerinput"):
-        _register_judging(config)
+        _register_judging(config, selection)
 
 
 def configure_checking(config: pytest.Config) -> None:
@@ -61,13 +63,13 @@ def _wants_reports(config: pytest.Config) -> bool:
     return "GITHUB_STEP_SUMMARY" in os.environ or "GITHUB_ACTIONS" in os.environ
 
 
-def _register_judging(config: pytest.Config) -> None:
+def _register_judging(config: pytest.Config, selection: Selection) -> None:
     from .controller import Judge
     from .history_recorder import make_recorder
     from .terminal import ShortFailures, Terminal
 
     register, session = config.pluginmanager.register, session_of(config)
-    judge = Judge(config)
+    judge = Judge(config, selection)
     register(judge, "auepora-judge")
     if config.pluginmanager.hasplugin("xdist"):
         from .crashes import Crashes

@@ -128,7 +128,10 @@ class Terminal:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the verdict of every run."""
         judged = self.judge.judged
+        if self.judge.none_selected:
+            terminalreporter.line("auepora: no golden case was selected")
         if not judged:
+            self._write_unused(terminalreporter)
             return
         from ..reporting.terminal.summary import headline, headline_style, summary_lines
         from ..reporting.text import harmless
@@ -147,6 +150,11 @@ class Terminal:
                 for text in accepted_lines(done, self.config.rootpath):
                     terminalreporter.line(harmless(text, ascii_only=is_ascii()))
         write_lines(terminalreporter, variant_lines(self.config, runs, width=width, ascii_only=is_ascii()))
+        self._write_unused(terminalreporter)
+
+    def _write_unused(self, terminalreporter: Any) -> None:
+        for one in self.judge.unused:
+            terminalreporter.line(f"warning: {one}", yellow=True, bold=True)
 
 
 class ShortFailures:

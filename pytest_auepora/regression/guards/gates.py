@@ -89,7 +89,10 @@ def leave_undecided(gate: GateOutcome, policy: RegressionPolicy) -> None:
 
 
 def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutcome:
-    """Judge one threshold over the cases of its slice.  Nothing measured is a failure, never a pass."""
+    """Judge one threshold over the cases of its slice.  Nothing measured is a failure, never a pass.
+
+    Where every case of the slice was skipped, nothing is judged.
+    """
     states = Counter([case.state for case in _ran(run, gate)])
     total = states.total()
     out = GateOutcome(
@@ -97,6 +100,12 @@ def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutco
         owner=gate.owner or run.owner_of(gate.metric), line=gate.line,
     )  # fmt: skip
     if not total:
+        skipped = [case for case in run.cases.values() if not gate.slice or in_slice(case, gate.slice)]
+        if skipped:
+            reasons = dict.fromkeys(case.error for case in skipped if case.error)
+            told = f" ({'; '.join([*reasons][:2])})" if reasons else ""
+            out.state, out.message = "not judged", f"{gate.title}: every case was skipped{told}"
+            return out
         return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")
     if gate.metric in ("error_rate", "pass_rate"):
         out.n, out.value = total, states["error" if gate.metric == "error_rate" else "passed"] / total

@@ -1,0 +1,112 @@
+"""A selection is the user's own wish: nothing selected is green, nothing there is red, nothing skipped is forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Project, gates
+
+NONE = "auepora: no golden case was selected"
+PLAIN = "def test_plain(): pass\n"
+SPLIT = "\n\ndef pytest_collection_modifyitems(items):\n    items[:] = [i for i in items if i.path.suffix == '.py']\n"
+TWO = """\
+@pytest.fixture(scope="session", params=[{}])
+def rag(request):
+    return answer
+"""
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("tests/",),
+        ("tests/test_plain.py::test_plain",),
+        ("--deselect", "shop.golden.yaml"),
+        ("--ignore", "shop.golden.yaml"),
+        ("--ignore-glob", "*.golden.yaml"),
+        ("-k", "plain"),
+    ],
+)
+def test_a_selection_without_golden_cases_is_green(project: Project, args: tuple[str, ...]) -> None:
+    project.write("tests/test_plain.py", PLAIN)
+    result = project.run(*args)
+    assert result.ret == 0, str(result.stdout)
+    assert NONE in str(result.stdout)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_a_plugin_that_selects_other_tests_leaves_the_run_green(project: Project, workers: tuple[str, ...]) -> None:
+    project.write("tests/test_plain.py", PLAIN)
+    project.write("conftest.py", project.read("conftest.py") + SPLIT)
+    result = project.run(*workers, plugins=("xdist.plugin",))
+    assert result.ret == 0, str(result.stdout)
+    assert NONE in str(result.stdout)
+
+
+@pytest.mark.parametrize("args", [(), (".",), ("tests",)])
+def test_a_run_of_everything_without_golden_cases_is_red(project: Project, args: tuple[str, ...]) -> None:
+    project.pytester.makeini("[pytest]\ntestpaths = tests")
+    project.golden.unlink()
+    project.write("tests/test_plain.py", PLAIN)
+    result = project.run(*args)
+    assert result.ret == 1
+    assert "no golden case was run: no file matches auepora_files" in str(result.stdout)
+    assert NONE not in str(result.stdout)
+
+
+def test_gates_over_skipped_cases_are_skipped(project: Project) -> None:
+    project.accept()
+    project.rag("def rag():\n    pytest.skip('no key')")
+    result = project.run("-rs")
+    assert result.ret == 0, str(result.stdout)
+    result.assert_outcomes(skipped=7)  # five cases, the threshold, the error rate
+    assert "recall@3: every case was skipped (no key)" in str(result.stdout)
+
+
+def test_every_case_skipped_by_the_golden_file_is_green(project: Project) -> None:
+    text = project.golden.read_text().replace("    query:", "    skip: later\n    query:")
+    project.golden.write_text(text)
+    result = project.run()
+    assert result.ret == 0, str(result.stdout)
+    result.assert_outcomes(skipped=7)
+    assert project.run("--auepora-require-baseline").ret == 1
+
+
+def test_a_skipped_configuration_leaves_the_others_their_comparison(project: Project) -> None:
+    params = "'a', pytest.param('b', marks=pytest.mark.skip(reason='dear'))"
+    project.write("conftest.py", "import pytest\nfrom shop import answer\n\n" + TWO.format("'a', 'b'"))
+    project.accept()
+    project.break_retriever()
+    project.write("conftest.py", "import pytest\nfrom shop import answer\n\n" + TWO.format(params))
+    result = project.run()
+    assert result.ret == 1
+    assert gates(result)
+    assert all(title.endswith("[a]") for title in gates(result))
+
+
+def test_a_baseline_that_no_run_used_is_told(project: Project) -> None:
+    project.write("conftest.py", "import pytest\nfrom shop import answer\n\n" + TWO.format("'a', 'b'"))
+    project.accept()
+    project.write("conftest.py", "import pytest\nfrom shop import answer\n\n" + TWO.format("'a'"))
+    result = project.run()
+    assert result.ret == 0
+    assert "warning: __baselines__/shop@b.json: no run used this baseline of shop[b]" in str(result.stdout)
+    strict = project.run("--auepora-require-baseline")
+    assert strict.ret == 1
+    assert gates(strict) == ["unused baseline"]
+    assert project.run("--auepora-require-baseline", "-k", "warranty").ret == 0
+
+
+def test_the_baseline_of_a_deleted_golden_file_is_told_with_its_anchor(project: Project) -> None:
+    project.write("more/more.golden.yaml", project.read("shop.golden.yaml").replace("suite: shop", "suite: more"))
+    project.accept()
+    project.accept("--auepora-update", "all,anchor")
+    assert (project.path / "more/__baselines__/more.anchor.json").exists()
+    assert "no run used" not in str(project.run("--auepora-require-baseline").stdout)
+    (project.path / "more/more.golden.yaml").unlink()
+    strict = project.run("--auepora-require-baseline")
+    assert strict.ret == 1
+    assert gates(strict) == ["unused baseline"]
+    assert "more/__baselines__/more.json: no run used this baseline of more" in str(strict.stdout)
+    (project.path / "more/__baselines__/more.json").unlink()
+    assert "more.anchor.json: no run used this baseline" in str(project.run().stdout)
