@@ -1,8 +1,8 @@
 """promptfoo: the ``tests`` of a configuration or of a file of their own, as YAML, JSON, JSON Lines or CSV.
 
 The question is the variable named as in `QUERY_VARS`, or the only one.  Of the assertions, these have a counterpart:
-``contains`` and its relatives and ``regex`` (``must_contain``), the same with ``not-`` (``forbidden``), ``is-refusal``
-(``expect: refuse``), ``is-json`` with a schema (``answer_schema``), and ``equals``, ``similar``, ``factuality``,
+``contains`` and its relatives, ``regex`` and ``equals`` (``must_contain``), the same with ``not-`` (``forbidden``),
+``is-refusal`` (``expect: refuse``), ``is-json`` (``answer_schema``), and ``equals``, ``similar``, ``factuality``,
 ``rouge-n``, ``bleu``, ``levenshtein`` (``reference_answer``; which of them is noted in the metadata).
 """
 
@@ -187,18 +187,27 @@ class Assertions:
             texts = [text_of(v) for v in (value if isinstance(value, list) else as_list(value, ",") if
                      plain.endswith(("-all", "-any")) else [value])]  # fmt: skip
             self._texts(key, plain, [t for t in texts if t.strip()])
+        elif plain == "equals" and isinstance(value, str):
+            self._whole(key, assertion)
         elif kind in _REFERENCE and isinstance(value, str) and "reference_answer" not in self._fields:
             self._fields["reference_answer"] = value
             self.notes["reference"] = {k: assertion[k] for k in ("type", "threshold") if k in assertion}
         elif kind in ("is-refusal", "not-is-refusal"):
             self._fields["expect"] = "refuse" if kind == "is-refusal" else "answer"
-        elif kind == "is-json" and isinstance(value, Mapping):
-            self._fields["answer_schema"] = dict(value)
+        elif kind == "is-json" and (value is None or isinstance(value, Mapping)):
+            self._fields["answer_schema"] = dict(value or {})  # any JSON satisfies the empty schema
         else:
             self._dropped.add(f"the assertion {kind}")
             return
         for other in assertion.keys() - {"type", "value", "threshold"}:
             self._dropped.add(f"{other} of an assertion")
+
+    def _whole(self, key: str, assertion: Mapping[str, Any]) -> None:
+        """The whole answer is the text, or is not; what it is wanted to be is a reference as well."""
+        self._found[key].append(("equals", [str(assertion["value"])]))
+        if key == "must_contain" and "reference_answer" not in self._fields:
+            self._fields["reference_answer"] = assertion["value"]
+            self.notes["reference"] = {"type": "equals"}
 
     def _texts(self, key: str, plain: str, texts: list[str]) -> None:
         # `forbidden` is none of them, so any of several is each by itself
@@ -207,16 +216,16 @@ class Assertions:
             self._found[key] += [("regex", [t]) for t in texts]
         elif one_of and len(texts) > 1:
             self._found[key].append(("any", texts))
+        elif key == "forbidden" and plain.endswith("-all") and len(texts) > 1:
+            self._found[key].append(("icase all" if plain.startswith("i") else "all", texts))
         else:
             self._dropped.add("that letters count as upper or lower case", plain in ("contains", "contains-all"))
             self._found[key] += [("text", [t]) for t in texts]
-        if key == "forbidden" and plain.endswith("-all") and len(texts) > 1:
-            self._dropped.add("that only all of several texts together are forbidden: each is")
 
     def fields(self) -> dict[str, Any]:
         """Return the keys of the golden case."""
         kinds = {kind for entries in self._found.values() for kind, _ in entries}
-        patterns = kinds & {"regex", "any"}
+        patterns = kinds - {"text"}
         made = dict(self._fields)
         for key, entries in self._found.items():
             texts = [_pattern(kind, found) if patterns else found[0] for kind, found in entries]
@@ -230,6 +239,11 @@ class Assertions:
 def _pattern(kind: str, texts: list[str]) -> str:
     if kind == "regex":
         return texts[0]
+    if kind == "equals":
+        return rf"\A{re.escape(texts[0])}\Z"
+    if kind.endswith("all"):
+        together = "".join(f"(?=.*{re.escape(text)})" for text in texts)
+        return rf"(?s{'i' if kind.startswith('i') else ''})\A{together}"
     return "(?i)" + "|".join(map(re.escape, texts))
 
 
@@ -243,9 +257,11 @@ def assertions_of(case: Mapping[str, Any], notes: Mapping[str, Any], answer: str
     for key, negated in (("must_contain", ""), ("forbidden", "not-")):
         texts = case.get(key, [])
         texts = [texts] if isinstance(texts, str) else texts
-        made += [{"type": f"{negated}{kind}", "value": text} for text in texts]
+        told = answer is not None and notes.get("reference", {}).get("type") == "equals" and not negated
+        whole = _pattern("equals", [answer or ""]) if told else None
+        made += [{"type": f"{negated}{kind}", "value": text} for text in texts if text != whole]
     if (expect := case.get("expect")) in ("refuse", "answer"):
         made.append({"type": "is-refusal" if expect == "refuse" else "not-is-refusal"})
-    if schema := case.get("answer_schema"):
-        made.append({"type": "is-json", "value": schema})
+    if (schema := case.get("answer_schema")) is not None:
+        made.append({"type": "is-json", **({"value": schema} if schema else {})})
     return made

@@ -1,7 +1,8 @@
 """TREC: relevance judgements (qrels), topics and run files.
 
 qrels: ``topic iteration document grade`` on each line, separated by blanks.  Topics: one ``topic<TAB>query`` a line, or
-the tagged form with ``<num>`` and ``<title>``.  A grade of 0 stays (judged and not relevant), one below 0 becomes 0.
+the tagged form with ``<num>`` and ``<title>``.  A grade of 0 stays (judged and not relevant); a document
+with one below 0 counts as not judged, as in trec_eval.  Without topics the queries are the names of the topics.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ def load(path: Path, *, topics: str | Path | None = None) -> ImportedSuite:
     *path* may be a directory with one file whose name has ``qrels`` in it and one with ``topics`` or ``queries``.
     """
     qrels_path, topics_path = _paths(Path(path), topics)
-    queries = read_topics(topics_path)
     dropped = Dropped()
     judged = read_qrels(qrels_path, dropped)
+    queries = read_topics(topics_path) if topics_path is not None else {topic: topic for topic in judged}
+    if topics_path is None:
+        dropped.add("the query of a topic: there is no file of topics, its name stands for it", len(queries))
     dropped.add("a judged topic without a query", len(judged.keys() - queries.keys()))
     names = Names(dropped)
     cases = []
@@ -48,13 +51,9 @@ def load(path: Path, *, topics: str | Path | None = None) -> ImportedSuite:
     return ImportedSuite(cases, dropped.sentences())
 
 
-def _paths(path: Path, topics: str | Path | None) -> tuple[Path, Path]:
+def _paths(path: Path, topics: str | Path | None) -> tuple[Path, Path | None]:
     if not path.is_dir():
-        if topics is None:
-            raise ImportProblem(
-                f"{path}: qrels name topics by number; the queries are in a file of their own: --topics FILE"
-            )
-        return path, Path(topics)
+        return path, Path(topics) if topics is not None else None
     found = []
     for words in (("qrels",), ("topics", "queries")):
         there = sorted(p for p in path.iterdir() if p.is_file() and any(w in p.name.lower() for w in words))
@@ -82,10 +81,12 @@ def read_qrels(path: Path, dropped: Dropped | None = None) -> dict[str, dict[str
         except ValueError:
             raise ImportProblem(f"{path}:{number}: expected 'topic iteration document grade', got {line!r}") from None
         dropped.add("an iteration other than 0 of a judgement", iteration not in ("0", "Q0"))
-        dropped.add("a grade below 0, which becomes 0", grade < 0)
+        dropped.add("a grade below 0: the document counts as not judged", grade < 0)
         dropped.add("an earlier judgement of the same document", document in judged.get(topic, {}))
-        judged.setdefault(topic, {})[document] = max(grade, 0)
-    return judged
+        of_topic = judged.setdefault(topic, {})
+        of_topic[document] = grade
+    kept = {topic: {d: grade for d, grade in docs.items() if grade >= 0} for topic, docs in judged.items()}
+    return {topic: docs for topic, docs in kept.items() if docs}
 
 
 def read_topics(path: Path) -> dict[str, str]:

@@ -116,12 +116,12 @@ def test_promptfoo(tmp_path: Path) -> None:
     })  # fmt: skip
     first, second = suite.cases
     assert first["must_contain"] == ["(?i)So", r"(?i)a\.b|c"]
-    assert (first["forbidden"], first["match"]) == (["(?i)d", "(?i)e"], "regex")
+    assert (first["forbidden"], first["match"]) == ([r"(?s)\A(?=.*d)(?=.*e)"], "regex")
     assert first["metadata"] == {"promptfoo": {"query": "q", "vars": {"lang": "en"}}}
     assert second["query"] == "More?"
     told = " ".join(suite.dropped)
     for what in ("prompts of the config", "the assertion latency (2 times)", "weight of an assertion", "llm-rubric",
-                 "letters count as upper or lower", "only all of several", "threshold of a test",
+                 "letters count as upper or lower", "threshold of a test",
                  "a test without one of the variables query", "tests from https:"):  # fmt: skip
         assert what in told, what
 
@@ -139,6 +139,15 @@ def test_pydantic_evals(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_qrels_without_topics(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("q::1 0 a -1\nq::1 0 b 1\nq::1 0 c 0\n2 0 a -2\n", encoding="utf-8")
+    suite = import_cases(tmp_path / "qrels", "trec")
+    (case,) = suite.cases
+    assert (case["query"], case["metadata"]) == ("q::1", {"topic": "q::1"})
+    assert case["relevant_docs"] == ["b", {"id": "c", "grade": 0}]  # bpref of a, b, c is 1.0, not 0.0
+    assert "a grade below 0: the document counts as not judged (2 times)" in suite.dropped
+
+
 def test_trec(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("1 0 a -2\n1 0 b 1\n1 0 b 2\n9 3 a 1\n", encoding="utf-8")
     (tmp_path / "t.txt").write_text(
@@ -147,7 +156,7 @@ def test_trec(tmp_path: Path) -> None:
     suite = import_cases(tmp_path / "qrels", "trec", topics=tmp_path / "t.txt")
     (case,) = suite.cases
     assert (case["id"], case["query"]) == ("1", "polio eradication")
-    assert case["relevant_docs"] == [{"id": "a", "grade": 0}, {"id": "b", "grade": 2}]
+    assert case["relevant_docs"] == [{"id": "b", "grade": 2}]
     assert len(suite.dropped) == 4
 
 
@@ -187,7 +196,6 @@ def test_thresholds_of_a_loaded_file_are_not_lost_in_silence(tmp_path: Path) -> 
         ("promptfoo", "a.yaml", "a: [", r"a\.yaml:\d+:\d+: not YAML"),
         ("promptfoo", "a.yaml", "a: 1", "expected a list of tests, or a configuration with tests"),
         ("pydantic-evals", "a.yaml", "cases: 1", "expected a mapping with a list of cases"),
-        ("trec", "qrels.txt", "1 0 a 1", "the queries are in a file of their own: --topics FILE"),
         ("beir", "a.json", "{}", "no test.tsv; there is none"),
     ],
 )

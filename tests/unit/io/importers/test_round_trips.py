@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.io.golden.load import GoldenSuite, load_golden
 from pytest_auepora.io.importers import ImportedSuite, export_cases, import_cases, write_golden
 from pytest_auepora.io.importers.golden import case_mapping
@@ -39,6 +41,8 @@ PROMPTFOO = {"tests": [
     {"description": "pattern", "vars": {"query": "How many?"},
      "assert": [{"type": "regex", "value": r"\d+ days"}, {"type": "not-regex", "value": "^No"},
                 {"type": "is-json", "value": {"type": "object"}}]},
+    {"description": "exact", "vars": {"query": "Where?"},
+     "assert": [{"type": "equals", "value": "Here (there)."}, {"type": "is-json"}]},
 ]}  # fmt: skip
 PYDANTIC = {"name": "shop", "cases": [
     {"name": "refund window", "inputs": {"question": QUERY, "context": None}, "metadata": {"difficulty": "easy"},
@@ -151,6 +155,33 @@ def test_promptfoo_csv(tmp_path: Path) -> None:
     assert first["metadata"]["promptfoo"] == {"query": "question", "reference": {"type": "similar", "threshold": 0.8}}
     assert first["metadata"]["team"] == "search"
     assert (second["id"], second["reference_answer"]) == ("why", "Because.")
+
+
+def answer_always(answer: str, query: str) -> tuple[str, list[str]]:
+    return answer, []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "kept", "broken"),
+    [
+        ("equals", "Yes.", "Yes.", "Yes. And no."),
+        ("not-equals", "Yes.", "Yes. And no.", "Yes."),
+        ("contains-all", ["a1", "b2"], "b2 a1", "a1 only"),
+        ("not-contains-all", ["a1", "b2"], "a1 only", "b2\na1"),
+        ("not-icontains-all", ["a1", "b2"], "a1 only", "B2 A1"),
+        ("icontains", "30 Days", "in 30 days", "in 60 days"),
+        ("not-contains", "60 days", "in 30 days", "in 60 days"),
+        ("regex", r"\d+ days", "30 days", "thirty days"),
+        ("is-json", None, '{"a": 1}', "a: 1"),
+    ],
+)
+def test_assertions_of_promptfoo_are_contracts(tmp_path: Path, kind: str, value: Any, kept: str, broken: str) -> None:
+    said = {"type": kind, **({} if value is None else {"value": value})}
+    write_yaml(tmp_path / "a.yaml", {"tests": [{"vars": {"query": "Q?"}, "assert": [said]}]})
+    loaded = through_golden(import_cases(tmp_path / "a.yaml", "promptfoo"), tmp_path)
+    for answer, state in ((kept, "passed"), (broken, "failed")):
+        done = evaluate(loaded, partial(answer_always, answer))
+        assert [case.state for case in done.run.cases.values()] == [state], answer
 
 
 def test_trec(tmp_path: Path) -> None:
