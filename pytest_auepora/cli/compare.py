@@ -90,7 +90,7 @@ def _side_by_side(given: argparse.Namespace) -> int:
 
         text = render(side_by_side_lines(compared, width=shutil.get_terminal_size((100, 24)).columns)) + "\n"
     elif kind == "md":
-        from ..reporting.side_by_side.markdown import side_by_side_markdown
+        from ..reporting.markdown.side_by_side import side_by_side_markdown
 
         text = side_by_side_markdown(compared)
     else:

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
+from .generation.assertions import phrase_finder, wordings
 from .options import Configured
 from .pairs import OverPairs, as_metric, pairs_of, take_after, words
 from .refusal import fold
-from .text.phrases import phrase_finder, wordings
 
 __all__ = ["ErrorCorrection", "ErrorDetection", "MisleadingRate", "MistakeReappearance"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from ..refusal import expected_behaviour, fold
 from ..text.comparands import answer_text
 from ..text.tokens import is_joining
 
-__all__ = ["AssertionPass", "phrase_finder"]
+__all__ = ["AssertionPass", "phrase_finder", "wordings"]
 
 
 @dataclass(eq=False, repr=False)
@@ -98,3 +98,36 @@ def _has_words(text: str, phrase: str) -> bool:
             return True
         start = text.find(phrase, start + 1)
     return False
+
+
+def wordings(given: Any, label: str) -> list[list[str]]:
+    """Read a label that lists things by name: for each thing its names, the first one being its own.
+
+    Each is a text (``|`` between several names), a list of names, or a mapping with ``name`` or ``text`` and
+    perhaps ``aliases``.  None and an empty list give an empty list.
+
+    Raises:
+        MetricError: an entry is none of these.
+    """
+    if given is None:
+        return []
+    if isinstance(given, (str, Mapping)):
+        given = [given]
+    if not isinstance(given, Sequence):
+        raise MetricError(f"labels[{label!r}] must be a list, got {type(given).__name__}")
+    return [_names(entry, label) for entry in given]
+
+
+def _names(entry: Any, label: str) -> list[str]:
+    names: list[Any] = []
+    if isinstance(entry, str):
+        names = entry.split("|")
+    elif isinstance(entry, Mapping):
+        aliases = entry.get("aliases") or []
+        names = [entry.get("name", entry.get("text")), *([aliases] if isinstance(aliases, str) else aliases)]
+    elif isinstance(entry, Sequence):
+        names = list(entry)
+    kept = [name.strip() for name in names if isinstance(name, str) and name.strip()]
+    if not kept or not all(isinstance(name, str) for name in names):
+        raise MetricError(f"labels[{label!r}] holds texts, lists of texts or mappings with a name, got {entry!r}")
+    return kept

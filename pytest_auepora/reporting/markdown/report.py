@@ -26,12 +26,12 @@ from ..notes import (
     warnings,
 )
 from ..numbers import metric_value, plural
-from ..side_by_side.markdown import side_by_side_parts
 from ..side_by_side.table import SideBySide, side_by_sides
 from ..symbols import UNICODE
 from ..tally import FAILING, Kind, cases_of, comparison_word, headline, overall_outcome
 from ..terminal.failure import failure_text
 from ..text import listed, printable
+from .side_by_side import side_by_side_parts
 from .text import escape, escape_html, table_lines
 
 __all__ = ["COMMENT_LIMIT", "MARKER", "markdown_report"]

@@ -20,8 +20,8 @@ from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.reporting.json.report import json_report
 from pytest_auepora.reporting.json.schema import report_schema, side_by_side_schema
 from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, markdown_report
+from pytest_auepora.reporting.markdown.side_by_side import side_by_side_markdown
 from pytest_auepora.reporting.side_by_side.data import side_by_side_csv, side_by_side_json
-from pytest_auepora.reporting.side_by_side.markdown import side_by_side_markdown
 from pytest_auepora.reporting.side_by_side.table import SideBySide, side_by_side, side_by_sides
 from pytest_auepora.reporting.side_by_side.text import side_by_side_lines
 from pytest_auepora.reporting.terminal.layout import render

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..markdown.text import escape, table_lines
 from ..numbers import plural
+from ..side_by_side.table import CaseRow, Row, SideBySide
+from ..side_by_side.words import case_cell, difference_text, key_metric, legend, value_text
 from ..symbols import UNICODE
-from .table import CaseRow, Row, SideBySide
-from .words import case_cell, difference_text, key_metric, legend, value_text
+from .text import escape, table_lines
 
 __all__ = ["side_by_side_markdown", "side_by_side_parts"]
 
