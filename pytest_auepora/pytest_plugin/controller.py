@@ -18,7 +18,7 @@ from .keys import OUT_OF_SIGHT, SESSION, SUFFIXES
 from .options import is_asked_for
 from .selection import Selection, Unused, unused_baselines
 from .variants import in_order
-from .xdist_messages import Conditions, Parcel, let_go, unpack
+from .xdist import Conditions, Parcel, let_go, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run

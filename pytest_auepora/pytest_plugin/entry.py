@@ -15,7 +15,7 @@ from .options import KEEP, UPDATE_WORDS, is_asked_for
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .api import Auepora, ScoredCase
+    from .fixtures import Auepora, ScoredCase
 
 _UPDATE = "--auepora-update"
 _SUGGEST = "--auepora-suggest"
@@ -148,7 +148,7 @@ def _refuse_golden_files(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give ``auepora_case`` one parameter per golden case of the marker's file."""
     if "auepora_case" in metafunc.fixturenames:
-        from .api import parametrize_cases
+        from .fixtures import parametrize_cases
 
         parametrize_cases(metafunc)
 
@@ -166,7 +166,7 @@ def pytest_assertrepr_compare(op: str, left: Any, right: Any) -> list[str] | Non
 @pytest.fixture
 def auepora(request: pytest.FixtureRequest) -> Auepora:
     """Evaluate golden files inside a test: ``run = auepora.evaluate("golden/billing.golden.yaml")``."""
-    from .api import Auepora
+    from .fixtures import Auepora
 
     return Auepora(request)
 
@@ -174,6 +174,6 @@ def auepora(request: pytest.FixtureRequest) -> Auepora:
 @pytest.fixture
 def auepora_case(request: pytest.FixtureRequest) -> ScoredCase:
     """One case of the golden file named by ``@pytest.mark.auepora(path)``, run and scored."""
-    from .api import score_case_of
+    from .fixtures import score_case_of
 
     return score_case_of(request)

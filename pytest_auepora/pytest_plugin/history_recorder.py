@@ -16,7 +16,7 @@ import pytest
 
 from ..errors import AueporaError
 from .keys import SESSION
-from .xdist_messages import Parcel, unpack
+from .xdist import Parcel, unpack
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult, Run

@@ -21,7 +21,7 @@ from .lookahead import Queue
 from .out_of_sight import OutOfSight
 from .session import AueporaSession
 from .terminal import begin_at_case, failure_message, show_headline, wants_traceback
-from .xdist_messages import Parcel, attach
+from .xdist import Parcel, attach
 
 if TYPE_CHECKING:
     from ..evaluation.case_flow import Finished

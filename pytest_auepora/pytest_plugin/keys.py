@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..io.golden.load import GoldenCase, GoldenSuite
     from .out_of_sight import OutOfSight
     from .session import AueporaSession
-    from .xdist_messages import Parcel
+    from .xdist import Parcel
 
 __all__ = ["CASE", "CORPUS", "OUT_OF_SIGHT", "PARCELS", "SESSION", "SUFFIXES", "SUITE"]
 

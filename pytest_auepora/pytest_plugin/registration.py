@@ -30,7 +30,7 @@ def configure(config: pytest.Config) -> None:
 
         register(Patience(), "auepora-patience")
     if config.getini("auepora_junit_properties"):
-        from .junit import JUnitProperties
+        from .reports import JUnitProperties
 
         register(JUnitProperties(), "auepora-junit")
     if not hasattr(config, "workerinput"):
@@ -76,7 +76,7 @@ def _register_judging(config: pytest.Config, selection: Selection) -> None:
 
         register(Crashes(), "auepora-crashes")
     if (target := session.options.suggest) is not None:
-        from .suggesting import Suggesting
+        from .terminal import Suggesting
 
         register(Suggesting(config, target), "auepora-suggesting")
     if _wants_reports(config):

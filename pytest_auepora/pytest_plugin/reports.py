@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..errors import AueporaError, Problem, did_you_mean
+from ..reporting.numbers import number
 from .controller import measures
-from .keys import SUFFIXES
+from .keys import PARCELS, SESSION, SUFFIXES
 from .variants import compared_of
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from ..reporting.trend import Trend
     from .controller import Judge
     from .history_recorder import Recorder
+    from .xdist import Parcel
 
-__all__ = ["Reports", "make_reports"]
+__all__ = ["JUnitProperties", "Reports", "make_reports"]
 
 _MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<told>.*)"
 _SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", ".ipynb", ".lock")
@@ -231,3 +233,32 @@ def _told(exc: BaseException) -> str:
     if isinstance(exc, AueporaError):
         return str(exc)
     return f"{type(exc).__name__}: {exc}"
+
+
+class JUnitProperties:
+    """Scores in ``--junitxml``: properties of each test that ran golden cases.
+
+    In every process that runs tests: pytest carries the properties of an item to whoever writes the file.
+    """
+
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """Add the properties while the last report of the item, from which the file is made, is still to come."""
+        parcels = item.stash.get(PARCELS, [])
+        for parcel in parcels:
+            prefix = f"auepora.{parcel.result.case_id}." if len(parcels) > 1 else "auepora."
+            session = item.config.stash[SESSION]
+            owner = session.suite(session.root / parcel.path).owner
+            item.user_properties += [(f"{prefix}{name}", text) for name, text in _properties(parcel, owner)]
+
+
+def _properties(parcel: Parcel, owner: str) -> Iterator[tuple[str, str]]:
+    yield "state", parcel.result.state
+    if owner:
+        yield "owner", owner
+    if parcel.variant:
+        yield "configuration", parcel.variant
+    for name, score in parcel.result.scores.items():
+        if score.value is not None:
+            yield name, number(score.value, 4)
+        elif score.state != "aggregate":
+            yield name, f"{score.state}: {score.reason}" if score.reason else score.state

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_auepora.pytest_plugin.xdist_messages import Conditions
+from pytest_auepora.pytest_plugin.xdist import Conditions
 
 
 def settled(*said: tuple[str, dict[str, Any]]) -> tuple[dict[str, Any], str]:

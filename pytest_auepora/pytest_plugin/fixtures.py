@@ -20,7 +20,7 @@ from .items import without_fixture
 from .keys import PARCELS
 from .labels import corpus_fixture
 from .session import session_of
-from .xdist_messages import Parcel
+from .xdist import Parcel
 
 if TYPE_CHECKING:
     from ..evaluation.case_flow import Finished
