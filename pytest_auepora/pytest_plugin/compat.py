@@ -108,7 +108,10 @@ def loop_scope(config: pytest.Config, definition: pytest.FixtureDef[Any]) -> str
     What the fixture says itself, which is not public, else the setting, else the scope of the fixture.
     """
     own = getattr(definition.func, "_loop_scope", None)
-    default = config.getini("asyncio_default_fixture_loop_scope")
+    try:
+        default = config.getini("asyncio_default_fixture_loop_scope")
+    except (ValueError, KeyError):  # this version has no such setting
+        default = None
     return str(own or (default if default in _SCOPES else definition.scope))
 
 

@@ -1,0 +1,54 @@
+"""Where pytest, or a plugin, no longer tells what it does not promise: cases still run."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_auepora.pytest_plugin.compat import (
+    fixture_definitions,
+    fixtures_only_for,
+    is_anyio_automatic,
+    loop_scope,
+    variant_of,
+)
+
+
+def _unknown(*_: Any) -> Any:
+    raise ValueError("unknown configuration value")
+
+
+def _definition(scope: str, *argnames: str) -> Any:
+    return SimpleNamespace(scope=scope, argnames=argnames, func=print)
+
+
+def test_without_fixture_definitions_the_system_alone_is_left_out() -> None:
+    item: Any = SimpleNamespace(fixturenames=["rag", "client"])
+    assert fixture_definitions(item) == {}
+    assert fixtures_only_for(item, "rag") == ["rag"]
+
+
+def test_without_ids_of_parameters_all_of_them_are_the_configuration() -> None:
+    info = SimpleNamespace(name2fixturedefs={"rag": [_definition("session")]})
+    spec = SimpleNamespace(id="bm25-1", params={"rag": "bm25", "count": 1}, _idlist=["bm25", "1"])
+    item: Any = SimpleNamespace(callspec=spec, _fixtureinfo=info)
+    assert variant_of(item, "rag") == "bm25"
+    del spec._idlist
+    assert variant_of(item, "rag") == "bm25-1"
+    del item.callspec
+    assert variant_of(item, "rag") == ""
+
+
+@pytest.mark.parametrize("scope", ["session", "function"])
+def test_without_the_setting_the_loop_is_that_of_the_fixtures_scope(scope: str) -> None:
+    config: Any = SimpleNamespace(getini=_unknown)
+    assert loop_scope(config, _definition(scope)) == scope
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_anyio_without_modes_is_not_automatic(active: bool) -> None:
+    plugins = SimpleNamespace(hasplugin=lambda _: active)
+    config: Any = SimpleNamespace(pluginmanager=plugins, getoption=lambda *_: None, getini=_unknown)
+    assert not is_anyio_automatic(config)
