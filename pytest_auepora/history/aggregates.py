@@ -91,15 +91,21 @@ RankOf = Callable[[CaseResult], "int | None"]
 _Said = Mapping[str, Any]
 
 
-def aggregate_of(run: Run, only: Container[str] | None = None, rank_of: RankOf | None = None) -> AggregateMetrics:
+def aggregate_of(
+    run: Run,
+    only: Container[str] | None = None,
+    rank_of: RankOf | None = None,
+    documents: Mapping[str, str] | None = None,
+) -> AggregateMetrics:
     """Compute the aggregate of *run* from its results; the same run gives the same figures.
 
-    *only* are the cases to count, all by default; *rank_of* tells where a case had its first relevant chunk.
+    *only* are the cases to count, all by default; *rank_of* tells where a case had its first relevant chunk,
+    *documents* to which document a label belongs that names a chunk alone.
 
     Ranks and ids are taken as stored.  What is read off texts takes the stored score where it was measured by the
     present version of its metric, and is measured anew on the stored texts where it was not.
     """
-    tally = Tally(run.metrics, rank_of)
+    tally = Tally(run.metrics, rank_of, documents)
     for case in run.cases.values():  # once: those of a large run are fetched from a file each time
         if only is None or case.case_id in only:
             tally.take(case)
@@ -112,9 +118,16 @@ class Tally:
     Args:
         metrics: those of the run.
         rank_of: tells where a case had its first relevant chunk.
+        documents: to which document a label belongs that names a chunk alone.
     """
 
-    def __init__(self, metrics: Mapping[str, MetricInfo], rank_of: RankOf | None = None) -> None:
+    def __init__(
+        self,
+        metrics: Mapping[str, MetricInfo],
+        rank_of: RankOf | None = None,
+        documents: Mapping[str, str] | None = None,
+    ) -> None:
+        self._documents = documents or {}
         self._rank_of = rank_of or first_rank
         self._total = self._failed = 0
         self._ranks: Counter[int | None] = Counter()
@@ -137,7 +150,7 @@ class Tally:
         if case.ranks:
             self._ranks[self._rank_of(case)] += 1
         expected, outputs = case.expected, case.outputs  # looked up once: see above
-        self._recalls[_document_recalls(case, expected, outputs)] += 1
+        self._recalls[_document_recalls(case, expected, outputs, self._documents)] += 1
         for one in self._anew:
             one.note(case.case_id, expected, outputs)
 
@@ -171,7 +184,9 @@ def first_rank(result: CaseResult) -> int | None:
     return min((r for r in result.ranks.values() if r is not None), default=None)
 
 
-def _document_recalls(result: CaseResult, expected: _Said, outputs: _Said) -> tuple[float | None, ...]:
+def _document_recalls(
+    result: CaseResult, expected: _Said, outputs: _Said, documents: Mapping[str, str]
+) -> tuple[float | None, ...]:
     """Return the share of the relevant documents that the top k come from, at each cut; None where that has no sense.
 
     Where no ids are, that is the stored score.
@@ -179,21 +194,24 @@ def _document_recalls(result: CaseResult, expected: _Said, outputs: _Said) -> tu
     if "retrieved" not in outputs or "relevant" not in expected:
         scores = [result.scores.get(f"recall@{k}_doc") for k in CUTS]
         return tuple([None if score is None else score.value for score in scores])
-    wanted = set(_documents([label for label in expected["relevant"] if label.get("grade", 1) >= 1]))
+    wanted: dict[str, str] = {}  # by name of the label, which a chunk may have as its id, its document
+    for label in expected["relevant"]:
+        if label.get("grade", 1) >= 1:
+            name = document_of(label)
+            wanted[str(label.get("id", name))] = name if "doc" in label else documents.get(name, name)
     if not wanted:
         return _NOTHING
-    hits = _documents(outputs["retrieved"][: CUTS[-1]])
-    found = sorted([hits.index(hit) + 1 for hit in wanted.intersection(hits)])
-    return tuple([bisect_right(found, k) / len(wanted) for k in CUTS])
+    names, first = set(wanted.values()), dict[str, int]()
+    for rank, hit in enumerate(outputs["retrieved"][: CUTS[-1]], 1):
+        for name in {document_of(hit), wanted.get(str(hit["id"]), "")} & names:
+            first.setdefault(name, rank)
+    found = sorted(first.values())
+    return tuple([bisect_right(found, k) / len(names) for k in CUTS])
 
 
 def document_of(said: Mapping[str, Any]) -> str:
     """Return the document that a stored label or a stored hit belongs to."""
-    return _documents([said])[0]
-
-
-def _documents(said: Iterable[Mapping[str, Any]]) -> list[str]:
-    return [str(one["doc"] if "doc" in one else one["id"]) for one in said]
+    return str(said["doc"] if "doc" in said else said["id"])
 
 
 def _mean(values: Sequence[float]) -> float | None:

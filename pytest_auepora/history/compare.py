@@ -163,7 +163,7 @@ def compare(
     comparison = pair(b, as_baseline(a))
     comparison.steady = tuple(sorted({*comparison.steady, *steady}))
     ids = {new.case_id for _, new in pairs}
-    before, after = aggregate_of(a, ids, matcher.rank), aggregate_of(b, ids, matcher.rank)
+    before, after = (aggregate_of(run, ids, matcher.rank, matcher.documents) for run in (a, b))
     out = CompareReport(*names, b.title, before, after, _deltas(before, after, _match(matcher, ids)))
     out.per_query = [_query(old, new, matcher, comparison, causes) for old, new in pairs]
     out.causes, out.not_comparable = causes, apart
@@ -181,6 +181,8 @@ def _why_not(old: CaseResult, new: CaseResult, matcher: Matcher) -> str:
         return "the golden case was edited"
     if matcher.blind(old) or matcher.blind(new):
         return "the chunks have new ids, and what was retrieved is not stored"
+    if matcher.unknown(new.case_id):
+        return "the chunks have new ids, and a label does not say its document: {id: …, doc: …} does"
     return ""
 
 

@@ -26,6 +26,7 @@ class Matcher:
 
     def __init__(self, a: Run, b: Run) -> None:
         self.same_chunks = not any(key in changes(a, b) for key in CHUNK_KEYS)
+        self.documents = {} if self.same_chunks else _documents(a)
         cases = [(i, c.expected) for run in (a, b) for i, c in run.cases.items() if "relevant" in c.expected]
         # what a label that moved was matched by holds for both runs
         self._moved = {i: said for i, said in cases if any(r.get("match") == "moved" for r in said["relevant"])}
@@ -47,7 +48,7 @@ class Matcher:
         """Return the 1-based rank of the first hit, or None."""
         if self.match(result.case_id) != "fallback_doc":
             return first_rank(result)
-        wanted = {document_of(label) for label in self._relevant(result.case_id)}
+        wanted = {self._document(label) for label in self._relevant(result.case_id)}
         ranked = enumerate(result.outputs.get("retrieved", ()), 1)
         return next((rank for rank, hit in ranked if document_of(hit) in wanted), None)
 
@@ -56,6 +57,24 @@ class Matcher:
         needs = self.match(result.case_id) == "fallback_doc" and bool(result.ranks)
         return needs and result.state != "error" and "retrieved" not in result.outputs
 
+    def unknown(self, case_id: str) -> bool:
+        """Whether hits are told by document, and nobody says which document a label of the case belongs to."""
+        if self.match(case_id) != "fallback_doc":
+            return False
+        return any(self._document(label) is None for label in self._relevant(case_id))
+
+    def _document(self, label: Mapping[str, Any]) -> str | None:
+        """Return the document of a label: as it says, or as the hits of the earlier run do."""
+        name = str(label.get("id"))
+        if "doc" in label or all(chunk == document for chunk, document in self.documents.items()):
+            return document_of(label)
+        return self.documents.get(name) or (name if name in self.documents.values() else None)
+
     def _relevant(self, case_id: str) -> list[Mapping[str, Any]]:
         labels = self._gold.get(case_id, {}).get("relevant", ())
         return [label for label in labels if label.get("grade", 1) >= 1]
+
+
+def _documents(run: Run) -> dict[str, str]:
+    """Return the document of every chunk that *run* retrieved."""
+    return {hit["id"]: document_of(hit) for c in run.cases.values() for hit in c.outputs.get("retrieved", ())}

@@ -53,6 +53,13 @@ def test_recall_counts_documents_not_chunks() -> None:
     assert found == {1: 0.5, 3: 1.0, 5: 1.0, 10: 1.0}
 
 
+def test_a_label_that_is_a_chunk_is_met_by_the_chunk() -> None:
+    run = measured([Case("a", relevant=["m1", "n1", "o1"], got=["m1", "x1"])])
+    for entry in run.cases["a"].outputs["retrieved"]:
+        entry["doc"] = entry["id"][0]
+    assert aggregate_of(run).recall_at_k_doc[1] == pytest.approx(1 / 3)
+
+
 @given(st.lists(st.sampled_from("abcdefgh"), max_size=12), st.lists(st.sampled_from("abcdij"), min_size=1, unique=True))
 def test_recall_of_documents_is_that_of_the_metric(got: list[str], wanted: list[str]) -> None:
     run = measured([Case("a", relevant=wanted, got=got)], ("recall@5",))

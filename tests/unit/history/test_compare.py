@@ -108,6 +108,19 @@ def test_new_chunk_ids_fall_back_to_documents() -> None:
     assert report.outcome != "worse"
 
 
+def test_the_earlier_run_says_the_document_of_a_chunk() -> None:
+    a, b = chunked(1, "notes", "manual"), chunked(2, "manual", "notes")
+    for run in (a, b):
+        del run.cases["one"].expected["relevant"][0]["doc"]
+    report = compare(a, b)
+    (query,) = report.per_query
+    assert (query.kind, query.a_hit_rank, query.b_hit_rank) == (WIN, 2, 1)
+    assert report.deltas["recall_at_k_doc"] == {"1": 1.0, "3": 0.0, "5": 0.0, "10": 0.0}
+    a.cases["one"].outputs["retrieved"].pop()
+    with pytest.raises(NotComparableError, match="a label does not say its document"):
+        compare(a, b)
+
+
 def test_new_chunk_ids_are_refused_on_request() -> None:
     a, b = chunked(1, "manual"), chunked(2, "manual")
     with pytest.raises(NotComparableError, match="chunker_version 1 → 2"):
