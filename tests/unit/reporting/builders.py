@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -126,8 +126,13 @@ def judged(
     before: Case | None = None,
     names: Sequence[str] = METRICS,
     policy: RegressionPolicy | None = None,
+    *,
+    steady: bool = False,
 ) -> tuple[CaseResult, CaseComparison | None, dict[str, MetricInfo]]:
-    """One case judged as a test item is: against its thresholds, and its baseline where there is *before*."""
+    """One case judged as a test item is: against its thresholds, and its baseline where there is *before*.
+
+    *steady*: the baseline knows that no metric varies between answers.
+    """
     infos, result = infos_of(names), result_of(now, names)
     block = None
     if before is not None:
@@ -135,7 +140,7 @@ def judged(
         _judge(old, before, infos, None, RegressionPolicy())
         block = BaselineCase.of(old, infos)
     comparison = compare_case(result, block, infos, {}) if block is not None else None
-    _judge(result, now, infos, comparison, policy or RegressionPolicy())
+    _judge(result, now, infos, comparison, policy or RegressionPolicy(), names if steady else ())
     if comparison is not None:
         comparison = compare_case(result, block, infos, {})
     return result, comparison, infos
@@ -147,9 +152,10 @@ def _judge(
     infos: Mapping[str, MetricInfo],
     comparison: CaseComparison | None,
     policy: RegressionPolicy,
+    steady: Collection[str] = (),
 ) -> None:
     thresholds = {n: [read_bound(raw, REGISTRY.get(n).direction)] for n, raw in case.thresholds.items()}
-    judge_case(result, thresholds, infos, comparison, policy)
+    judge_case(result, thresholds, infos, comparison, policy, steady=steady)
 
 
 def run_of(
@@ -175,15 +181,17 @@ def run_of(
         comparison = None
         if baseline is not None:
             comparison = compare_case(result, baseline.cases.get(case.id), run.metrics, incomparable)
-        _judge(result, case, run.metrics, comparison, policy or RegressionPolicy())
+        steady = baseline.steady if baseline is not None else ()
+        _judge(result, case, run.metrics, comparison, policy or RegressionPolicy(), steady)
         run.add([result])
     return run
 
 
-def baseline_of(run: Run) -> Baseline:
-    """Accept *run*."""
+def baseline_of(run: Run, *, steady: bool = False) -> Baseline:
+    """Accept *run*; *steady*: asked a hundred times again, the system gave the same scores."""
     out = Baseline(run.suite, run.variant, provenance=dict(run.provenance))
-    out.metrics = {n: metric_key(i) for n, i in run.metrics.items() if i.baselined}
+    learned = {"steady": True, "pairs": 100} if steady else {}
+    out.metrics = {n: {**metric_key(i), **learned} for n, i in run.metrics.items() if i.baselined}
     out.cases = {i: BaselineCase.of(c, run.metrics) for i, c in run.cases.items()}
     return out
 

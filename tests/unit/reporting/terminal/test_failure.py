@@ -64,7 +64,7 @@ def test_documents_without_scores_have_none_in_the_table() -> None:
 
 
 def test_what_the_case_guard_says_is_among_the_problems() -> None:
-    result, comparison, infos = judged(FELL, CASE)
+    result, comparison, infos = judged(FELL, CASE, steady=True)
     assert len(result.problems) == 2
     lines = failure_text(result, comparison, infos, width=200).splitlines()
     assert [line for line in lines if "✗" in line][:2] == [f"  ✗ {problem}" for problem in result.problems]

@@ -86,7 +86,7 @@ def test_cases_that_returned_the_same_nonsense_are_one_outage() -> None:
 def test_a_metric_that_fails_has_its_row_when_its_cases_errored() -> None:
     cases = [*CASES[:3], Case("refuse", relevant=[])]
     run = run_of([c.with_(error="ConnectionError: refused") for c in cases])
-    lines = shown(run, verdict_of(run, baseline=baseline_of(run_of(cases))))
+    lines = shown(run, verdict_of(run, baseline=baseline_of(run_of(cases), steady=True)))
     assert any(re.fullmatch(r"mrr@10 +n/a +0/4 +1\.000 +-1\.000 ✗ *", line) for line in lines)
     assert any("1 in recall@5, mrr@10 (nothing relevant" in line for line in lines)
 
@@ -235,7 +235,7 @@ def test_header_says_how_many_calls_at_a_time(given: dict[str, Any], said: list[
 
 def test_a_red_run_of_a_hundred_cases_is_short() -> None:
     cases = [Case(f"case-{i:03}", relevant=[f"doc-{i}.md"], got=[f"doc-{i}.md", "x"]) for i in range(100)]
-    baseline = baseline_of(run_of(cases))
+    baseline = baseline_of(run_of(cases), steady=True)
     now = [c.with_(got=[f"other-{i}.md"] * (i % 3 + 1)) if i % 2 else c for i, c in enumerate(cases)]
     run = run_of(now, baseline=baseline)
     lines = shown(run, verdict_of(run, THRESHOLDS, baseline=baseline))
