@@ -21,7 +21,8 @@ GOOD, WORSE = Case("one"), Case("one", got=["index.md", "terms.md"], answer="Nev
 
 @pytest.fixture
 def ids(shell: Shell) -> list[str]:
-    """A run that is fine, then one that is not."""
+    """A run that is fine, then one that is not; the baseline beside them knows that no metric varies."""
+    shell.write("golden/__baselines__/billing.json", baseline_of(run_of([GOOD]), steady=True).dumps())
     store = HistoryStore(shell.path / FOLDER / "history.sqlite")
     runs = [run_of([case], provenance={"model": model}) for case, model in ((GOOD, "m-1"), (WORSE, "m-2"))]
     return [store.add(run, verdict_of(run, {"recall@5": 0.5}), git_commit="abcdef123456") for run in runs]
@@ -122,11 +123,11 @@ def test_a_committed_baseline_compares(shell: Shell) -> None:
         subprocess.run(["git", *who, *args], cwd=shell.path, check=True, capture_output=True)
 
     good, worse = run_of([GOOD]), run_of([WORSE])
-    path = shell.write("golden/__baselines__/billing.json", baseline_of(good).dumps())
+    path = shell.write("golden/__baselines__/billing.json", baseline_of(good, steady=True).dumps())
     git("init", "-q")
     git("add", "golden")
     git("commit", "-qm", "good")
-    path.write_text(baseline_of(worse).dumps(), encoding="utf-8")
+    path.write_text(baseline_of(worse, steady=True).dumps(), encoding="utf-8")
     git("commit", "-qam", "worse")
     HistoryStore(shell.path / FOLDER / "history.sqlite").add(worse, verdict_of(worse))
     assert shell("compare", "git:HEAD", "last").code == 0
