@@ -173,7 +173,10 @@ class CaseFlow:
             comparison = compare_case(result, baseline.cases.get(case.id), infos, self._incomparable)
         held_to = None if self.accepting else comparison
         steady = baseline.steady if baseline is not None else ()
-        judge_case(result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory, steady=steady)
+        judge_case(
+            result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory, steady=steady,
+            accepting=self.accepting,
+        )  # fmt: skip
         if comparison is not None and comparison.before is not None and comparison.paired:
             comparison.flip = flip_of(comparison.before, result)
         note_worst(result, singles, held_to, infos, policy=self.policy, advisory=self.advisory)

@@ -88,6 +88,7 @@ def test_the_fixture_and_the_marker_use_the_seed(dicey: Project) -> None:
 
 def test_other_tests_draw_what_they_would_without(dicey: Project) -> None:
     dicey.rag(dice())
+    dicey.edit('    must_contain: ["30 days"]\n', "")
     dicey.write("conftest.py", dicey.path.joinpath("conftest.py").read_text() + "\nimport random\n\nrandom.seed(11)\n")
     dicey.write(
         "test_z.py", "import random\n\n\ndef test_z():\n    assert random.random() == random.Random(11).random()\n"

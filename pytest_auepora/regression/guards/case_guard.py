@@ -47,11 +47,13 @@ def judge_case(
     *,
     advisory: Collection[str] = (),
     steady: Collection[str] = (),
+    accepting: bool = False,
 ) -> None:
     """Set ``state`` and ``problems`` of *result*.  An errored or skipped case keeps its state.
 
-    What the *advisory* metrics would have failed goes to ``extra["advisory"]`` instead, and an assertion that failed in
-    the baseline as well to ``extra["still_failing"]``.  Only *steady* metrics are held to the baseline.
+    What the *advisory* metrics would have failed goes to ``extra["advisory"]`` instead.  An assertion goes to
+    ``extra["still_failing"]`` where it failed in the baseline as well, where the result is about to become the baseline
+    (*accepting*), and in a quarantined case.  Only *steady* metrics are held to the baseline.
     """
     if result.state in ("error", "skipped"):
         return
@@ -63,7 +65,8 @@ def judge_case(
         if told:
             result.extra["advisory"] = told
     broken = broken_assertions(result, thresholds) if policy.assertions == "fail" else {}
-    if known := [line for name, line in broken.items() if _failed_before(name, comparison)]:
+    excused = accepting or result.quarantined()
+    if known := [line for name, line in broken.items() if excused or _failed_before(name, comparison)]:
         result.extra[STILL_FAILING] = known
     result.problems += [line for line in broken.values() if line not in known]
     if comparison is not None and comparison.paired and not result.quarantined():

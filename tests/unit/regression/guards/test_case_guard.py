@@ -58,6 +58,15 @@ def test_an_assertion_is_a_contract() -> None:
     assert asserted(0.0, bound=0.0).state == "passed", "the case says itself what it has to hold"
 
 
+def test_accepting_and_quarantine_excuse_an_assertion() -> None:
+    for accepting, quarantine in [(True, ""), (False, "2999-01-01")]:
+        result = case("a", assertion_pass=0.0)
+        result.extra["quarantine"] = quarantine
+        judge_case(result, {}, run(result, names=NAMES).metrics, None, RegressionPolicy(), accepting=accepting)
+        assert result.state == "passed"
+        assert result.extra["still_failing"]
+
+
 def test_an_assertion_failed_in_the_baseline_is_not_red() -> None:
     known = asserted(0.0, 0.0)
     assert (known.state, known.problems) == ("passed", [])
