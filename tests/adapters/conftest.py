@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.conftest import Project
+from tests.plugin.conftest import Example
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # read when haystack is imported, so before any test
 os.environ["LANGSMITH_TRACING"] = "false"
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
-    return Project(pytester)
+def project(pytester: pytest.Pytester) -> Example:
+    return Example(pytester)
 
 
 @pytest.fixture(autouse=True)

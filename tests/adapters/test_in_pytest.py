@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.plugin.conftest import Project
+from tests.plugin.conftest import Example
 
 LANGCHAIN = """
     from langchain_core.documents import Document
@@ -116,10 +116,10 @@ ASYNC_HAYSTACK = """
     ],
     ids=["langchain", "langchain-async", "llamaindex", "llamaindex-async", "haystack", "haystack-async", "http"],
 )
-def test_fixture_that_returns_it_is_measured(project: Project, needs: str, source: str) -> None:
+def test_fixture_that_returns_it_is_measured(project: Example, needs: str, source: str) -> None:
     if importlib.util.find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
-    project.rag(f"def rag(request):{source}")
+    project.system(f"def rag(request):{source}")
     result = project.run_apart("-v")
     result.assert_outcomes(passed=7)
     result.stdout.fnmatch_lines(["*recall@1*1.000*"])
@@ -145,10 +145,10 @@ def test_fixture_that_returns_it_is_measured(project: Project, needs: str, sourc
     ],
     ids=["langchain", "haystack"],
 )
-def test_object_that_cannot_be_asked_says_why(project: Project, needs: str, source: str, told: str) -> None:
+def test_object_that_cannot_be_asked_says_why(project: Example, needs: str, source: str, told: str) -> None:
     if importlib.util.find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
-    project.rag(f"def rag():{source}")
+    project.system(f"def rag():{source}")
     result = project.run_apart()
     assert result.ret != 0
     result.stdout.fnmatch_lines([told])

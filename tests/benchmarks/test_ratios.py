@@ -7,9 +7,13 @@ from random import Random
 from statistics import median
 
 import pytest
+import yaml
 
+from pytest_auepora.io.source import Source
+from pytest_auepora.io.yaml.load import load_yaml
 from pytest_auepora.metrics.registry import Registry
 
+from .golden_loading import best, golden_text
 from .library_rows import scoring, text_pairs
 from .measuring import timed
 
@@ -74,3 +78,10 @@ def test_the_verdict_costs_a_twentieth_of_single_sign_flips() -> None:
     drawn = 10_000  # what the verdict draws, near enough
     ratio = faster(lambda: timed(lambda: judge_family(metrics, {})), lambda: timed(one_by_one))
     assert ratio * drawn / 100 >= 20
+
+
+@pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
+def test_golden_files_are_read_faster_than_by_pyyaml() -> None:
+    text = golden_text(500)
+    pyyaml = best(lambda: yaml.load(text, Loader=yaml.CSafeLoader))
+    assert best(lambda: load_yaml(Source("x", text))) < 0.6 * pyyaml

@@ -7,6 +7,7 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -127,7 +128,7 @@ cases:
 """
 
 
-class Project:
+class Example:
     """A directory with a RAG, golden cases and a pytest to run on them."""
 
     def __init__(self, pytester: pytest.Pytester) -> None:
@@ -163,7 +164,17 @@ class Project:
         assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {name}"
         path.write_text(text.replace(old, new), encoding="utf-8")
 
-    def rag(self, source: str, *, scope: str = "session", decorator: str = "pytest.fixture") -> None:
+    def conftest(self, code: str) -> None:
+        """Add *code* to the conftest."""
+        text = self.read("conftest.py").rstrip("\n")
+        self.write("conftest.py", f"{text}\n\n\n{dedent(code).strip()}\n")
+
+    def case(self, case: str, *lines: str) -> None:
+        """Add *lines* to a case of the golden file."""
+        start = f"  - id: {case}\n"
+        self.edit(start, start + "".join(f"    {line}\n" for line in lines))
+
+    def system(self, source: str, *, scope: str = "session", decorator: str = "pytest.fixture") -> None:
         """Replace the conftest's ``rag`` fixture by the body *source*."""
         self.write(
             "conftest.py",
@@ -180,9 +191,7 @@ class Project:
             first = ["--auepora"] if auepora else []
             # the pytest that runs these tests has imported the entry module already
             quiet = ("-W", "ignore:Module already imported")
-            # as by default, but with every failure listed, however many they are
-            listed = ("-rfEw", "-p", "no:cacheprovider")
-            return self.pytester.runpytest_inprocess(*quiet, *loaded, *first, *listed, *args)
+            return self.pytester.runpytest_inprocess(*quiet, *loaded, *first, "-p", "no:cacheprovider", *args)
 
     def run_apart(self, *args: str, timeout: float = 120) -> pytest.RunResult:
         """Run pytest in a process of its own, with its cache."""
@@ -229,12 +238,12 @@ def _texts_are_read_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
-    return Project(pytester)
+def project(pytester: pytest.Pytester) -> Example:
+    return Example(pytester)
 
 
 @pytest.fixture
-def job(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+def job(project: Example, monkeypatch: pytest.MonkeyPatch) -> Example:
     """A step of a GitHub job that has checked out the directory above the project."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(project.path.parent))
@@ -243,17 +252,17 @@ def job(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 @pytest.fixture
-def counted(project: Project) -> Project:
+def counted(project: Example) -> Example:
     """A project that notes every call, and whose system cannot be made without a key."""
-    project.rag(COUNTING)
+    project.system(COUNTING)
     project.write("key.txt", "")
     return project
 
 
 @pytest.fixture
-def timed(project: Project) -> Project:
+def timed(project: Example) -> Example:
     """A project that holds latency to its baseline; its system says that a call took 1 s; 2 s once there is `slow`."""
-    project.rag(TIMED)
+    project.system(TIMED)
     policy = "regression:\n  metrics: {mean_latency: {policy: tolerance}}\nowners: {mean_latency: tools}\n"
     project.edit("thresholds:\n  recall", f"{policy}thresholds:\n  recall")
     return project

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pytest_auepora.history.store import HistoryStore
 
-from .conftest import Project
+from .conftest import Example
 
 CASES = 5
 
 
-def store(project: Project) -> HistoryStore:
+def store(project: Example) -> HistoryStore:
     return HistoryStore(project.path / ".auepora" / "history.sqlite")
 
 
-def calls(project: Project) -> int:
+def calls(project: Example) -> int:
     """How many calls there were since this was last asked."""
     path = project.path / "calls.txt"
     n = len(path.read_text().splitlines()) if path.exists() else 0
@@ -21,5 +21,5 @@ def calls(project: Project) -> int:
     return n
 
 
-def lock_out(project: Project) -> None:
+def lock_out(project: Example) -> None:
     (project.path / "key.txt").unlink()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 
-def test_the_anchor_is_written_on_request_and_survives_updates(project: Project) -> None:
+def test_the_anchor_is_written_on_request_and_survives_updates(project: Example) -> None:
     anchor = project.path / "__baselines__" / "shop.anchor.json"
     project.edit("    thresholds: {token_f1: 0.5}\n", "")
     project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {case_max_drop: 1}\n")
@@ -16,11 +16,11 @@ def test_the_anchor_is_written_on_request_and_survives_updates(project: Project)
     assert result.ret == 0
     kept = anchor.read_bytes()
     project.break_retriever()
-    updated = project.run("--auepora-update")
+    updated = project.run("--auepora-update", "-rf")
     assert anchor.read_bytes() == kept
     # accepted against the last baseline, and yet further from the anchor than it tolerates
     assert all(title.startswith("anchor: ") for title in gates(updated))
-    result = project.run()
+    result = project.run("-rf")
     assert "anchor: mrr" in gates(result)
     assert "regression: mrr" not in gates(result)
     table = str(result.stdout).split("= auepora =")[1]
@@ -32,7 +32,7 @@ def test_the_anchor_is_written_on_request_and_survives_updates(project: Project)
     assert project.run().ret == 0
 
 
-def test_a_broken_anchor_fails_the_run_and_can_be_replaced(project: Project) -> None:
+def test_a_broken_anchor_fails_the_run_and_can_be_replaced(project: Example) -> None:
     project.accept()
     anchor = project.write("__baselines__/shop.anchor.json", "{")
     result = project.run()
@@ -43,6 +43,6 @@ def test_a_broken_anchor_fails_the_run_and_can_be_replaced(project: Project) -> 
     assert anchor.read_bytes() == project.baseline.read_bytes()
 
 
-def test_a_suite_cannot_be_called_like_an_anchor(project: Project) -> None:
+def test_a_suite_cannot_be_called_like_an_anchor(project: Example) -> None:
     project.edit("suite: shop", "suite: shop.anchor")
     assert "ends in .anchor" in str(project.run().stdout)

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 
-def test_a_second_update_leaves_every_byte(project: Project) -> None:
+def test_a_second_update_leaves_every_byte(project: Example) -> None:
     project.accept()
     first = project.baseline.read_bytes()
     stamp = project.baseline.stat().st_mtime_ns
@@ -18,7 +18,7 @@ def test_a_second_update_leaves_every_byte(project: Project) -> None:
     assert project.baseline.stat().st_mtime_ns == stamp
 
 
-def test_the_file_has_sorted_keys_four_decimals_and_a_hash(project: Project) -> None:
+def test_the_file_has_sorted_keys_four_decimals_and_a_hash(project: Example) -> None:
     project.accept()
     text = project.baseline.read_text(encoding="utf-8")
     raw = json.loads(text)
@@ -31,7 +31,7 @@ def test_the_file_has_sorted_keys_four_decimals_and_a_hash(project: Project) -> 
     assert raw["metrics"]["recall@1"]["version"] >= 1
 
 
-def test_a_selection_touches_its_own_block_only(project: Project) -> None:
+def test_a_selection_touches_its_own_block_only(project: Example) -> None:
     project.accept()
     before = json.loads(project.baseline.read_text())
     project.edit("[k for k in sorted(docs", "[k for k in reversed(sorted(docs", "shop.py")
@@ -45,7 +45,7 @@ def test_a_selection_touches_its_own_block_only(project: Project) -> None:
     assert set(json.loads(project.baseline.read_text())["cases"]) == set(before["cases"])
 
 
-def test_new_accepts_only_what_the_baseline_lacks(project: Project) -> None:
+def test_new_accepts_only_what_the_baseline_lacks(project: Example) -> None:
     project.run("-k", "warehouse", "--auepora-update")
     project.break_retriever()
     result = project.run("--auepora-update=new")
@@ -55,7 +55,7 @@ def test_new_accepts_only_what_the_baseline_lacks(project: Project) -> None:
     assert result.ret == 1
 
 
-def test_improved_accepts_only_what_got_better(project: Project) -> None:
+def test_improved_accepts_only_what_got_better(project: Example) -> None:
     project.break_retriever()
     project.run("--auepora-update")
     worse = json.loads(project.baseline.read_text())["cases"]
@@ -71,21 +71,21 @@ def test_improved_accepts_only_what_got_better(project: Project) -> None:
     assert result.ret == 1
 
 
-def test_an_unknown_word_is_a_usage_error(project: Project) -> None:
+def test_an_unknown_word_is_a_usage_error(project: Example) -> None:
     result = project.run("--auepora-update=improve")
     assert result.ret == 4
     told = "unknown word improve (did you mean 'improved'?); there is all, new, improved"
     assert told in str(result.stderr) + str(result.stdout)
 
 
-def test_a_missing_baseline_fails_only_where_it_is_required(project: Project) -> None:
+def test_a_missing_baseline_fails_only_where_it_is_required(project: Example) -> None:
     assert project.run().ret == 0
     result = project.run("--auepora-require-baseline")
     assert result.ret == 1
     assert gates(result) == ["baseline"]
 
 
-def test_another_place(project: Project) -> None:
+def test_another_place(project: Example) -> None:
     assert "(no baseline yet (elsewhere/shop.json): thresholds" in str(
         project.run("--auepora-baseline=elsewhere").stdout
     )
@@ -102,7 +102,7 @@ def test_another_place(project: Project) -> None:
     assert "wanted is 'other'" in str(result.stdout)
 
 
-def test_a_removed_case_fails_coverage_until_it_is_pruned(project: Project) -> None:
+def test_a_removed_case_fails_coverage_until_it_is_pruned(project: Example) -> None:
     project.accept()
     text = project.golden.read_text()
     project.golden.write_text(text[: text.index("  - id: ceo-salary")])
@@ -116,7 +116,7 @@ def test_a_removed_case_fails_coverage_until_it_is_pruned(project: Project) -> N
     assert project.run().ret == 0
 
 
-def test_pruning_is_for_full_runs(project: Project) -> None:
+def test_pruning_is_for_full_runs(project: Example) -> None:
     project.accept()
     text = project.golden.read_text()
     project.golden.write_text(text[: text.index("  - id: ceo-salary")])
@@ -126,14 +126,14 @@ def test_pruning_is_for_full_runs(project: Project) -> None:
     assert project.baseline.read_bytes() == before
 
 
-def test_a_renamed_case_is_recognised_by_its_content(project: Project) -> None:
+def test_a_renamed_case_is_recognised_by_its_content(project: Example) -> None:
     project.accept()
     project.edit("- id: warehouse", "- id: depot")
     result = project.run()
     assert "warehouse (renamed to depot?)" in str(result.stdout)
 
 
-def test_an_edited_case_is_changed_and_not_compared(project: Project) -> None:
+def test_an_edited_case_is_changed_and_not_compared(project: Example) -> None:
     project.accept()
     project.edit("relevant_docs: [warranty]", "relevant_docs: [contact]")
     result = project.run()
@@ -142,7 +142,7 @@ def test_an_edited_case_is_changed_and_not_compared(project: Project) -> None:
     assert not [g for g in gates(result) if g.startswith("regression")]
 
 
-def test_errors_are_never_accepted(project: Project) -> None:
+def test_errors_are_never_accepted(project: Example) -> None:
     project.accept()
     before = json.loads(project.baseline.read_text())["cases"]["warehouse"]
     project.when_asked("warehouse", "1 / 0")
@@ -162,7 +162,7 @@ def test_errors_are_never_accepted(project: Project) -> None:
         (lambda t: "", "not JSON"),
     ],
 )
-def test_a_broken_baseline_is_repaired_by_a_full_update_only(project: Project, damage, told) -> None:  # type: ignore[no-untyped-def]
+def test_a_broken_baseline_is_repaired_by_a_full_update_only(project: Example, damage, told) -> None:  # type: ignore[no-untyped-def]
     project.accept()
     good = project.baseline.read_text()
     project.baseline.write_text(damage(good))
@@ -181,14 +181,14 @@ def test_a_broken_baseline_is_repaired_by_a_full_update_only(project: Project, d
     assert project.baseline.read_text() == good
 
 
-def test_a_directory_that_cannot_be_written_is_said_and_fails(project: Project) -> None:
+def test_a_directory_that_cannot_be_written_is_said_and_fails(project: Example) -> None:
     project.write("__baselines__", "a file where the directory should be")
     result = project.run("--auepora-update")
     assert result.ret == 1
     assert "cannot be" in str(result.stdout)
 
 
-def test_a_stopped_run_writes_nothing(project: Project) -> None:
+def test_a_stopped_run_writes_nothing(project: Example) -> None:
     project.accept()
     before = project.baseline.read_bytes()
     project.break_retriever()
@@ -198,7 +198,7 @@ def test_a_stopped_run_writes_nothing(project: Project) -> None:
     assert "not touched" in str(result.stdout)
 
 
-def test_interrupted_by_the_keyboard_nothing_is_written(project: Project) -> None:
+def test_interrupted_by_the_keyboard_nothing_is_written(project: Example) -> None:
     project.accept()
     before = project.baseline.read_bytes()
     project.when_asked("warranty", "raise KeyboardInterrupt")
@@ -207,14 +207,14 @@ def test_interrupted_by_the_keyboard_nothing_is_written(project: Project) -> Non
     assert project.baseline.read_bytes() == before
 
 
-def test_a_metric_no_longer_computed_is_a_coverage_failure(project: Project) -> None:
+def test_a_metric_no_longer_computed_is_a_coverage_failure(project: Example) -> None:
     project.accept()
     project.edit("metrics: [recall@1, recall@3, mrr,", "metrics: [recall@1, recall@3,")
     result = project.run()
     assert gates(result) == ["coverage: metrics"]
 
 
-def test_a_score_that_became_na_is_a_coverage_failure(project: Project) -> None:
+def test_a_score_that_became_na_is_a_coverage_failure(project: Example) -> None:
     project.accept()
     raw = json.loads(project.baseline.read_text())
     raw["cases"]["ceo-salary"]["scores"]["mrr"] = 0.5
@@ -222,7 +222,7 @@ def test_a_score_that_became_na_is_a_coverage_failure(project: Project) -> None:
     assert gates(project.run()) == ["coverage: scores"]
 
 
-def test_another_version_of_a_metric_is_not_compared(project: Project) -> None:
+def test_another_version_of_a_metric_is_not_compared(project: Example) -> None:
     project.accept()
     raw = json.loads(project.baseline.read_text())
     raw["metrics"]["mrr"]["version"] = 99
@@ -234,16 +234,16 @@ def test_another_version_of_a_metric_is_not_compared(project: Project) -> None:
     assert "metric version 99" in str(result.stdout)
 
 
-def broken_under(project: Project, policy: str) -> pytest.RunResult:
+def broken_under(project: Example, policy: str) -> pytest.RunResult:
     """Run the broken system where nothing but its baseline is there to hold it to, under *policy*."""
     project.edit("    thresholds: {token_f1: 0.5}\n", "")
     project.edit("thresholds:\n  recall@3: 0.9\n", f"regression: {{{policy}}}\n")
     project.accept()
     project.break_retriever()
-    return project.run()
+    return project.run("-rf")
 
 
-def test_the_case_guard_fails_the_case_itself(project: Project) -> None:
+def test_the_case_guard_fails_the_case_itself(project: Example) -> None:
     result = broken_under(project, "min_effect: 0.9")
     assert result.ret == 1
     text = str(result.stdout)
@@ -251,14 +251,14 @@ def test_the_case_guard_fails_the_case_itself(project: Project) -> None:
     assert gates(result) == []
 
 
-def test_the_tolerance_policy_fails_the_suite(project: Project) -> None:
+def test_the_tolerance_policy_fails_the_suite(project: Example) -> None:
     result = broken_under(project, "case_max_drop: 1.0")
     assert result.ret == 1
     assert "regression: recall@1" in gates(result)
     assert result.parseoutcomes()["failed"] == len(gates(result))
 
 
-def test_policy_report_shows_and_does_not_fail(project: Project) -> None:
+def test_policy_report_shows_and_does_not_fail(project: Example) -> None:
     result = broken_under(project, "policy: report")
     assert result.ret == 0
     assert "-0.2" in str(result.stdout)

@@ -9,10 +9,10 @@ import pytest
 
 from pytest_auepora.reporting.markdown.github import SUMMARY_BYTES
 
-from .conftest import Project
+from .conftest import Example
 
 
-def test_github_gets_a_summary_and_annotations(job: Project) -> None:
+def test_github_gets_a_summary_and_annotations(job: Example) -> None:
     job.write("summary.md", "before\n")
     job.break_retriever()
     result = job.run("-q")
@@ -26,14 +26,14 @@ def test_github_gets_a_summary_and_annotations(job: Project) -> None:
     assert len(lines) == 2
 
 
-def test_annotations_come_without_a_terminal_as_well(job: Project) -> None:
+def test_annotations_come_without_a_terminal_as_well(job: Example) -> None:
     job.break_retriever()
     lines = [line for line in job.run("-p", "no:terminal").outlines if line.startswith("::error")]
     assert len(lines) == 2
 
 
 @pytest.mark.parametrize(("said", "summary", "annotations"), [("off", 0, 0), ("annotations", 0, 1), ("summary", 1, 0)])
-def test_github_can_be_switched_off(job: Project, said: str, summary: bool, annotations: bool) -> None:
+def test_github_can_be_switched_off(job: Example, said: str, summary: bool, annotations: bool) -> None:
     job.pytester.makeini(f"[pytest]\nauepora_github = {said}")
     job.break_retriever()
     result = job.run()
@@ -41,12 +41,12 @@ def test_github_can_be_switched_off(job: Project, said: str, summary: bool, anno
     assert any(line.startswith("::error") for line in result.outlines) == annotations
 
 
-def test_nothing_for_github_elsewhere(project: Project) -> None:
+def test_nothing_for_github_elsewhere(project: Example) -> None:
     project.break_retriever()
     assert "::error" not in str(project.run().stdout)
 
 
-def test_a_summary_that_is_nearly_full_gets_what_fits(job: Project) -> None:
+def test_a_summary_that_is_nearly_full_gets_what_fits(job: Example) -> None:
     for room, fits in ((40_000, True), (4000, True), (900, False)):
         (job.path / "summary.md").write_bytes(b"x" * (SUMMARY_BYTES - room))
         job.run()
@@ -55,14 +55,14 @@ def test_a_summary_that_is_nearly_full_gets_what_fits(job: Project) -> None:
         assert size <= SUMMARY_BYTES
 
 
-def test_a_summary_that_cannot_be_written_fails_nothing(job: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_summary_that_cannot_be_written_fails_nothing(job: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(job.path / "gone" / "summary.md"))
     result = job.run()
     assert result.ret == 0
     result.stdout.fnmatch_lines(["ERROR: the step summary was not written: No such file or directory"])
 
 
-def test_gitlab_finds_the_file_in_the_repository(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gitlab_finds_the_file_in_the_repository(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI_PROJECT_DIR", str(project.path.parent))
     project.break_retriever()
     project.run("--auepora-report", "gitlab:quality.json")
@@ -70,14 +70,14 @@ def test_gitlab_finds_the_file_in_the_repository(project: Project, monkeypatch: 
     assert paths == {f"{project.path.name}/shop.golden.yaml"}
 
 
-def test_a_mistake_in_a_golden_file_is_marked_at_its_line(job: Project) -> None:
+def test_a_mistake_in_a_golden_file_is_marked_at_its_line(job: Example) -> None:
     job.edit("metrics: [", "metrics: [recal@3, ")
     result = job.run()
     (line,) = [line for line in result.outlines if line.startswith("::error")]
     assert re.match(r"::error file=\S*shop\.golden\.yaml,title=golden file,line=2::.*did you mean 'recall@3'", line)
 
 
-def test_mistakes_in_golden_files_stand_in_every_report(job: Project) -> None:
+def test_mistakes_in_golden_files_stand_in_every_report(job: Example) -> None:
     """Also beside what was measured: that alone would read as a pass."""
     job.edit("metrics: [", "metrics: [recal@3, ")
     job.edit("id: warranty", "id: warehouse")
@@ -104,7 +104,7 @@ def test_mistakes_in_golden_files_stand_in_every_report(job: Project) -> None:
             assert "did you mean" in told, report
 
 
-def test_only_golden_files_broken_is_not_no_golden_files(project: Project) -> None:
+def test_only_golden_files_broken_is_not_no_golden_files(project: Example) -> None:
     project.edit("metrics: [", "metrics: [recal@3, ")
     result = project.run("--continue-on-collection-errors")
     assert "no golden case was run" not in str(result.stdout)

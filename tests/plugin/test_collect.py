@@ -8,35 +8,35 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 
-def test_node_ids_are_the_case_ids_in_file_order(project: Project) -> None:
+def test_node_ids_are_the_case_ids_in_file_order(project: Example) -> None:
     result = project.run("--co", "-q")
     result.stdout.fnmatch_lines(
         ["shop.golden.yaml::refund-window", "shop.golden.yaml::warehouse", "shop.golden.yaml::free-returns"]
     )
 
 
-def test_a_node_id_selects_one_case_and_gates_are_not_judged(project: Project) -> None:
+def test_a_node_id_selects_one_case_and_gates_are_not_judged(project: Example) -> None:
     result = project.run("shop.golden.yaml::warehouse")
     result.assert_outcomes(passed=1)
     assert "1 of 5" in str(result.stdout)
     assert "not judged" in str(result.stdout)
 
 
-def test_keyword_selection(project: Project) -> None:
+def test_keyword_selection(project: Example) -> None:
     project.run("-k", "warehouse or salary").assert_outcomes(passed=2, deselected=3)
     project.run("-k", "__test__").assert_outcomes(deselected=5)  # an attribute of the functions, not a keyword
 
 
-def test_tags_are_registered_markers(project: Project) -> None:
+def test_tags_are_registered_markers(project: Example) -> None:
     project.run("-m", "smoke").assert_outcomes(passed=1, deselected=4)
     project.edit("tags: [smoke]", "tags: [smoke, slow-one]")
     project.run("-m", "slow-one").assert_outcomes(passed=1, deselected=4)
 
 
-def test_last_failed_runs_the_failed_case_alone(project: Project) -> None:
+def test_last_failed_runs_the_failed_case_alone(project: Example) -> None:
     project.when_asked("warehouse", "1 / 0")
     first = project.run_apart()
     assert first.ret == 1
@@ -47,7 +47,7 @@ def test_last_failed_runs_the_failed_case_alone(project: Project) -> None:
     assert "gates not judged" in text or "not judged" in text
 
 
-def test_exit_first_stops_and_does_not_judge_the_suite(project: Project) -> None:
+def test_exit_first_stops_and_does_not_judge_the_suite(project: Example) -> None:
     project.break_retriever()
     result = project.run("-x")
     assert result.ret == 1
@@ -57,13 +57,13 @@ def test_exit_first_stops_and_does_not_judge_the_suite(project: Project) -> None
 
 
 @pytest.mark.parametrize("flag", ["--setup-plan", "--fixtures-per-test", "--setup-only"])
-def test_fixture_listings_do_not_break(project: Project, flag: str) -> None:
+def test_fixture_listings_do_not_break(project: Example, flag: str) -> None:
     result = project.run(flag)
     assert result.ret == 0
     assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
 
 
-def test_junit_knows_cases_and_gates(project: Project) -> None:
+def test_junit_knows_cases_and_gates(project: Example) -> None:
     project.edit("recall@3: 0.9", "{recall@3: 0.9, mrr: 1.0}")
     project.break_retriever()
     project.run("--junitxml=out.xml")
@@ -74,13 +74,12 @@ def test_junit_knows_cases_and_gates(project: Project) -> None:
     assert {"refund-window", "gate: mrr", "gate: recall@3"} <= failed
 
 
-def test_each_configuration_has_its_own_run_and_baseline(project: Project) -> None:
-    project.rag(
+def test_each_configuration_has_its_own_run_and_baseline(project: Example) -> None:
+    project.system(
         "def rag(request):\n    return answer if request.param == 'good' else (lambda q: ('?', []))",
         decorator="pytest.fixture",
     )
-    text = (project.path / "conftest.py").read_text()
-    project.write("conftest.py", text.replace("scope='session')", "scope='session', params=['good', 'bad'])"))
+    project.edit("scope='session')", "scope='session', params=['good', 'bad'])", "conftest.py")
     result = project.run("--auepora-update")
     text = str(result.stdout)
     assert "shop[good]" in text
@@ -89,8 +88,8 @@ def test_each_configuration_has_its_own_run_and_baseline(project: Project) -> No
     project.run("shop.golden.yaml::warehouse[good]").assert_outcomes(passed=1)
 
 
-def test_skip_and_xfail_of_the_golden_file(project: Project) -> None:
-    project.edit("  - id: warehouse\n", "  - id: warehouse\n    skip: moved\n")
+def test_skip_and_xfail_of_the_golden_file(project: Example) -> None:
+    project.case("warehouse", "skip: moved")
     project.edit("  - id: free-returns\n", "  - id: free-returns\n    xfail: known\n    thresholds: {mrr: 1.0}\n")
     project.edit("relevant_docs: [returns]", "relevant_docs: [refunds]")
     result = project.run("-rsx")
@@ -99,32 +98,29 @@ def test_skip_and_xfail_of_the_golden_file(project: Project) -> None:
     assert "moved" in str(result.stdout)
 
 
-def test_fixtures_of_a_directory_override(project: Project) -> None:
+def test_fixtures_of_a_directory_override(project: Example) -> None:
     project.write("sub/conftest.py", "import pytest\n@pytest.fixture\ndef rag():\n    return lambda q: 'nothing'")
     project.golden.rename(project.path / "sub" / "shop.golden.yaml")
     result = project.run("sub", "-k", "salary")
     assert re.search(r"refusal_correctness +0\.000", str(result.stdout))
 
 
-def test_autouse_and_function_scoped_fixtures_run_for_each_case(project: Project) -> None:
-    text = (project.path / "conftest.py").read_text()
-    project.write(
-        "conftest.py",
-        text
-        + "\n\n@pytest.fixture(autouse=True)\ndef note(request):\n    print('before', request.node.name)\n    yield\n",
+def test_autouse_and_function_scoped_fixtures_run_for_each_case(project: Example) -> None:
+    project.conftest(
+        "@pytest.fixture(autouse=True)\ndef note(request):\n    print('before', request.node.name)\n    yield\n",
     )
     result = project.run("-s")
     assert str(result.stdout).count("before ") == 5
 
 
-def test_another_fixture_name(project: Project) -> None:
+def test_another_fixture_name(project: Example) -> None:
     project.edit("def rag():", "def shop_bot():", "conftest.py")
     project.edit("suite: shop\n", "suite: shop\nfixture: shop_bot\n")
     assert project.run().ret == 0
 
 
-def test_an_async_function_is_a_system(project: Project) -> None:
-    project.rag(
+def test_an_async_function_is_a_system(project: Example) -> None:
+    project.system(
         "def rag():\n    async def ask(query):\n        await asyncio.sleep(0)\n        return answer(query)\n"
         "    return ask"
     )
@@ -132,7 +128,7 @@ def test_an_async_function_is_a_system(project: Project) -> None:
 
 
 @pytest.mark.parametrize("default", ["session", "function", "fixture-scope"])
-def test_an_async_fixture_under_pytest_asyncio(project: Project, default: str) -> None:
+def test_an_async_fixture_under_pytest_asyncio(project: Example, default: str) -> None:
     project.write(
         "conftest.py",
         "import asyncio\nimport pytest_asyncio\nfrom shop import answer\n\n"
@@ -154,7 +150,7 @@ def test_an_async_fixture_under_pytest_asyncio(project: Project, default: str) -
     assert result.ret == 0, str(result.stdout)
 
 
-def test_a_timeout_holds_for_functions_of_async_fixtures(project: Project) -> None:
+def test_a_timeout_holds_for_functions_of_async_fixtures(project: Example) -> None:
     project.write(
         "conftest.py",
         "import threading\nimport pytest_asyncio\nfrom shop import answer\n\n"
@@ -177,7 +173,7 @@ def test_a_timeout_holds_for_functions_of_async_fixtures(project: Project) -> No
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
 @pytest.mark.parametrize("concurrency", ["1", "4"])
-def test_what_pytest_timeout_ends_does_not_go_on_later(project: Project, concurrency: str) -> None:
+def test_what_pytest_timeout_ends_does_not_go_on_later(project: Example, concurrency: str) -> None:
     project.write(
         "conftest.py",
         "import asyncio, pathlib, signal, sys, threading, time\nimport pytest_asyncio\nfrom shop import answer\n\n"
@@ -209,7 +205,7 @@ def test_what_pytest_timeout_ends_does_not_go_on_later(project: Project, concurr
     assert not (project.path / "late.txt").exists()
 
 
-def test_an_async_fixture_under_anyio(project: Project) -> None:
+def test_an_async_fixture_under_anyio(project: Example) -> None:
     project.write(
         "conftest.py",
         "import pytest\nfrom shop import answer\n\n"
@@ -221,19 +217,19 @@ def test_an_async_fixture_under_anyio(project: Project) -> None:
     assert result.ret == 0, str(result.stdout)
 
 
-def test_foreign_yaml_is_never_opened(project: Project) -> None:
+def test_foreign_yaml_is_never_opened(project: Example) -> None:
     project.write("other.yaml", "a: [unclosed")
     project.write("sub/data.yml", "\tx")
     assert project.run().ret == 0
 
 
-def test_the_word_under_v_has_the_key_scores(project: Project) -> None:
+def test_the_word_under_v_has_the_key_scores(project: Example) -> None:
     result = project.run("-v", "-k", "refund-window")
     assert "PASSED recall@1=1.00" in str(result.stdout)
 
 
 @pytest.mark.parametrize("concurrency", ["1", "4"])
-def test_reruns_count_the_last_result(project: Project, concurrency: str) -> None:
+def test_reruns_count_the_last_result(project: Example, concurrency: str) -> None:
     pytest.importorskip("pytest_rerunfailures", reason="reruns need pytest-rerunfailures")
     project.edit(
         "def answer(query, docs=DOCS):",
@@ -246,24 +242,23 @@ def test_reruns_count_the_last_result(project: Project, concurrency: str) -> Non
     assert result.parseoutcomes()["rerun"] == 1
 
 
-def test_a_plugin_that_tells_cases_apart_is_asked_about_each(project: Project) -> None:
-    text = (project.path / "conftest.py").read_text()
+def test_a_plugin_that_tells_cases_apart_is_asked_about_each(project: Example) -> None:
     hook = (
         "\n\ndef pytest_generate_tests(metafunc):\n"
         "    if metafunc.function.__name__ == 'warehouse':\n"
         "        metafunc.parametrize('rag', ['twice', 'asked'], indirect=False)\n"
     )
-    project.write("conftest.py", text + hook)
+    project.conftest(hook)
     listed = str(project.run("--co", "-q").stdout)
     assert "shop.golden.yaml::warehouse[twice]" in listed
     assert "shop.golden.yaml::warehouse[asked]" in listed
     assert "shop.golden.yaml::ceo-salary\n" in listed
 
 
-def test_cases_share_what_was_found_out_and_nothing_else(project: Project) -> None:
-    project.edit("  - id: warehouse\n", "  - id: warehouse\n    tags: [logistics]\n")
-    text = (project.path / "conftest.py").read_text()
-    project.write("conftest.py", text.replace('scope="session")', 'scope="session", params=["a", "b"])') + NOTE)
+def test_cases_share_what_was_found_out_and_nothing_else(project: Example) -> None:
+    project.case("warehouse", "tags: [logistics]")
+    project.edit('scope="session")', 'scope="session", params=["a", "b"])', "conftest.py")
+    project.conftest(NOTE)
     seen = {tuple(line.split()[1:]) for line in str(project.run("--co", "-q").stdout).splitlines() if "seen" in line}
     lines = {line[0]: line[1:] for line in seen}
     assert lines["warehouse[b]"][:4] == ("warehouse", "warehouse", "b", "True")
@@ -290,7 +285,7 @@ def pytest_collection_finish(session):
         ("**/x/*.yaml", {"b"}),
     ],
 )
-def test_globs_of_golden_files_match_as_full_match_does(project: Project, glob: str, found: set[str]) -> None:
+def test_globs_of_golden_files_match_as_full_match_does(project: Example, glob: str, found: set[str]) -> None:
     project.golden.unlink()
     for name, place in {"a": "golden/a", "b": "golden/x/b", "c": "golden/x/y/c"}.items():
         project.write(f"{place}.yaml", f"metrics: [mrr]\ncases: [{{id: in-{name}, query: q, relevant_docs: [d]}}]\n")
@@ -298,7 +293,7 @@ def test_globs_of_golden_files_match_as_full_match_does(project: Project, glob: 
     assert set(re.findall(r"::in-(\w)", text)) == found
 
 
-def test_two_golden_files_of_one_suite_are_an_error(project: Project) -> None:
+def test_two_golden_files_of_one_suite_are_an_error(project: Example) -> None:
     project.write("other.golden.yaml", project.read("shop.golden.yaml"))
     result = project.run()
     assert result.ret == pytest.ExitCode.INTERRUPTED
@@ -306,14 +301,14 @@ def test_two_golden_files_of_one_suite_are_an_error(project: Project) -> None:
     assert project.run("--auepora-update", "shop.golden.yaml").ret == 0
 
 
-def test_a_threshold_that_cannot_fail_is_a_warning(project: Project) -> None:
+def test_a_threshold_that_cannot_fail_is_a_warning(project: Example) -> None:
     project.edit("recall@3: 0.9", "recall@3: 0")
     result = project.run("-W", "default")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*shop.golden.yaml:4:13: recall@3 >= 0 cannot fail: the value is always from 0 to 1"])
 
 
-def test_an_async_fixture_under_anyio_in_auto_mode(project: Project) -> None:
+def test_an_async_fixture_under_anyio_in_auto_mode(project: Example) -> None:
     project.pytester.makeini("[pytest]\nanyio_mode = auto")
     project.write(
         "conftest.py",
@@ -326,7 +321,7 @@ def test_an_async_fixture_under_anyio_in_auto_mode(project: Project) -> None:
     assert result.ret == 0, str(result.stdout)
 
 
-def test_nothing_of_ours_is_a_keyword_of_a_case(project: Project) -> None:
+def test_nothing_of_ours_is_a_keyword_of_a_case(project: Example) -> None:
     """Some versions of pytest select by all names in the dictionary of a function; `pytestmark` has "test" in it."""
     hook = "def pytest_collection_modifyitems(items):\n    assert not any(vars(item.function) for item in items)\n"
     project.write("conftest.py", f"{project.read('conftest.py')}\n\n{hook}")
@@ -334,7 +329,7 @@ def test_nothing_of_ours_is_a_keyword_of_a_case(project: Project) -> None:
 
 
 @pytest.mark.parametrize("name", ["shop.golden.yaml", "shop.golden.yaml::warranty"])
-def test_a_golden_file_named_without_the_option_says_so(project: Project, name: str) -> None:
+def test_a_golden_file_named_without_the_option_says_so(project: Example, name: str) -> None:
     result = project.run(name, auepora=False)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert f"{name} is a golden file: give --auepora as well" in str(result.stderr)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 
-from .conftest import CONFTEST, Project
+from .conftest import Example
 
 HOOK = "\n\ndef pytest_auepora_provenance():\n    return {%r: %r}\n"
 
 
-def say(project: Project, key: str, value: object) -> None:
-    project.write("conftest.py", CONFTEST + HOOK % (key, value))
+def say(project: Example, key: str, value: object) -> None:
+    project.conftest(HOOK % (key, value))
 
 
-def only_retrieval(project: Project) -> None:
+def only_retrieval(project: Example) -> None:
     project.edit("metrics: [recall@1, recall@3, mrr, token_f1, refusal_correctness]", "metrics: [recall@3, mrr]")
     project.edit("    thresholds: {token_f1: 0.5}\n", "")
 
 
-def test_a_run_without_comparison_says_it_was_not_judged(project: Project) -> None:
+def test_a_run_without_comparison_says_it_was_not_judged(project: Example) -> None:
     only_retrieval(project)
     say(project, "chunker", "pages")
     project.accept()
@@ -32,7 +32,7 @@ def test_a_run_without_comparison_says_it_was_not_judged(project: Project) -> No
     assert project.run("--auepora-require-baseline").ret == 1
 
 
-def test_a_golden_file_names_its_own_rulers(project: Project) -> None:
+def test_a_golden_file_names_its_own_rulers(project: Example) -> None:
     only_retrieval(project)
     project.edit("thresholds:\n", "regression: {not_comparable: {corpus: recall@3}}\nthresholds:\n")
     say(project, "corpus", "may")
@@ -45,7 +45,7 @@ def test_a_golden_file_names_its_own_rulers(project: Project) -> None:
     assert "recall@4 is not computed; add it to metrics" in str(project.run().stdout)
 
 
-def test_the_commit_is_recorded_and_a_no_op_update_keeps_it(project: Project) -> None:
+def test_the_commit_is_recorded_and_a_no_op_update_keeps_it(project: Example) -> None:
     def git(*args: str) -> str:
         name = ("-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
         done = subprocess.run(["git", *name, *args], cwd=project.path, capture_output=True, text=True, check=True)

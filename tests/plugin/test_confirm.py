@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 from .counting import store
 
 ONCE_WRONG = """\
@@ -31,20 +31,20 @@ TESTS = {
 }
 
 
-def unsteady(project: Project, *, wrong: tuple[int, ...], define: str = "def") -> None:
+def unsteady(project: Example, *, wrong: tuple[int, ...], define: str = "def") -> None:
     """Let the answers about the warehouse with the numbers *wrong*, counted from 1, be wrong, and its case fail so."""
-    project.rag(ONCE_WRONG.format(define=define, wrong=wrong))
+    project.system(ONCE_WRONG.format(define=define, wrong=wrong))
     project.edit("thresholds:\n  recall@3: 0.9\n", "")
     project.edit("    query: When do", "    thresholds: {mrr: 0.9}\n    query: When do")
 
 
-def calls(project: Project) -> int:
+def calls(project: Example) -> int:
     return project.read("calls.txt").count("\n")
 
 
 @pytest.mark.parametrize("define", ["def", "async def"])
 @pytest.mark.parametrize("way", TESTS)
-def test_what_passes_once_does_not_fail_and_replays_so(project: Project, way: str, define: str) -> None:
+def test_what_passes_once_does_not_fail_and_replays_so(project: Example, way: str, define: str) -> None:
     unsteady(project, wrong=(1, 3), define=define)
     test = project.write("test_it.py", TESTS[way]).name if TESTS[way] else "shop.golden.yaml"
     result = project.run(test)
@@ -60,7 +60,7 @@ def test_what_passes_once_does_not_fail_and_replays_so(project: Project, way: st
 
 
 @pytest.mark.parametrize("way", TESTS)
-def test_what_never_passes_fails_and_replays_so(project: Project, way: str) -> None:
+def test_what_never_passes_fails_and_replays_so(project: Example, way: str) -> None:
     unsteady(project, wrong=(1, 2, 3))
     test = project.write("test_it.py", TESTS[way]).name if TESTS[way] else "shop.golden.yaml"
     assert project.run(test).ret == 1

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 HANGS = """\
 def rag():
@@ -33,8 +33,8 @@ def rag():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
-def test_calls_of_an_ended_case_give_their_places_back(project: Project) -> None:
-    project.rag(HANGS)
+def test_calls_of_an_ended_case_give_their_places_back(project: Example) -> None:
+    project.system(HANGS)
     project.edit("cases:", "repeat: 3\ncases:")
     result = project.run("--auepora-concurrency", "2")
     result.stdout.fnmatch_lines(["ended from outside", "1 errored, 4 passed *"])

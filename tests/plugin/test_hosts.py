@@ -12,7 +12,7 @@ import pytest
 
 from pytest_auepora.history.store import HistoryStore
 
-from .conftest import Project
+from .conftest import Example
 
 pytest.importorskip("xdist", reason="needs pytest-xdist")
 
@@ -80,11 +80,11 @@ def hosts(tmp_path: Path) -> Iterator[list[Host]]:
         host.close()
 
 
-def spread(project: Project, *args: str) -> pytest.RunResult:
+def spread(project: Example, *args: str) -> pytest.RunResult:
     return project.run_apart(*QUIET, "-d", f"--rsyncdir={project.path}", *args, str(project.path))
 
 
-def test_a_run_over_a_host_is_stored_here_and_replayed_there(project: Project, hosts: list[Host]) -> None:
+def test_a_run_over_a_host_is_stored_here_and_replayed_there(project: Example, hosts: list[Host]) -> None:
     project.accept()
     serial = project.baseline.read_bytes()
     project.baseline.unlink()
@@ -96,7 +96,7 @@ def test_a_run_over_a_host_is_stored_here_and_replayed_there(project: Project, h
     (project.path / "release").mkdir()
     project.baseline.rename(project.path / "release" / "shop.json")
     project.edit('"token_f1": 0.3636', '"token_f1": 0.9636', "release/shop.json")
-    project.rag("def rag():\n    raise RuntimeError('the system must not be made')")
+    project.system("def rag():\n    raise RuntimeError('the system must not be made')")
     result = spread(project, "--tx", hosts[1].address, "--auepora-replay", "--auepora-baseline=release")
     assert "1 newly failing, 4 unchanged" in str(result.stdout), str(result.stdout)  # the worker has seen the baseline
     store = HistoryStore(project.path / ".auepora" / "history.sqlite")
@@ -108,7 +108,7 @@ def test_a_run_over_a_host_is_stored_here_and_replayed_there(project: Project, h
         assert not list(host.folder.rglob(".auepora"))
 
 
-def test_a_host_that_is_gone_loses_the_case_it_had(project: Project, hosts: list[Host], tmp_path: Path) -> None:
+def test_a_host_that_is_gone_loses_the_case_it_had(project: Example, hosts: list[Host], tmp_path: Path) -> None:
     project.write("conftest.py", LOST.format(down=str(tmp_path / "down")))
     result = spread(project, "--tx", hosts[0].address, "--tx", "popen")
     text = str(result.stdout)
@@ -119,7 +119,7 @@ def test_a_host_that_is_gone_loses_the_case_it_had(project: Project, hosts: list
     assert "1 errored, 4 passed" in text
 
 
-def test_without_a_host_the_run_says_what_it_left(project: Project, hosts: list[Host], tmp_path: Path) -> None:
+def test_without_a_host_the_run_says_what_it_left(project: Example, hosts: list[Host], tmp_path: Path) -> None:
     project.write("conftest.py", LOST.format(down=str(tmp_path / "down")))
     result = spread(project, "--tx", hosts[0].address)
     text = str(result.stdout)

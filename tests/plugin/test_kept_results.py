@@ -10,7 +10,7 @@ import pytest
 from pytest_auepora.core.run import Run
 from pytest_auepora.history.store import HistoryStore
 
-from .conftest import Project
+from .conftest import Example
 
 HOOK = """
 def pytest_auepora_run_finished(run, verdict):
@@ -19,27 +19,22 @@ def pytest_auepora_run_finished(run, verdict):
 """
 
 
-def kept(project: Project) -> Run:
+def kept(project: Example) -> Run:
     store = HistoryStore(project.path / ".auepora" / "history.sqlite")
     return store.load(store.runs()[0].run_id)
 
 
-def add_to_conftest(project: Project, text: str) -> None:
-    conftest = project.path / "conftest.py"
-    conftest.write_text(conftest.read_text(encoding="utf-8") + text, encoding="utf-8")
-
-
-def test_what_the_project_changes_at_the_end_is_kept(project: Project) -> None:
-    add_to_conftest(project, HOOK)
+def test_what_the_project_changes_at_the_end_is_kept(project: Example) -> None:
+    project.conftest(HOOK)
     project.accept("--auepora-report=json:report.json")
     report: Any = json.loads((project.path / "report.json").read_text(encoding="utf-8"))
     assert {case.query for case in kept(project).cases.values()} == {"changed by the project"}
     assert json.dumps(report).count("changed by the project") >= 5
 
 
-def test_a_case_that_is_run_again_counts_once(project: Project) -> None:
+def test_a_case_that_is_run_again_counts_once(project: Example) -> None:
     pytest.importorskip("pytest_rerunfailures")
-    project.rag(
+    project.system(
         "def rag():\n    asked = []\n    def ask(query):\n        asked.append(query)\n"
         "        if len(asked) == 1:\n            raise OSError('busy')\n        return answer(query)\n    return ask"
     )
@@ -48,17 +43,16 @@ def test_a_case_that_is_run_again_counts_once(project: Project) -> None:
     assert [case.state for case in kept(project).cases.values()] == ["passed"] * 5
 
 
-def test_results_that_no_figures_can_be_made_of_are_a_note(project: Project) -> None:
-    add_to_conftest(project, "\n\ndef pytest_auepora_redact(result):\n    result.outputs['retrieved'] = [{}]\n")
+def test_results_that_no_figures_can_be_made_of_are_a_note(project: Example) -> None:
+    project.conftest("\n\ndef pytest_auepora_redact(result):\n    result.outputs['retrieved'] = [{}]\n")
     result = project.run()
     assert result.parseoutcomes() == {"passed": 7}
     result.stdout.fnmatch_lines(["*not kept in the history: 'id'*"])
 
 
-def test_no_answer_is_on_disk_where_none_is_to_be_stored(project: Project) -> None:
-    add_to_conftest(
-        project,
-        "\n\ndef pytest_auepora_run_finished(run):\n    import pathlib\n"
+def test_no_answer_is_on_disk_where_none_is_to_be_stored(project: Example) -> None:
+    project.conftest(
+        "def pytest_auepora_run_finished(run):\n    import pathlib\n"
         "    said = b''.join(p.read_bytes() for p in pathlib.Path('.auepora').iterdir())\n"
         "    pathlib.Path('seen').write_bytes(said)\n",
     )  # the journal is there at that time

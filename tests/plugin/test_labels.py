@@ -9,7 +9,7 @@ import pytest
 from pytest_auepora.errors import NotWrittenError
 from pytest_auepora.labels import repair
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 PAGES = """
 PAGES = {
@@ -84,7 +84,7 @@ cases:
 
 
 @pytest.fixture
-def shop(project: Project) -> Project:
+def shop(project: Example) -> Example:
     """A suite accepted under the old chunks, with its history."""
     project.write("shop.py", PAGES)
     project.write("shop.golden.yaml", GOLDEN)
@@ -94,21 +94,21 @@ def shop(project: Project) -> Project:
     return project
 
 
-def rechunk(project: Project, how: str) -> None:
+def rechunk(project: Example, how: str) -> None:
     project.write("conftest.py", CONFTEST.format(how=how))
 
 
-def called(project: Project) -> bool:
+def called(project: Example) -> bool:
     return (project.path / "called").exists()
 
 
-def test_labels_in_their_place_are_valid_without_calls(shop: Project) -> None:
+def test_labels_in_their_place_are_valid_without_calls(shop: Example) -> None:
     result = shop.run("--auepora-labels=check", auepora=False)
     assert (result.ret, called(shop)) == (0, False)
     result.stdout.fnmatch_lines(["3 labels of 3 cases: 3 valid"])
 
 
-def test_each_moved_label_is_told_with_place_and_source(shop: Project) -> None:
+def test_each_moved_label_is_told_with_place_and_source(shop: Example) -> None:
     rechunk(shop, "merged")
     result = shop.run("--auepora-labels=check", auepora=False)
     assert (result.ret, called(shop)) == (1, False)
@@ -121,7 +121,7 @@ def test_each_moved_label_is_told_with_place_and_source(shop: Project) -> None:
     assert result.parseoutcomes() == {"passed": 1, "failed": 2}
 
 
-def test_provable_moves_are_rewritten_and_keep_the_baseline(shop: Project) -> None:
+def test_provable_moves_are_rewritten_and_keep_the_baseline(shop: Example) -> None:
     rechunk(shop, "merged")
     before = json.loads(shop.baseline.read_text())["cases"]
     result = shop.run("--auepora-labels=repair", auepora=False)
@@ -140,7 +140,7 @@ def test_provable_moves_are_rewritten_and_keep_the_baseline(shop: Project) -> No
     judged.stdout.fnmatch_lines(["2 unchanged, 1 not comparable (edited)"])
 
 
-def test_unproven_moves_are_left_to_people_with_candidates(shop: Project) -> None:
+def test_unproven_moves_are_left_to_people_with_candidates(shop: Example) -> None:
     rechunk(shop, "split")
     result = shop.run("--auepora-labels=repair", auepora=False)
     assert result.ret == 1
@@ -151,7 +151,7 @@ def test_unproven_moves_are_left_to_people_with_candidates(shop: Project) -> Non
     assert shop.golden.read_text() == GOLDEN
 
 
-def test_the_score_does_not_pretend_to_have_fallen(shop: Project) -> None:
+def test_the_score_does_not_pretend_to_have_fallen(shop: Example) -> None:
     rechunk(shop, "merged")
     result = shop.run()
     assert result.ret == 0, str(result.stdout)
@@ -163,24 +163,24 @@ def test_the_score_does_not_pretend_to_have_fallen(shop: Project) -> None:
     ])  # fmt: skip
 
 
-def test_without_a_corpus_the_same_change_reads_as_a_fall(shop: Project) -> None:
+def test_without_a_corpus_the_same_change_reads_as_a_fall(shop: Example) -> None:
     rechunk(shop, "merged")
     shop.edit("def auepora_corpus_ids", "def something_else", "conftest.py")
-    result = shop.run()
+    result = shop.run("-rf")
     assert result.ret == 1
     assert "regression: recall@2" in gates(result)
 
 
-def test_scores_by_passage_compare_with_scores_by_passage(shop: Project) -> None:
+def test_scores_by_passage_compare_with_scores_by_passage(shop: Example) -> None:
     rechunk(shop, "merged")
     shop.accept()
     assert json.loads(shop.baseline.read_text())["cases"]["window"]["match"] == "span"
     assert "not comparable" not in str(shop.run().stdout)
     shop.edit("ranked[:top_k]", "ranked[-top_k:]", "shop.py")
-    assert "regression: recall@2" in gates(shop.run())
+    assert "regression: recall@2" in gates(shop.run("-rf"))
 
 
-def test_strict_refuses_what_is_not_the_same_chunk(shop: Project) -> None:
+def test_strict_refuses_what_is_not_the_same_chunk(shop: Example) -> None:
     rechunk(shop, "merged")
     result = shop.run("--auepora-labels=strict")
     assert result.ret == 1
@@ -188,7 +188,7 @@ def test_strict_refuses_what_is_not_the_same_chunk(shop: Project) -> None:
     result.stdout.fnmatch_lines(["*labels moved: refunds#2*", "*chunker_version_match exact → none"])
 
 
-def test_an_unknown_label_is_na_and_fails_coverage(shop: Project) -> None:
+def test_an_unknown_label_is_na_and_fails_coverage(shop: Example) -> None:
     shop.edit("'refunds#2'", "gone#7")
     shop.edit("delivery#3", "delivery#4")
     shop.write("old.jsonl", '{"id": "delivery#4", "doc": "delivery"}\n')
@@ -201,7 +201,7 @@ def test_an_unknown_label_is_na_and_fails_coverage(shop: Project) -> None:
     ])  # fmt: skip
 
 
-def test_an_old_corpus_explains_ids_without_a_history(shop: Project) -> None:
+def test_an_old_corpus_explains_ids_without_a_history(shop: Example) -> None:
     shop.write("pytest.ini", "[pytest]\nfilterwarnings = error\nauepora_history = off\n")
     rechunk(shop, "merged")
     blind = shop.run("--auepora-labels=check", auepora=False)
@@ -216,9 +216,9 @@ def test_an_old_corpus_explains_ids_without_a_history(shop: Project) -> None:
     assert broken.ret != 0
 
 
-def test_the_hook_serves_without_a_fixture_and_ids_are_enough(project: Project) -> None:
+def test_the_hook_serves_without_a_fixture_and_ids_are_enough(project: Example) -> None:
     hook = "\n\ndef pytest_auepora_corpus(suite):\n    assert suite == 'shop'\n    return [*list(DOCS)[1:], 'x']\n"
-    project.write("conftest.py", (project.path / "conftest.py").read_text() + hook)
+    project.conftest(hook)
     result = project.run("--auepora-labels=check", auepora=False)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*:8:21: refunds: orphaned (what it said is not known)", "4 labels of 4 cases*"])
@@ -227,7 +227,7 @@ def test_the_hook_serves_without_a_fixture_and_ids_are_enough(project: Project) 
 @pytest.mark.parametrize(
     ("value", "says"), [("[]", "the corpus is empty"), ("'abc'", "the corpus came as str"), ("None", "no corpus")]
 )
-def test_what_is_no_corpus_fails_the_check_with_words(shop: Project, value: str, says: str) -> None:
+def test_what_is_no_corpus_fails_the_check_with_words(shop: Example, value: str, says: str) -> None:
     shop.edit("return shop.chunks('old')", f"return {value}", "conftest.py")
     result = shop.run("--auepora-labels=check", auepora=False)
     assert result.ret == 1
@@ -238,7 +238,7 @@ def test_what_is_no_corpus_fails_the_check_with_words(shop: Project, value: str,
     assert "no file matches" not in str(shop.run().stdout)
 
 
-def test_other_tests_are_left_out_no_labels_is_no_success(project: Project) -> None:
+def test_other_tests_are_left_out_no_labels_is_no_success(project: Example) -> None:
     project.write("test_other.py", "def test_it():\n    raise SystemError\n")
     project.golden.unlink()
     result = project.run("--auepora-labels=check", auepora=False)
@@ -250,14 +250,14 @@ def test_other_tests_are_left_out_no_labels_is_no_success(project: Project) -> N
     ("option", "says"),
     [("--auepora-update", "--auepora-update is about a run"), ("--auepora-labels=check,old=nope.jsonl", "nope.jsonl")],
 )
-def test_what_a_check_cannot_do_is_a_usage_error(project: Project, option: str, says: str) -> None:
+def test_what_a_check_cannot_do_is_a_usage_error(project: Example, option: str, says: str) -> None:
     result = project.run("--auepora-labels=check", *option.split(), auepora=False)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert says in str(result.stderr)
     assert not project.baseline.exists()
 
 
-def test_a_stopped_check_or_a_changed_file_rewrites_nothing(shop: Project) -> None:
+def test_a_stopped_check_or_a_changed_file_rewrites_nothing(shop: Example) -> None:
     rechunk(shop, "merged")
     shop.edit("'refunds#2'", "gone#7")
     result = shop.run("--auepora-labels=repair", "-x", auepora=False)
@@ -269,7 +269,7 @@ def test_a_stopped_check_or_a_changed_file_rewrites_nothing(shop: Project) -> No
     assert "delivery:3" in shop.golden.read_text()
 
 
-def test_fixture_and_marker_score_moved_labels_alike(shop: Project) -> None:
+def test_fixture_and_marker_score_moved_labels_alike(shop: Example) -> None:
     rechunk(shop, "merged")
     shop.write("test_it.py", """
 import pytest
@@ -286,7 +286,7 @@ def test_case(auepora_case):
     shop.run("test_it.py", auepora=False).assert_outcomes(passed=4)
 
 
-def test_what_was_found_travels_from_workers(shop: Project) -> None:
+def test_what_was_found_travels_from_workers(shop: Example) -> None:
     pytest.importorskip("xdist")
     rechunk(shop, "merged")
     result = shop.run_apart("-n", "2", "--auepora-labels=repair")
@@ -294,7 +294,7 @@ def test_what_was_found_travels_from_workers(shop: Project) -> None:
     result.stdout.fnmatch_lines(["rewritten: 2 labels"])
 
 
-def test_labels_that_configurations_disagree_on_are_no_success(shop: Project) -> None:
+def test_labels_that_configurations_disagree_on_are_no_success(shop: Example) -> None:
     text = CONFTEST.format(how="old").replace('"session")\ndef aue', '"session", params=["old", "merged"])\ndef aue')
     text = text.replace("def auepora_corpus_ids():\n    return shop.chunks('old')",
                         "def auepora_corpus_ids(request):\n    return shop.chunks(request.param)")  # fmt: skip
@@ -306,7 +306,7 @@ def test_labels_that_configurations_disagree_on_are_no_success(shop: Project) ->
     assert shop.golden.read_text() == GOLDEN
 
 
-def test_a_failing_case_says_how_its_moved_label_matched(shop: Project) -> None:
+def test_a_failing_case_says_how_its_moved_label_matched(shop: Example) -> None:
     rechunk(shop, "merged")
     shop.edit("ranked[:top_k]", "ranked[-1:]", "shop.py")
     result = shop.run()
@@ -314,7 +314,7 @@ def test_a_failing_case_says_how_its_moved_label_matched(shop: Project) -> None:
     result.stdout.fnmatch_lines(["moved      delivery#3 (re-anchorable), matched: exact: delivery:3"])
 
 
-def test_a_golden_file_that_cannot_be_written_fails_and_stays(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_golden_file_that_cannot_be_written_fails_and_stays(shop: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: object, text: str) -> None:
         raise NotWrittenError(f"{path}: cannot be written: Read-only file system")
 

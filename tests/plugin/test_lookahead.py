@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.pytest_plugin import watchdog as patience
 
-from .conftest import Project
+from .conftest import Example
 
 COUNTING = """\
 def rag():
@@ -39,21 +39,21 @@ TOGETHER = """end = time.monotonic() + 30
         time.sleep(0.05)  # for one too many"""
 
 
-def most(project: Project) -> int:
+def most(project: Example) -> int:
     return int((project.path / "most.txt").read_text())
 
 
-def test_calls_overlap_up_to_the_concurrency(project: Project) -> None:
-    project.rag((COUNTING % "").replace("time.sleep(0.05)", TOGETHER))
+def test_calls_overlap_up_to_the_concurrency(project: Example) -> None:
+    project.system((COUNTING % "").replace("time.sleep(0.05)", TOGETHER))
     assert project.run("--auepora-concurrency", "3").ret == 0
     assert most(project) == 3
-    project.rag(COUNTING % "")
+    project.system(COUNTING % "")
     assert project.run().ret == 0
     assert most(project) == 1  # clients of sync systems may not be thread-safe, so one at a time unless asked
 
 
-def test_async_systems_overlap_by_themselves(project: Project) -> None:
-    project.rag(
+def test_async_systems_overlap_by_themselves(project: Example) -> None:
+    project.system(
         "def rag():\n    state = [0, 0]\n    async def ask(query):\n        state[0] += 1\n"
         "        state[1] = max(state)\n        for _ in range(3000):\n            if state[1] == 5: break\n"
         "            await asyncio.sleep(0.01)\n        state[0] -= 1\n"
@@ -63,22 +63,22 @@ def test_async_systems_overlap_by_themselves(project: Project) -> None:
     assert most(project) == 5
 
 
-def test_an_exception_belongs_to_its_own_case(project: Project) -> None:
-    project.rag(COUNTING % "if 'warranty' in query: raise ValueError('only mine')")
+def test_an_exception_belongs_to_its_own_case(project: Example) -> None:
+    project.system(COUNTING % "if 'warranty' in query: raise ValueError('only mine')")
     result = project.run("--auepora-concurrency", "4", "-v")
     assert re.findall(r"shop.golden.yaml::(\S+) FAILED", str(result.stdout)) == ["warranty"]
 
 
-def test_output_is_shown_with_the_case_that_printed_it(project: Project) -> None:
-    project.rag(COUNTING % "if 'warranty' in query: raise ValueError('only mine')")
+def test_output_is_shown_with_the_case_that_printed_it(project: Example) -> None:
+    project.system(COUNTING % "if 'warranty' in query: raise ValueError('only mine')")
     text = str(project.run("--auepora-concurrency", "4").stdout)
     captured = text.split("Captured stdout call")[1]
     assert "asked How many months" in captured
     assert text.count("asked ") == 1  # what the others printed is theirs, and they passed
 
 
-def test_each_case_has_its_own_words_and_log_records(project: Project) -> None:
-    project.rag(COUNTING % "import logging; logging.warning('logged %s', query)")
+def test_each_case_has_its_own_words_and_log_records(project: Example) -> None:
+    project.system(COUNTING % "import logging; logging.warning('logged %s', query)")
     text = str(project.run("--auepora-concurrency", "4", "-rP").stdout)
     passed = text[text.index("= PASSES =") : text.index("= auepora =")]
     shown = re.split(r"^_+ (\S+) _+$", passed, flags=re.MULTILINE)[1:]
@@ -96,9 +96,9 @@ def test_each_case_has_its_own_words_and_log_records(project: Project) -> None:
     assert told == {name: [("asked", end), ("logged", end)] for name, end in ends.items()}
 
 
-def test_output_while_pytest_reports_stays_off_the_terminal(project: Project) -> None:
+def test_output_while_pytest_reports_stays_off_the_terminal(project: Example) -> None:
     """Between phases pytest captures nothing; a call that runs then still keeps its words to itself."""
-    project.rag(
+    project.system(
         "def rag():\n    def ask(query):\n        if 'warehouse' in query:\n            REPORTING.wait(20)\n"
         "            print('said meanwhile')\n            SAID.set()\n        return answer(query)\n    return ask\n\n"
         "import threading\nREPORTING, SAID = threading.Event(), threading.Event()\n\n\n"
@@ -125,30 +125,30 @@ ASKED = {"refund": 1, "warehouse": 1, "returns": 1, "warranty": 1, "Xyzzy": 1}
     ],
 )
 def test_what_is_not_run_is_not_asked_and_all_else_once(
-    counted: Project, key: str, added: str, warehouse: int, outcomes: dict[str, int]
+    counted: Example, key: str, added: str, warehouse: int, outcomes: dict[str, int]
 ) -> None:
-    counted.edit("  - id: warehouse\n", f"  - id: warehouse\n    {key}\n")
+    counted.case("warehouse", f"{key}")
     if added:
-        counted.write("conftest.py", counted.read("conftest.py") + ADDED.format(added))
+        counted.conftest(ADDED.format(added))
     counted.run("--auepora-concurrency", "4").assert_outcomes(**outcomes)
     asked = counted.read("calls.txt")
     assert {word: asked.count(word) for word in ASKED} == ASKED | {"warehouse": warehouse}
 
 
-def test_a_function_scoped_fixture_means_no_early_call(project: Project) -> None:
-    project.rag(COUNTING % "", scope="function")
+def test_a_function_scoped_fixture_means_no_early_call(project: Example) -> None:
+    project.system(COUNTING % "", scope="function")
     assert project.run("--auepora-concurrency", "4").ret == 0
     assert most(project) == 1
 
 
-def test_exit_first_wastes_little_and_stops(project: Project) -> None:
-    project.rag(COUNTING % "if 'refund' in query: raise ValueError('first')")
+def test_exit_first_wastes_little_and_stops(project: Example) -> None:
+    project.system(COUNTING % "if 'refund' in query: raise ValueError('first')")
     result = project.run("-x", "--auepora-concurrency", "2")
     assert result.ret == 1
     assert result.parseoutcomes() == {"failed": 1}
 
 
-def test_the_verdict_is_the_same(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verdict_is_the_same(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")  # a line with times in it is one, however many digits those have
     project.accept()
     project.break_retriever()
@@ -163,12 +163,12 @@ def test_the_verdict_is_the_same(project: Project, monkeypatch: pytest.MonkeyPat
     assert shape(one) == shape(many)
 
 
-def test_a_case_that_does_not_come_back_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_case_that_does_not_come_back_is_named(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     told = project.path / "told.txt"
     monkeypatch.setattr(patience, "EVERY", 0.01)
     monkeypatch.setattr(patience, "AFTER", 0.02)
     monkeypatch.setattr(patience, "copy_of_stderr", lambda: os.open(told, os.O_WRONLY | os.O_CREAT))
-    project.rag(
+    project.system(
         "def rag():\n    import time\n    told = pathlib.Path('told.txt')\n    def ask(query):\n"
         "        end = time.monotonic() + 30\n"
         "        while 'warehouse' in query and '::ware' not in told.read_text() and time.monotonic() < end:\n"
@@ -180,8 +180,8 @@ def test_a_case_that_does_not_come_back_is_named(project: Project, monkeypatch: 
     )
 
 
-def test_named_exceptions_are_retried_and_counted(project: Project) -> None:
-    project.rag(
+def test_named_exceptions_are_retried_and_counted(project: Example) -> None:
+    project.system(
         "def rag():\n    seen = []\n    class Busy(Exception):\n        retry_after = 0.01\n    def ask(query):\n"
         "        seen.append(query)\n        if 'warranty' in query and seen.count(query) < 3: raise Busy('429')\n"
         "        return answer(query)\n    return ask"
@@ -196,8 +196,8 @@ def test_named_exceptions_are_retried_and_counted(project: Project) -> None:
     result.stdout.re_match_lines([r"retries +0\.400 +5/5"])
 
 
-def test_an_exception_that_cannot_print_ends_its_case_alone(project: Project) -> None:
-    project.rag(
+def test_an_exception_that_cannot_print_ends_its_case_alone(project: Example) -> None:
+    project.system(
         "def rag():\n    class Busy(Exception):\n        retry_after = 0.01\n        def __str__(self):\n"
         "            return {'code': 429}\n    def ask(query):\n"
         "        if 'warranty' in query: raise Busy\n        return answer(query)\n    return ask"
@@ -208,8 +208,8 @@ def test_an_exception_that_cannot_print_ends_its_case_alone(project: Project) ->
     assert "1 errored, 4 passed" in str(result.stdout)
 
 
-def test_a_case_that_was_retried_in_vain_says_how_often(project: Project) -> None:
-    project.rag(
+def test_a_case_that_was_retried_in_vain_says_how_often(project: Example) -> None:
+    project.system(
         "def rag():\n    class Busy(Exception):\n        retry_after = 0.01\n    def ask(query):\n"
         "        if 'warranty' in query: raise Busy('429')\n        return answer(query)\n    return ask"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 SEEN = "seen.txt"
 
@@ -60,7 +60,7 @@ def surroundings({wanted}):
 """
 
 
-def cases(project: Project, name: str, *queries: str, more: Sequence[str] = ()) -> None:
+def cases(project: Example, name: str, *queries: str, more: Sequence[str] = ()) -> None:
     """Write a golden file with a case for each of *queries*; *more* is what stands in the last ones."""
     lines = ["metrics: [refusal_correctness]", "cases:"]
     for at, query in enumerate(queries, len(more) - len(queries)):
@@ -71,7 +71,7 @@ def cases(project: Project, name: str, *queries: str, more: Sequence[str] = ()) 
 
 
 @pytest.fixture
-def places(project: Project) -> Project:
+def places(project: Example) -> Example:
     """Two golden files of two cases, and a system that writes down where it was asked."""
     project.golden.unlink()
     project.write("system.py", SYSTEM)
@@ -81,14 +81,14 @@ def places(project: Project) -> Project:
     return project
 
 
-def seen(project: Project, *args: str, plugins: tuple[str, ...] = ()) -> list[str]:
+def seen(project: Example, *args: str, plugins: tuple[str, ...] = ()) -> list[str]:
     """Run all with eight calls at a time, and return what the system has written."""
     result = project.run("--auepora-concurrency", "8", "--junitxml=j.xml", *args, plugins=plugins)
     assert result.ret == 0, str(result.stdout)
     return project.read(SEEN).splitlines()
 
 
-def test_a_class_scoped_system_is_made_for_each_case(places: Project) -> None:
+def test_a_class_scoped_system_is_made_for_each_case(places: Example) -> None:
     places.edit(
         '@pytest.fixture(scope="session")\ndef rag():\n    return system.ask\n',
         '@pytest.fixture(scope="class")\ndef rag():\n    number = next(COUNT)\n\n    async def ask(query):\n'
@@ -99,7 +99,7 @@ def test_a_class_scoped_system_is_made_for_each_case(places: Project) -> None:
 
 
 @pytest.mark.parametrize(("scope", "added"), [("class", False), ("function", False), ("function", True)])
-def test_a_fixture_of_each_case_stands_before_the_case_is_asked(places: Project, scope: str, added: bool) -> None:
+def test_a_fixture_of_each_case_stands_before_the_case_is_asked(places: Example, scope: str, added: bool) -> None:
     """Also one that a hook adds to what was found out about the item."""
     around = SURROUNDINGS.format(scope=scope, wanted="request", name="request.node.name")
     if added:
@@ -111,7 +111,7 @@ def test_a_fixture_of_each_case_stands_before_the_case_is_asked(places: Project,
     assert seen(places, "two") == ["b1 in b1", "b2 in b2"]
 
 
-def test_a_module_fixture_parts_golden_files(places: Project) -> None:
+def test_a_module_fixture_parts_golden_files(places: Example) -> None:
     around = SURROUNDINGS.format(scope="module", wanted="request", name="request.node.path.name")
     places.write("conftest.py", CONFTEST.replace("system.ask", "system.ask_in_pairs") + "\n\n" + around)
     found = seen(places)
@@ -119,7 +119,7 @@ def test_a_module_fixture_parts_golden_files(places: Project) -> None:
 
 
 @pytest.mark.parametrize("scope", ["package", "session"])
-def test_a_folders_fixture_is_set_up_before_its_calls(places: Project, scope: str) -> None:
+def test_a_folders_fixture_is_set_up_before_its_calls(places: Example, scope: str) -> None:
     """Files of one folder are asked together all the same."""
     places.edit("system.ask", "system.ask_in_pairs", "conftest.py")
     places.write("two/__init__.py", "")
@@ -130,7 +130,7 @@ def test_a_folders_fixture_is_set_up_before_its_calls(places: Project, scope: st
     assert sorted(found) == ["a1 in nothing", "a2 in nothing", "b1 in two", "c1 in two"]
 
 
-def test_another_parameter_makes_another_system(places: Project) -> None:
+def test_another_parameter_makes_another_system(places: Example) -> None:
     places.edit(
         '@pytest.fixture(scope="session")\ndef rag():\n    return system.ask\n',
         '@pytest.fixture(scope="session")\ndef rag(request):\n    system.ENV[0] = request.param\n'
@@ -143,7 +143,7 @@ def test_another_parameter_makes_another_system(places: Project) -> None:
     assert sorted(found) == [f"{q[0]}.golden.yaml: {q} in {q[0]}.golden.yaml" for q in ("a1", "a2", "b1", "b2")]
 
 
-def test_cases_that_do_not_run_cost_no_call(places: Project) -> None:
+def test_cases_that_do_not_run_cost_no_call(places: Example) -> None:
     """Nothing goes with them, and nothing that was started early is thrown away."""
     places.edit("system.ask", "system.ask_in_pairs", "conftest.py")
     places.write(
@@ -158,7 +158,7 @@ def test_cases_that_do_not_run_cost_no_call(places: Project) -> None:
     assert sorted(found) == [f"{q} in nothing" for q in ("a1", "b1", "b2", "b3", "b4", "not")]
 
 
-def test_a_timed_case_has_the_system_for_itself(places: Project) -> None:
+def test_a_timed_case_has_the_system_for_itself(places: Example) -> None:
     pytest.importorskip("pytest_benchmark", reason="times cases")
     cases(places, "a.golden.yaml", "a1", "a2", "timed", "a3", more=("benchmark: {rounds: 3}", ""))
     found = [line.split()[0] for line in seen(places, plugins=("pytest_benchmark.plugin",))]
@@ -168,7 +168,7 @@ def test_a_timed_case_has_the_system_for_itself(places: Project) -> None:
     assert sorted(found[last:]) == ["a3", "b1", "b2"]
 
 
-def test_nothing_is_started_across_a_test_of_the_project(places: Project) -> None:
+def test_nothing_is_started_across_a_test_of_the_project(places: Example) -> None:
     places.write(
         "test_between.py",
         "import pytest\nimport system\n\n\n@pytest.fixture\ndef other(monkeypatch):\n"

@@ -7,7 +7,7 @@ from html import escape
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 TEARDOWN = """
 
@@ -19,23 +19,23 @@ def note(request):
 """
 
 
-def test_output_of_a_tear_down_stands_under_its_failure(project: Project) -> None:
+def test_output_of_a_tear_down_stands_under_its_failure(project: Example) -> None:
     project.break_retriever()
-    project.write("conftest.py", (project.path / "conftest.py").read_text() + TEARDOWN)
+    project.conftest(TEARDOWN)
     text = str(project.run().stdout)
     failures = text[text.index("= FAILURES =") : text.index("= auepora =")]
     assert "Captured stdout teardown" in failures
     assert failures.count("left after refund-window") == 1
 
 
-def test_durations_know_every_phase(project: Project) -> None:
+def test_durations_know_every_phase(project: Example) -> None:
     project.break_retriever()
     text = str(project.run("--durations=0", "-vv").stdout)
     for phase in ("setup", "call", "teardown"):
         assert len(re.findall(rf"s {phase} +shop.golden.yaml::[\w-]+\n", text)) == 5
 
 
-def test_a_failure_says_where_its_case_stands(project: Project) -> None:
+def test_a_failure_says_where_its_case_stands(project: Example) -> None:
     project.break_retriever()
     result = project.run("-rf", "--tb=line")
     text = str(result.stdout)
@@ -44,7 +44,7 @@ def test_a_failure_says_where_its_case_stands(project: Project) -> None:
     assert "FAILED shop.golden.yaml::refund-window - Failed: retrieval: refunds was not" in text
 
 
-def test_ci_lists_each_failed_case_in_one_line(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ci_lists_each_failed_case_in_one_line(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     """There pytest writes the whole message of each failure into its short summary, which is above it already."""
     project.break_retriever()
     monkeypatch.setenv("CI", "true")
@@ -59,7 +59,7 @@ def test_ci_lists_each_failed_case_in_one_line(project: Project, monkeypatch: py
     assert "expected   " in project.read("junit.xml")
 
 
-def test_many_failures_are_told_once_and_few_in_full(project: Project) -> None:
+def test_many_failures_are_told_once_and_few_in_full(project: Example) -> None:
     project.break_retriever()
     result = project.run("-rfE")
     text = str(result.stdout)

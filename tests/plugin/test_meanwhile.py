@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import CONFTEST, Project
+from .conftest import CONFTEST, Example
 
 LATER = ("evaluation.case_flow", "regression.verdict", "history.store", "reporting.terminal.summary")
 
@@ -38,19 +38,19 @@ def rag():
 """
 
 
-def test_calls_start_before_what_takes_answers_is_imported(project: Project) -> None:
-    project.rag(NOTHING_YET)
+def test_calls_start_before_what_takes_answers_is_imported(project: Example) -> None:
+    project.system(NOTHING_YET)
     project.run_apart("-p", "no:xdist", "shop.golden.yaml").assert_outcomes(passed=7)
 
 
-def test_later_modules_are_imported_during_the_first_call(project: Project) -> None:
-    project.rag(AWAITED)
+def test_later_modules_are_imported_during_the_first_call(project: Example) -> None:
+    project.system(AWAITED)
     result = project.run_apart("--auepora-concurrency", "2", "-p", "no:xdist", "shop.golden.yaml")
     result.assert_outcomes(passed=7)
 
 
 @pytest.mark.parametrize("concurrency", ["1", "2"])
-def test_what_cannot_be_imported_is_told_where_it_is_used(project: Project, concurrency: str) -> None:
+def test_what_cannot_be_imported_is_told_where_it_is_used(project: Example, concurrency: str) -> None:
     broken = "pytest_auepora.reporting.terminal.summary"
     project.write("conftest.py", f"import sys\n\nsys.modules[{broken!r}] = None\n{CONFTEST}")
     result = project.run_apart("--auepora-concurrency", concurrency, "-p", "no:xdist", "shop.golden.yaml")
@@ -58,7 +58,7 @@ def test_what_cannot_be_imported_is_told_where_it_is_used(project: Project, conc
     assert f"import of {broken} halted" in str(result.stdout) + str(result.stderr)
 
 
-def test_without_sqlite_no_system_is_called(project: Project) -> None:
+def test_without_sqlite_no_system_is_called(project: Example) -> None:
     project.write("conftest.py", f"import sys\n\nsys.modules['_sqlite3'] = None\n{CONFTEST}")
     result = project.run_apart("-p", "no:xdist", "shop.golden.yaml")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

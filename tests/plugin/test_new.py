@@ -13,13 +13,13 @@ from pytest_auepora.cli.new import FORMS, name_of, starter_files
 from pytest_auepora.io.golden.fields import golden_schema
 from pytest_auepora.io.golden.load import load_golden
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 WITHOUT_A_PACKAGE = [form for form, (module, _) in FORMS.items() if not module]
 
 
 @pytest.fixture
-def empty(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+def empty(project: Example, monkeypatch: pytest.MonkeyPatch) -> Example:
     """A project without a file of its own but its settings."""
     for name in ("shop.py", "conftest.py", "shop.golden.yaml"):
         (project.path / name).unlink()
@@ -30,20 +30,20 @@ def empty(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 @pytest.mark.parametrize("form", WITHOUT_A_PACKAGE)
 def test_it_is_green_at_once_and_red_when_it_breaks(
-    empty: Project, form: str, capsys: pytest.CaptureFixture[str]
+    empty: Example, form: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["new", "--rag", form]) == 0
     said = capsys.readouterr().out
     assert "1. Run it:  pytest --auepora\n" in said
     assert f"into golden/{name_of(empty.path)}.golden.yaml" in said
     assert "--auepora-update" in said
-    result = empty.run()
+    result = empty.run("-rf")
     assert result.ret == 0, str(result.stdout)
     result.assert_outcomes(passed=8)
     name = name_of(empty.path)
     empty.edit("2.2 / (counts", "0 / (counts", f"{name}_rag.py")
     sys.modules.pop(f"{name}_rag", None)
-    result = empty.run()
+    result = empty.run("-rf")
     assert result.ret == 1
     assert "recall@3" in gates(result)
 
@@ -97,7 +97,7 @@ def test_a_name_says_where_in_the_repository(tmp_path: Path, folder: str, name: 
     assert name_of(tmp_path / folder) == name
 
 
-def test_two_suites_of_one_repository_are_two_systems(empty: Project) -> None:
+def test_two_suites_of_one_repository_are_two_systems(empty: Example) -> None:
     (empty.path / ".git").mkdir()
     for service in ("cars", "boats"):
         assert main(["new", f"{service}/eval"]) == 0
@@ -105,7 +105,7 @@ def test_two_suites_of_one_repository_are_two_systems(empty: Project) -> None:
     empty.edit("2.2 / (counts", "0 / (counts", "boats/eval/boats_eval_rag.py")
     for name in ("cars_eval_rag", "boats_eval_rag"):
         sys.modules.pop(name, None)
-    result = empty.run()
+    result = empty.run("-rf")
     assert {line.split("::")[0] for line in result.outlines if line.startswith("FAILED")} == {
         "FAILED boats/eval/golden/boats_eval.golden.yaml"
     }

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 IMPLYING = [
     "--auepora-update", "--auepora-require-baseline", "--auepora-baseline=kept", "--auepora-concurrency=2",
@@ -16,12 +16,12 @@ IMPLYING = [
 
 
 @pytest.mark.parametrize("option", IMPLYING)
-def test_every_option_implies_auepora(project: Project, option: str) -> None:
+def test_every_option_implies_auepora(project: Example, option: str) -> None:
     outcomes = project.run(option, auepora=False).parseoutcomes()
     assert outcomes["passed"] >= 5
 
 
-def test_a_missing_baseline_fails_without_auepora(project: Project) -> None:
+def test_a_missing_baseline_fails_without_auepora(project: Example) -> None:
     assert project.run("--auepora-require-baseline", auepora=False).ret == 1
 
 
@@ -34,7 +34,7 @@ def test_a_missing_baseline_fails_without_auepora(project: Project) -> None:
         ("auepora_timeout = -1", "expected more than 0"),
     ],
 )
-def test_a_setting_that_cannot_be_read(project: Project, setting: str, said: str) -> None:
+def test_a_setting_that_cannot_be_read(project: Example, setting: str, said: str) -> None:
     project.pytester.makeini(f"[pytest]\n{setting}")
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -49,14 +49,14 @@ def test_a_setting_that_cannot_be_read(project: Project, setting: str, said: str
         ("--auepora-labels=", "expected some of check, repair, strict, old=FILE"),
     ],
 )
-def test_an_unknown_word_is_a_usage_error(project: Project, option: str, said: str) -> None:
+def test_an_unknown_word_is_a_usage_error(project: Example, option: str, said: str) -> None:
     result = project.run(option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert said in str(result.stderr)
 
 
 @pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest reads native TOML from 9.0 on")
-def test_numbers_of_native_toml(project: Project) -> None:
+def test_numbers_of_native_toml(project: Example) -> None:
     (project.path / "tox.ini").unlink()
     settings = "auepora_concurrency = 2\nauepora_timeout = 9.5\nauepora_keep = ['runs=2']"
     project.write("pytest.toml", f"[pytest]\n{settings}\n")

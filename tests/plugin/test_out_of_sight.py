@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 LEAKING = """
 import gc
@@ -31,13 +31,11 @@ def rag():
 
 
 def test_objects_made_before_many_cases_are_not_walked(
-    project: Project,
+    project: Example,
 ) -> None:
     """A worker ends with its session; a process that runs pytest may go on to something else."""
-    project.write(
-        "conftest.py",
-        project.path.joinpath("conftest.py").read_text(encoding="utf-8")
-        + "\n\nimport atexit\nimport gc\nimport pathlib\nimport pytest\n"
+    project.conftest(
+        "\n\nimport atexit\nimport gc\nimport pathlib\nimport pytest\n"
         "from _pytest import unraisableexception\n"
         "from pytest_auepora.pytest_plugin import out_of_sight\n"
         "out_of_sight.MANY = 5\nPLACE = pathlib.Path(__file__).parent\n\n\n"
@@ -62,7 +60,7 @@ def test_objects_made_before_many_cases_are_not_walked(
 
 
 @pytest.mark.parametrize("many", [5, 100])
-def test_what_a_run_leaves_behind_is_found_as_ever(project: Project, many: int) -> None:
+def test_what_a_run_leaves_behind_is_found_as_ever(project: Example, many: int) -> None:
     project.write("conftest.py", LEAKING.format(many=many))
     text = str(project.run_apart("-p", "no:hypothesispytest").stderr)  # it collects garbage before pytest does
     assert "PytestUnraisableExceptionWarning" in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from .conftest import Project
+from .conftest import Example
 
 HEAD = """\
 suite: shop
@@ -17,7 +17,7 @@ cases:
 """
 
 
-def many(project: Project, typos: int = 12, others: int = 28) -> None:
+def many(project: Example, typos: int = 12, others: int = 28) -> None:
     """Cases that the shop answers from one document each; the typos all ask about refunds."""
     cases = [("t", i, "refund", "refunds", "scenario: typo") for i in range(typos)]
     cases += [("c", i, "parcels warehouse", "shipping", "labels: {language: en}") for i in range(others)]
@@ -28,7 +28,7 @@ def many(project: Project, typos: int = 12, others: int = 28) -> None:
     project.write("shop.golden.yaml", HEAD + text)
 
 
-def test_a_slice_that_got_worse_fails_and_names_its_owner(project: Project) -> None:
+def test_a_slice_that_got_worse_fails_and_names_its_owner(project: Example) -> None:
     many(project)
     project.edit("regression: {", "regression: {case_max_drop: 1, min_effect: 0.5, ")
     project.accept()
@@ -44,7 +44,7 @@ def test_a_slice_that_got_worse_fails_and_names_its_owner(project: Project) -> N
     assert "mrr{scenario=typo}" in (project.path / "junit.xml").read_text()
 
 
-def test_mistakes_in_owners_and_slices_have_their_line(project: Project) -> None:
+def test_mistakes_in_owners_and_slices_have_their_line(project: Example) -> None:
     many(project, 1, 1)
     project.edit("owners: {mrr: search-team}", "owners: {mr: search-team}")
     project.edit("[{scenario: typo}, language]", "['scenario:typo', {language: fr}, {}, langage]")
@@ -59,7 +59,7 @@ def test_mistakes_in_owners_and_slices_have_their_line(project: Project) -> None
     assert "slices: no case has the label 'langage' (did you mean 'language'?)" in said
 
 
-def test_owners_are_in_the_stored_run(project: Project) -> None:
+def test_owners_are_in_the_stored_run(project: Example) -> None:
     many(project, 1, 1)
     project.run()
     from pytest_auepora.history.store import HistoryStore

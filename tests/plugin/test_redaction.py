@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.evaluation.recording import RecordedAnswer
 
-from .conftest import Project
+from .conftest import Example
 from .counting import store
 
 SECRET = "hunter2"
@@ -86,7 +86,7 @@ AT_SET_UP = {
 
 
 @pytest.fixture
-def secretive(project: Project) -> Project:
+def secretive(project: Example) -> Example:
     """A project whose golden file has a secret, and whose hook takes out all it sees."""
     project.edit("query: When do parcels leave the warehouse?", "query: When do parcels leave the warehouse, hunter2?")
     project.edit("reference_answer: Parcels", 'must_contain: ["hunter2"]\n    reference_answer: hunter2. Parcels')
@@ -95,10 +95,9 @@ def secretive(project: Project) -> Project:
     return project
 
 
-def told(project: Project, *args: str, hooks: str = REDACT_ALL, apart: bool = False) -> str:
+def told(project: Example, *args: str, hooks: str = REDACT_ALL, apart: bool = False) -> str:
     """Run the project; return everything that is said or written of it, but what its own sources say."""
-    conftest = project.path / "conftest.py"
-    conftest.write_text(conftest.read_text() + hooks + JOURNAL)
+    project.conftest(hooks + JOURNAL)
     args = (*args, "-ra", "-vv", *REPORTS, "--junitxml", "report.xml")
     result = project.run_apart(*args) if apart else project.run(*args)
     files = ("report.json", "report.html", "report.md", "report.csv", "report.xml", "journal0.txt")
@@ -117,7 +116,7 @@ def told(project: Project, *args: str, hooks: str = REDACT_ALL, apart: bool = Fa
         *((way, end) for way in WAYS if way != "item" for end in ("skip", "shape")),
     ],
 )
-def test_nothing_is_left_of_how_a_call_ends(secretive: Project, way: str, end: str) -> None:
+def test_nothing_is_left_of_how_a_call_ends(secretive: Example, way: str, end: str) -> None:
     secretive.when_asked("warehouse", IN_THE_CALL[end])
     if test := WAYS[way]:
         secretive.write("test_it.py", test)
@@ -127,14 +126,14 @@ def test_nothing_is_left_of_how_a_call_ends(secretive: Project, way: str, end: s
 
 
 @pytest.mark.parametrize("end", AT_SET_UP)
-def test_nothing_is_left_of_how_a_set_up_ends(secretive: Project, end: str) -> None:
-    secretive.rag(AT_SET_UP[end])
+def test_nothing_is_left_of_how_a_set_up_ends(secretive: Example, end: str) -> None:
+    secretive.system(AT_SET_UP[end])
     text = told(secretive, "shop.golden.yaml")
     assert SECRET not in text
     assert "***" in text
 
 
-def test_nothing_is_left_of_a_case_whose_worker_died(secretive: Project) -> None:
+def test_nothing_is_left_of_a_case_whose_worker_died(secretive: Example) -> None:
     pytest.importorskip("xdist")
     secretive.when_asked("warehouse", "import os; os._exit(1)")
     text = told(secretive, "shop.golden.yaml", "-n", "1", apart=True)
@@ -142,7 +141,7 @@ def test_nothing_is_left_of_a_case_whose_worker_died(secretive: Project) -> None
     assert "the worker process running this case died" in text
 
 
-def test_nothing_is_left_of_what_a_metric_raised(secretive: Project) -> None:
+def test_nothing_is_left_of_what_a_metric_raised(secretive: Example) -> None:
     secretive.edit("metrics: [recall@1,", "metrics: [broken, recall@1,")
     text = told(secretive, "shop.golden.yaml", hooks=REDACT_ALL + METRIC)
     assert SECRET not in text
@@ -150,7 +149,7 @@ def test_nothing_is_left_of_what_a_metric_raised(secretive: Project) -> None:
 
 
 @pytest.mark.parametrize("args", [(), ("--tb=long",), ("--auepora-repeat", "2")])
-def test_who_redacts_an_error_redacts_the_reasons_of_scores(project: Project, args: tuple[str, ...]) -> None:
+def test_who_redacts_an_error_redacts_the_reasons_of_scores(project: Example, args: tuple[str, ...]) -> None:
     project.when_asked("warehouse", IN_THE_CALL["error"])
     text = told(project, "shop.golden.yaml", *args, hooks=REDACT_ERROR)
     assert SECRET not in text

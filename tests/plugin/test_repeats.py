@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.history.store import HistoryStore
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 FLIPPING = """\
 def rag():
@@ -24,14 +24,14 @@ def rag():
 """
 
 
-def scores(project: Project, case: str) -> dict[str, float]:
+def scores(project: Example, case: str) -> dict[str, float]:
     found: dict[str, float] = json.loads(project.baseline.read_text())["cases"][case]["scores"]
     return found
 
 
 @pytest.mark.parametrize("extra", [(), ("--auepora-concurrency", "3"), ("-n", "2")])
-def test_scores_are_averaged_over_repeats(project: Project, extra: tuple[str, ...]) -> None:
-    project.rag(FLIPPING)
+def test_scores_are_averaged_over_repeats(project: Example, extra: tuple[str, ...]) -> None:
+    project.system(FLIPPING)
     project.edit("  recall@3: 0.9", "  recall@3: 0.8")
     plugins = ("xdist",) if "-n" in extra else ()
     result = project.run("--auepora-update", "--auepora-repeat", "4", *extra, plugins=plugins)
@@ -40,22 +40,21 @@ def test_scores_are_averaged_over_repeats(project: Project, extra: tuple[str, ..
     assert scores(project, "warranty")["mrr"] == 1.0
 
 
-def test_the_golden_file_says_how_often(project: Project) -> None:
-    project.rag(FLIPPING)
+def test_the_golden_file_says_how_often(project: Example) -> None:
+    project.system(FLIPPING)
     project.edit("  recall@3: 0.9", "  recall@3: 0.8")
     project.edit("suite: shop\n", "suite: shop\nrepeat: 2\n")
     project.accept()
     assert scores(project, "warehouse")["mrr"] == 0.5
 
 
-def test_a_failure_shows_a_failing_repeat_redacted(project: Project) -> None:
-    project.rag(FLIPPING.replace("no idea", "hunter2"))
-    with (project.path / "conftest.py").open("a", encoding="utf-8") as conftest:
-        conftest.write(
-            "\n\ndef pytest_auepora_redact(result):\n"
-            "    answer = result.outputs.get('answer', '').replace('hunter2', 'REDACTED')\n"
-            "    result.outputs = {**result.outputs, 'answer': answer}\n"
-        )
+def test_a_failure_shows_a_failing_repeat_redacted(project: Example) -> None:
+    project.system(FLIPPING.replace("no idea", "hunter2"))
+    project.conftest(
+        "def pytest_auepora_redact(result):\n"
+        "    answer = result.outputs.get('answer', '').replace('hunter2', 'REDACTED')\n"
+        "    result.outputs = {**result.outputs, 'answer': answer}\n"
+    )
     project.edit("    query: When do", "    thresholds: {mrr: 0.9}\n    query: When do")
     result = project.run("--auepora-repeat", "4", "--auepora-report", "json:r.json")
     text = " ".join(str(result.stdout).split())
@@ -67,16 +66,16 @@ def test_a_failure_shows_a_failing_repeat_redacted(project: Project) -> None:
     assert "hunter2" not in text + report + str(stored.to_dict())
 
 
-def test_an_error_in_one_repeat_is_an_error(project: Project) -> None:
-    project.rag(FLIPPING.replace('return "no idea", [{"id": "contact", "text": ""}]', "raise ValueError('down')"))
+def test_an_error_in_one_repeat_is_an_error(project: Example) -> None:
+    project.system(FLIPPING.replace('return "no idea", [{"id": "contact", "text": ""}]', "raise ValueError('down')"))
     result = project.run("--auepora-repeat", "2")
     assert result.ret == 1
     assert "down (in 1 of 2 repeats)" in str(result.stdout)
     assert "error_rate" in gates(result)
 
 
-def test_the_fixture_repeats_as_well(project: Project) -> None:
-    project.rag(FLIPPING)
+def test_the_fixture_repeats_as_well(project: Example) -> None:
+    project.system(FLIPPING)
     project.edit("thresholds:\n  recall@3: 0.9\n", "")
     project.write(
         "test_q.py", "def test_q(auepora):\n    assert auepora.evaluate('shop.golden.yaml')['mrr'] == 0.875\n"
@@ -85,7 +84,7 @@ def test_the_fixture_repeats_as_well(project: Project) -> None:
 
 
 @pytest.mark.parametrize(("until", "failing"), [("2999-01-01", False), ("2001-01-01", True)])
-def test_a_quarantined_case_is_excused_until_its_date(project: Project, until: str, failing: bool) -> None:
+def test_a_quarantined_case_is_excused_until_its_date(project: Example, until: str, failing: bool) -> None:
     project.edit("    thresholds: {token_f1: 0.5}\n", f"    quarantine: {until}\n")
     project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {min_effect: 0.9}\n")
     project.accept()
@@ -95,7 +94,7 @@ def test_a_quarantined_case_is_excused_until_its_date(project: Project, until: s
     assert f"refund-window (until {until})" in " ".join(str(result.stdout).split())
 
 
-def test_a_case_that_must_pass_is_guarded_under_every_policy(project: Project) -> None:
+def test_a_case_that_must_pass_is_guarded_under_every_policy(project: Example) -> None:
     project.edit("    thresholds: {token_f1: 0.5}\n", "    must_pass: true\n")
     project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {policy: report}\n")
     project.accept()
@@ -105,14 +104,14 @@ def test_a_case_that_must_pass_is_guarded_under_every_policy(project: Project) -
     assert result.parseoutcomes()["failed"] == 1
 
 
-def test_a_case_that_must_pass_may_not_be_skipped(project: Project) -> None:
+def test_a_case_that_must_pass_may_not_be_skipped(project: Example) -> None:
     project.edit("    thresholds: {token_f1: 0.5}\n", "    must_pass: true\n    skip: later\n")
     result = project.run()
     assert gates(result) == ["coverage: must_pass"]
 
 
-def test_repeats_are_kept_and_flaky_cases_named_everywhere(project: Project) -> None:
-    project.rag(FLIPPING)
+def test_repeats_are_kept_and_flaky_cases_named_everywhere(project: Example) -> None:
+    project.system(FLIPPING)
     project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {policy: report}\n")
     project.accept("--auepora-repeat", "5")
     case = json.loads(project.baseline.read_text())["cases"]["warehouse"]

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 from .counting import CASES, calls, lock_out, store
 
 
-def judged(project: Project, run: str = "last") -> dict[str, Any]:
+def judged(project: Example, run: str = "last") -> dict[str, Any]:
     """Everything a stored verdict says, unrounded, but who it is about."""
     verdict = store(project).verdict(run)
     return {k: verdict[k] for k in ("gates", "aggregates", "comparison", "failed_cases")}
 
 
-def test_a_replay_needs_no_system_and_gives_the_same_verdict(counted: Project) -> None:
+def test_a_replay_needs_no_system_and_gives_the_same_verdict(counted: Example) -> None:
     counted.accept()
     counted.break_retriever()
     assert counted.run().ret == 1
@@ -32,7 +32,7 @@ def test_a_replay_needs_no_system_and_gives_the_same_verdict(counted: Project) -
     assert store(counted).load("last").origin == {"kind": "replayed", "run": then.run_id, "taken": CASES}
 
 
-def test_new_metrics_and_thresholds_judge_the_old_answers(counted: Project) -> None:
+def test_new_metrics_and_thresholds_judge_the_old_answers(counted: Example) -> None:
     assert counted.run().ret == 0
     lock_out(counted)
     counted.edit("metrics: [", "metrics: [k_precision, rougeL, ")
@@ -43,7 +43,7 @@ def test_new_metrics_and_thresholds_judge_the_old_answers(counted: Project) -> N
     assert scores["k_precision"].value is not None  # it reads the whole texts of what was retrieved
 
 
-def test_a_replay_of_a_replay_is_one_of_the_run_that_asked(counted: Project) -> None:
+def test_a_replay_of_a_replay_is_one_of_the_run_that_asked(counted: Example) -> None:
     counted.run()
     first = store(counted).runs(1)[0].run_id
     for name in ("last", "last", None):
@@ -51,14 +51,14 @@ def test_a_replay_of_a_replay_is_one_of_the_run_that_asked(counted: Project) -> 
         assert store(counted).runs(1)[0].origin == f"replayed {first}"
 
 
-def test_what_the_run_cannot_answer_is_an_error_and_no_call(counted: Project) -> None:
+def test_what_the_run_cannot_answer_is_an_error_and_no_call(counted: Example) -> None:
     counted.run("--deselect", "shop.golden.yaml::free-returns")
     calls(counted)
     counted.edit("Within how many days", "In how many days")
-    counted.edit("  - id: warranty\n", "  - id: warranty\n    top_k: 3\n")
+    counted.case("warranty", "top_k: 3")
     counted.edit("  - id: ceo-salary\n", "  - id: new-one\n    query: New?\n  - id: ceo-salary\n")
     lock_out(counted)
-    result = counted.run("--auepora-replay")
+    result = counted.run("--auepora-replay", "-rf")
     assert result.ret == 1
     assert calls(counted) == 0
     errors = {i: c.error for i, c in store(counted).load("last").cases.items() if c.state == "error"}
@@ -70,7 +70,7 @@ def test_what_the_run_cannot_answer_is_an_error_and_no_call(counted: Project) ->
     assert "error_rate" in gates(result)
 
 
-def test_an_error_then_is_the_same_error_now(counted: Project) -> None:
+def test_an_error_then_is_the_same_error_now(counted: Example) -> None:
     counted.write("down.txt", "")
     counted.run()
     lock_out(counted)
@@ -81,7 +81,7 @@ def test_an_error_then_is_the_same_error_now(counted: Project) -> None:
 
 
 @pytest.mark.parametrize("how", ["serial", "two processes"])
-def test_resuming_asks_only_what_is_missing(counted: Project, how: str) -> None:
+def test_resuming_asks_only_what_is_missing(counted: Example, how: str) -> None:
     counted.write("down.txt", "")
     counted.run("-x")
     assert calls(counted) == 2
@@ -100,10 +100,9 @@ def test_resuming_asks_only_what_is_missing(counted: Project, how: str) -> None:
     assert calls(counted) == 0
 
 
-def test_resuming_under_other_conditions_takes_nothing(counted: Project) -> None:
+def test_resuming_under_other_conditions_takes_nothing(counted: Example) -> None:
     hook = "\n\ndef pytest_auepora_provenance():\n    return {'model': pathlib.Path('model.txt').read_text()}\n"
-    path = counted.path / "conftest.py"
-    path.write_text(path.read_text() + hook)
+    counted.conftest(hook)
     counted.write("model.txt", "m-1")
     counted.run()
     counted.write("model.txt", "m-2")
@@ -120,7 +119,7 @@ def test_resuming_under_other_conditions_takes_nothing(counted: Project) -> None
     assert store(counted).load("last").origin["taken"] == 0
 
 
-def test_a_killed_run_is_stored_by_the_next_and_can_be_resumed(counted: Project) -> None:
+def test_a_killed_run_is_stored_by_the_next_and_can_be_resumed(counted: Example) -> None:
     counted.edit("client(query)", "client(query) if 'label' not in query else __import__('os')._exit(9)", "conftest.py")
     assert counted.run_apart("-p", "no:xdist").ret == 9
     assert calls(counted) == 3
@@ -135,9 +134,8 @@ def test_a_killed_run_is_stored_by_the_next_and_can_be_resumed(counted: Project)
     assert not list((counted.path / ".auepora").glob("unfinished-*"))
 
 
-def test_a_run_that_could_not_be_judged_is_stored_by_the_next(counted: Project) -> None:
-    path = counted.path / "conftest.py"
-    path.write_text(path.read_text() + "\n\ndef pytest_auepora_run_finished():\n    1 / 0\n")
+def test_a_run_that_could_not_be_judged_is_stored_by_the_next(counted: Example) -> None:
+    counted.conftest("def pytest_auepora_run_finished():\n    1 / 0\n")
     assert counted.run().ret == pytest.ExitCode.INTERNAL_ERROR
     counted.edit("\n\ndef pytest_auepora_run_finished():\n    1 / 0\n", "", "conftest.py")
     calls(counted)
@@ -146,7 +144,7 @@ def test_a_run_that_could_not_be_judged_is_stored_by_the_next(counted: Project) 
 
 
 @pytest.mark.parametrize("extra", [(), ("--auepora-repeat", "3")])
-def test_every_repeat_is_recorded_by_itself(counted: Project, extra: tuple[str, ...]) -> None:
+def test_every_repeat_is_recorded_by_itself(counted: Example, extra: tuple[str, ...]) -> None:
     counted.edit(
         "        return client(query)", "        text, docs = client(query)\n"
         "        n = pathlib.Path('calls.txt').read_text().count('warehouse')\n"
@@ -167,7 +165,7 @@ def test_every_repeat_is_recorded_by_itself(counted: Project, extra: tuple[str, 
     assert f"asked {n} times, there is no answer number" in store(counted).load("last").cases["warranty"].error
 
 
-def test_each_configuration_is_replayed_from_its_own_run(counted: Project) -> None:
+def test_each_configuration_is_replayed_from_its_own_run(counted: Example) -> None:
     counted.edit('@pytest.fixture(scope="session")\ndef rag(client):', '@pytest.fixture(scope="session", '
                  'params=["good", "bad"])\ndef rag(client, request):', "conftest.py")  # fmt: skip
     counted.edit(
@@ -186,7 +184,7 @@ def test_each_configuration_is_replayed_from_its_own_run(counted: Project) -> No
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "anyio"])
-def test_an_async_fixture_is_not_set_up_either(counted: Project, loop: str) -> None:
+def test_an_async_fixture_is_not_set_up_either(counted: Example, loop: str) -> None:
     pytest.importorskip("pytest_asyncio" if loop == "asyncio" else "anyio", reason=f"needs {loop}")
     backend = (
         ""
@@ -195,7 +193,7 @@ def test_an_async_fixture_is_not_set_up_either(counted: Project, loop: str) -> N
     )
     wanted = "" if loop == "asyncio" else "anyio_backend, "
     decorator = "pytest_asyncio.fixture" if loop == "asyncio" else "pytest.fixture"
-    counted.rag(
+    counted.system(
         f"async def rag({wanted}tmp_path_factory):\n    assert pathlib.Path('key.txt').exists()\n\n"
         "    async def ask(query):\n        with open('calls.txt', 'a') as file:\n            file.write('x\\n')\n"
         f"        return answer(query)\n\n    return ask\n{backend}", decorator=decorator,
@@ -212,9 +210,9 @@ def test_an_async_fixture_is_not_set_up_either(counted: Project, loop: str) -> N
     assert judged(counted) == judged(counted, "last~1")
 
 
-def test_a_timed_case_is_replayed_and_not_timed(counted: Project) -> None:
+def test_a_timed_case_is_replayed_and_not_timed(counted: Example) -> None:
     pytest.importorskip("pytest_benchmark", reason="needs pytest-benchmark")
-    counted.edit("  - id: warehouse\n", "  - id: warehouse\n    benchmark: {rounds: 3}\n")
+    counted.case("warehouse", "benchmark: {rounds: 3}")
     counted.run(plugins=("pytest_benchmark.plugin",))
     assert calls(counted) == CASES + 2
     lock_out(counted)
@@ -226,7 +224,7 @@ def test_a_timed_case_is_replayed_and_not_timed(counted: Project) -> None:
 
 
 @pytest.mark.parametrize(("asked", "concurrency"), [((), 1), (("-n", "2"), 2)], ids=["alone", "by two"])
-def test_a_replay_judges_the_latency_of_its_run(timed: Project, asked: tuple[str, ...], concurrency: int) -> None:
+def test_a_replay_judges_the_latency_of_its_run(timed: Example, asked: tuple[str, ...], concurrency: int) -> None:
     pytest.importorskip("xdist", reason="needs pytest-xdist")
     assert timed.run("--auepora-update", *asked, plugins=("xdist",)).ret == 0
     accepted = timed.baseline.read_text()
@@ -236,7 +234,7 @@ def test_a_replay_judges_the_latency_of_its_run(timed: Project, asked: tuple[str
         assert {case.concurrency for case in store(timed).load("last").cases.values()} == {concurrency}
 
 
-def test_fixture_and_marker_in_test_files(counted: Project) -> None:
+def test_fixture_and_marker_in_test_files(counted: Example) -> None:
     counted.write(
         "test_quality.py",
         "import pytest\n\n\ndef test_all(auepora):\n    assert auepora.evaluate('shop.golden.yaml')['mrr'] == 1.0\n"
@@ -259,14 +257,14 @@ def test_fixture_and_marker_in_test_files(counted: Project) -> None:
         (["--auepora-resume", "261121-101010"], "no run '261121-101010'"),
     ],
 )
-def test_what_cannot_be_replayed_is_a_usage_error(counted: Project, args: list[str], message: str) -> None:
+def test_what_cannot_be_replayed_is_a_usage_error(counted: Example, args: list[str], message: str) -> None:
     result = counted.run(*args)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert message in str(result.stderr)
     assert calls(counted) == 0
 
 
-def test_a_path_behind_the_option_is_a_path(counted: Project) -> None:
+def test_a_path_behind_the_option_is_a_path(counted: Example) -> None:
     counted.run()
     counted.write("elsewhere/other.golden.yaml", "cases:\n  - {id: a, query: b}\n")
     counted.run("--auepora-replay", "shop.golden.yaml")

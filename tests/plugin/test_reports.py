@@ -14,7 +14,7 @@ import pytest
 from pytest_auepora.reporting.formats import FORMATS
 from pytest_auepora.reporting.json.report import read_json_report
 
-from .conftest import Project
+from .conftest import Example
 
 TWO = """
 def rag(request):
@@ -25,7 +25,7 @@ def rag(request):
 """
 
 
-def parametrized(project: Project) -> None:
+def parametrized(project: Example) -> None:
     project.write(
         "conftest.py",
         "import pytest\nfrom shop import DOCS, answer\n\n\n"
@@ -33,7 +33,7 @@ def parametrized(project: Project) -> None:
     )
 
 
-def test_every_kind_is_written_where_it_was_asked_for(project: Project) -> None:
+def test_every_kind_is_written_where_it_was_asked_for(project: Example) -> None:
     (project.path / "out").mkdir()
     asked = [part for kind in FORMATS if kind != "html" for part in ("--auepora-report", f"{kind}:out/report.{kind}")]
     result = project.run("-q", *asked, auepora=False)
@@ -47,7 +47,7 @@ def test_every_kind_is_written_where_it_was_asked_for(project: Project) -> None:
     assert not list((project.path / "out").glob(".*"))
 
 
-def test_the_settings_name_reports_relative_to_the_rootdir(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_name_reports_relative_to_the_rootdir(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     project.pytester.makeini("[pytest]\nauepora_report =\n    md:report.md\n    json:report.json")
     (project.path / "sub").mkdir()
     monkeypatch.chdir(project.path / "sub")
@@ -68,16 +68,16 @@ def test_the_settings_name_reports_relative_to_the_rootdir(project: Project, mon
         (["md:a", "json:a"], "two reports would be written to *a"),
     ],
 )
-def test_a_report_that_cannot_be_is_said_before_any_case_runs(project: Project, asked: list[str], message: str) -> None:
+def test_a_report_that_cannot_be_is_said_before_any_case_runs(project: Example, asked: list[str], message: str) -> None:
     (project.path / "__baselines__").mkdir()
-    project.rag("def rag():\n    pathlib.Path('called').touch()\n    return answer")
+    project.system("def rag():\n    pathlib.Path('called').touch()\n    return answer")
     result = project.run(*[part for one in asked for part in ("--auepora-report", one)])
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: *{message.replace('[', '[[]')}*"])
     assert not (project.path / "called").exists()
 
 
-def test_an_unknown_word_for_github(project: Project) -> None:
+def test_an_unknown_word_for_github(project: Example) -> None:
     project.pytester.makeini("[pytest]\nauepora_github = sumary")
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -94,9 +94,9 @@ def pytest_auepora_run_finished(run, verdict):
 
 
 @pytest.mark.parametrize("quiet", [[], ["-p", "no:terminal"], ["--no-summary"]], ids=["", "no terminal", "no summary"])
-def test_a_report_that_could_not_be_written_fails_the_run(project: Project, quiet: list[str]) -> None:
+def test_a_report_that_could_not_be_written_fails_the_run(project: Example, quiet: list[str]) -> None:
     (project.path / "out").mkdir()
-    project.write("conftest.py", project.read("conftest.py") + LOST)
+    project.conftest(LOST)
     result = project.run("--auepora-report", "md:out/a.md", "--auepora-report", "json:b.json", *quiet)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     told = f"{result.stdout}\n{result.stderr}"
@@ -104,7 +104,7 @@ def test_a_report_that_could_not_be_written_fails_the_run(project: Project, quie
     assert read_json_report(project.read("b.json"))[0]
 
 
-def test_a_failing_run_stopped_early_has_its_reports(project: Project) -> None:
+def test_a_failing_run_stopped_early_has_its_reports(project: Example) -> None:
     project.break_retriever()
     project.run("-x", "--auepora-report", "md:a.md", "--auepora-report", "json:a.json")
     ((run,), (verdict,)) = read_json_report(project.read("a.json"))
@@ -112,8 +112,8 @@ def test_a_failing_run_stopped_early_has_its_reports(project: Project) -> None:
     assert "1 of 5 cases ran, gates not judged" in project.read("a.md")
 
 
-def test_an_interrupted_run_has_its_reports(job: Project) -> None:
-    job.rag(
+def test_an_interrupted_run_has_its_reports(job: Example) -> None:
+    job.system(
         "def rag():\n    def ask(query):\n        if 'parcels' in query:\n            raise KeyboardInterrupt\n"
         "        return answer(query)\n    return ask"
     )
@@ -123,7 +123,7 @@ def test_an_interrupted_run_has_its_reports(job: Project) -> None:
     assert "1 of 5 cases ran" in job.read("summary.md")
 
 
-def test_a_second_interrupt_costs_reports_and_nothing_else(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_interrupt_costs_reports_and_nothing_else(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(path: Path, text: str) -> None:
         raise KeyboardInterrupt
 
@@ -136,7 +136,7 @@ def test_a_second_interrupt_costs_reports_and_nothing_else(project: Project, mon
     assert not list((project.path / ".auepora").glob("unfinished*"))
 
 
-def test_nothing_is_written_where_nothing_is_run(job: Project) -> None:
+def test_nothing_is_written_where_nothing_is_run(job: Example) -> None:
     job.write("a.json", "old")
     for how in ("--collect-only", "--setup-plan"):
         result = job.run(how, "--auepora-report", "json:a.json")
@@ -147,7 +147,7 @@ def test_nothing_is_written_where_nothing_is_run(job: Project) -> None:
 
 
 @pytest.mark.parametrize("broken", [True, False])
-def test_a_run_that_measured_nothing_replaces_an_older_report(project: Project, broken: bool) -> None:
+def test_a_run_that_measured_nothing_replaces_an_older_report(project: Example, broken: bool) -> None:
     project.write("a.json", "old")
     project.write("a.md", "old")
     if broken:
@@ -159,7 +159,7 @@ def test_a_run_that_measured_nothing_replaces_an_older_report(project: Project, 
     assert "auepora: not judged" in project.read("a.md")
 
 
-def test_files_are_written_once_under_xdist(job: Project) -> None:
+def test_files_are_written_once_under_xdist(job: Example) -> None:
     """By the controller: a worker that wrote as well would leave half the cases, or the summary twice."""
     job.break_retriever()
     job.pytester.makeini("[pytest]\nauepora_junit_properties = true")
@@ -171,7 +171,7 @@ def test_files_are_written_once_under_xdist(job: Project) -> None:
     assert properties(job)["warehouse"]["auepora.recall@1"] == "1.0000"
 
 
-def test_configurations_stand_side_by_side(project: Project) -> None:
+def test_configurations_stand_side_by_side(project: Example) -> None:
     parametrized(project)
     project.pytester.makeini("[pytest]\nauepora_reference = good")
     asked = ["--auepora-report", "json:a.json", "--auepora-report", "md:a.md", "--auepora-report", "matrix:m.csv"]
@@ -209,9 +209,9 @@ def pytest_auepora_metrics(registry):
 """
 
 
-def test_every_report_knows_the_projects_own_metrics(project: Project) -> None:
+def test_every_report_knows_the_projects_own_metrics(project: Example) -> None:
     parametrized(project)
-    project.write("conftest.py", project.read("conftest.py") + OWN)
+    project.conftest(OWN)
     project.edit("metrics: [", "metrics: [letters, ")
     result = project.run("--auepora-report", "json:a.json", "--auepora-report", "md:a.md")
     (compared,) = json.loads(project.read("a.json"))["side_by_side"]
@@ -223,18 +223,18 @@ def test_every_report_knows_the_projects_own_metrics(project: Project) -> None:
     result.stdout.fnmatch_lines(["1 case that only some of them pass (recall@1 beside)"])
 
 
-def test_a_reference_that_is_no_configuration(project: Project) -> None:
+def test_a_reference_that_is_no_configuration(project: Example) -> None:
     parametrized(project)
     project.pytester.makeini("[pytest]\nauepora_reference = god")
     result = project.run()
     result.stdout.fnmatch_lines(["auepora_reference = god: no such configuration; there is bad, good"])
 
 
-def test_one_configuration_stands_alone(project: Project) -> None:
+def test_one_configuration_stands_alone(project: Example) -> None:
     assert "side by side" not in str(project.run().stdout)
 
 
-def properties(project: Project) -> dict[str, dict[str, str]]:
+def properties(project: Example) -> dict[str, dict[str, str]]:
     root = ET.parse(project.path / "j.xml").getroot()
     return {
         case.get("name", ""): {p.get("name", ""): p.get("value", "") for p in case.iter("property")}
@@ -242,7 +242,7 @@ def properties(project: Project) -> dict[str, dict[str, str]]:
     }
 
 
-def test_scores_are_junit_properties_on_request(project: Project) -> None:
+def test_scores_are_junit_properties_on_request(project: Example) -> None:
     project.write(
         "test_own.py",
         "import pytest\n\ndef test_all(auepora):\n    auepora.evaluate('shop.golden.yaml')\n\n"
@@ -263,20 +263,20 @@ def test_scores_are_junit_properties_on_request(project: Project) -> None:
     assert "gate: recall@3" in found
 
 
-def test_a_case_whose_set_up_fails_has_its_state(project: Project) -> None:
-    project.rag("def rag():\n    raise RuntimeError('no index')")
+def test_a_case_whose_set_up_fails_has_its_state(project: Example) -> None:
+    project.system("def rag():\n    raise RuntimeError('no index')")
     project.pytester.makeini("[pytest]\nauepora_junit_properties = true")
     project.run("--junitxml", "j.xml")
     assert properties(project)["warranty"]["auepora.state"] == "error"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no such file on Windows")
-def test_a_report_to_a_pipe_is_not_replaced_by_a_file(project: Project) -> None:
+def test_a_report_to_a_pipe_is_not_replaced_by_a_file(project: Example) -> None:
     project.run("--auepora-report", "md:/dev/null")
     assert Path("/dev/null").is_char_device()
 
 
-def test_a_page_shows_the_runs_before(project: Project) -> None:
+def test_a_page_shows_the_runs_before(project: Example) -> None:
     project.accept()
     project.break_retriever()
     result = project.run_apart("--auepora-report", "report.html")
@@ -286,7 +286,7 @@ def test_a_page_shows_the_runs_before(project: Project) -> None:
     assert '"before":{"answer":"A refund can be asked for' in page
 
 
-def test_missing_packages_of_a_page_are_told_before_any_case(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_of_a_page_are_told_before_any_case(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     result = project.run("--auepora-report", "report.html")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

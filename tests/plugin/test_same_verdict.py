@@ -12,7 +12,7 @@ import pytest
 from pytest_auepora.cli.main import main
 from pytest_auepora.history.store import HistoryStore
 
-from .conftest import Project
+from .conftest import Example
 
 CONFTEST = """
 import pytest
@@ -43,7 +43,7 @@ for case in load_golden("shop.golden.yaml").cases:
 
 
 @pytest.fixture
-def broken(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+def broken(project: Example, monkeypatch: pytest.MonkeyPatch) -> Example:
     """A project that got worse than its baseline."""
     project.write("conftest.py", CONFTEST)
     project.edit("  recall@3: 0.9", "  recall@3: 0.9\n  p95_latency: 0.6\n  token_f1: 0.1")
@@ -58,7 +58,7 @@ def plain(verdict: Any) -> Any:
     return {k: v for k, v in json.loads(json.dumps(verdict)).items() if k not in ("notes", "outcome")}
 
 
-def test_the_same_verdict_number_for_number(broken: Project, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_same_verdict_number_for_number(broken: Example, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("xdist", reason="needs pytest-xdist")
     store = HistoryStore(broken.path / ".auepora" / "history.sqlite")
     told: dict[str, Any] = {}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 DICE = """\
 def rag():
@@ -40,7 +40,7 @@ def dice() -> str:
     return DICE.replace("{between}", "pass").replace("{wrap}", "ask")
 
 
-def accepted(project: Project, *args: str, plugins: tuple[str, ...] = ()) -> str:
+def accepted(project: Example, *args: str, plugins: tuple[str, ...] = ()) -> str:
     project.baseline.unlink(missing_ok=True)
     result = project.run(*UPDATE, *args, plugins=plugins)
     assert "baseline __baselines__/shop.json written" in str(result.stdout)
@@ -48,15 +48,15 @@ def accepted(project: Project, *args: str, plugins: tuple[str, ...] = ()) -> str
 
 
 @pytest.fixture
-def dicey(project: Project) -> Project:
+def dicey(project: Example) -> Example:
     project.edit("thresholds:\n  recall@3: 0.9\n", "")
     project.edit("    thresholds: {token_f1: 0.5}\n", "")
     return project
 
 
 @pytest.mark.parametrize("source", [dice(), WAITING], ids=["sync", "async"])
-def test_the_same_seed_gives_the_same_scores(dicey: Project, source: str) -> None:
-    dicey.rag(source)
+def test_the_same_seed_gives_the_same_scores(dicey: Example, source: str) -> None:
+    dicey.system(source)
     first = accepted(dicey, "--auepora-seed", "7")
     assert json.loads(first)["provenance"]["seed"] == 7
     assert accepted(dicey, "--auepora-seed", "7", "--auepora-concurrency", "4") == first
@@ -64,15 +64,15 @@ def test_the_same_seed_gives_the_same_scores(dicey: Project, source: str) -> Non
     assert accepted(dicey, "--auepora-seed", "8") != first.replace('"seed": 7', '"seed": 8')
 
 
-def test_a_case_draws_the_same_whatever_runs_beside_it(dicey: Project) -> None:
-    dicey.rag(dice())
+def test_a_case_draws_the_same_whatever_runs_beside_it(dicey: Example) -> None:
+    dicey.system(dice())
     everything = json.loads(accepted(dicey, "--auepora-seed", "7"))["cases"]
     alone = json.loads(accepted(dicey, "--auepora-seed", "7", "-k", "warehouse"))["cases"]
     assert alone == {"warehouse": everything["warehouse"]}
 
 
-def test_the_fixture_and_the_marker_use_the_seed(dicey: Project) -> None:
-    dicey.rag(dice())
+def test_the_fixture_and_the_marker_use_the_seed(dicey: Example) -> None:
+    dicey.system(dice())
     dicey.write(
         "test_q.py",
         "import pytest\n\nseen = {}\n\n\n@pytest.mark.auepora('shop.golden.yaml')\ndef test_case(auepora_case):\n"
@@ -86,10 +86,10 @@ def test_the_fixture_and_the_marker_use_the_seed(dicey: Project) -> None:
     dicey.run("test_q.py", auepora=False).assert_outcomes(passed=7)  # 6, and the gate
 
 
-def test_other_tests_draw_what_they_would_without(dicey: Project) -> None:
-    dicey.rag(dice())
+def test_other_tests_draw_what_they_would_without(dicey: Example) -> None:
+    dicey.system(dice())
     dicey.edit('    must_contain: ["30 days"]\n', "")
-    dicey.write("conftest.py", dicey.path.joinpath("conftest.py").read_text() + "\nimport random\n\nrandom.seed(11)\n")
+    dicey.conftest("import random\n\nrandom.seed(11)\n")
     dicey.write(
         "test_z.py", "import random\n\n\ndef test_z():\n    assert random.random() == random.Random(11).random()\n"
     )

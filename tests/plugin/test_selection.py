@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 NONE = "auepora: no golden case was selected"
 PLAIN = "def test_plain(): pass\n"
@@ -27,7 +27,7 @@ def rag(request):
         ("-k", "plain"),
     ],
 )
-def test_a_selection_without_golden_cases_is_green(project: Project, args: tuple[str, ...]) -> None:
+def test_a_selection_without_golden_cases_is_green(project: Example, args: tuple[str, ...]) -> None:
     project.write("tests/test_plain.py", PLAIN)
     result = project.run(*args)
     assert result.ret == 0, str(result.stdout)
@@ -35,16 +35,16 @@ def test_a_selection_without_golden_cases_is_green(project: Project, args: tuple
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
-def test_a_plugin_that_selects_other_tests_leaves_the_run_green(project: Project, workers: tuple[str, ...]) -> None:
+def test_a_plugin_that_selects_other_tests_leaves_the_run_green(project: Example, workers: tuple[str, ...]) -> None:
     project.write("tests/test_plain.py", PLAIN)
-    project.write("conftest.py", project.read("conftest.py") + SPLIT)
+    project.conftest(SPLIT)
     result = project.run(*workers, plugins=("xdist.plugin",))
     assert result.ret == 0, str(result.stdout)
     assert NONE in str(result.stdout)
 
 
 @pytest.mark.parametrize("args", [(), (".",), ("tests",)])
-def test_a_run_of_everything_without_golden_cases_is_red(project: Project, args: tuple[str, ...]) -> None:
+def test_a_run_of_everything_without_golden_cases_is_red(project: Example, args: tuple[str, ...]) -> None:
     project.pytester.makeini("[pytest]\ntestpaths = tests")
     project.golden.unlink()
     project.write("tests/test_plain.py", PLAIN)
@@ -54,16 +54,16 @@ def test_a_run_of_everything_without_golden_cases_is_red(project: Project, args:
     assert NONE not in str(result.stdout)
 
 
-def test_gates_over_skipped_cases_are_skipped(project: Project) -> None:
+def test_gates_over_skipped_cases_are_skipped(project: Example) -> None:
     project.accept()
-    project.rag("def rag():\n    pytest.skip('no key')")
+    project.system("def rag():\n    pytest.skip('no key')")
     result = project.run("-rs")
     assert result.ret == 0, str(result.stdout)
     result.assert_outcomes(skipped=7)  # five cases, the threshold, the error rate
     assert "recall@3: every case was skipped (no key)" in str(result.stdout)
 
 
-def test_every_case_skipped_by_the_golden_file_is_green(project: Project) -> None:
+def test_every_case_skipped_by_the_golden_file_is_green(project: Example) -> None:
     text = project.golden.read_text().replace("    query:", "    skip: later\n    query:")
     project.golden.write_text(text)
     result = project.run()
@@ -72,7 +72,7 @@ def test_every_case_skipped_by_the_golden_file_is_green(project: Project) -> Non
     assert project.run("--auepora-require-baseline").ret == 1
 
 
-def test_a_skipped_configuration_leaves_the_others_their_comparison(project: Project) -> None:
+def test_a_skipped_configuration_leaves_others_comparable(project: Example) -> None:
     params = "'a', pytest.param('b', marks=pytest.mark.skip(reason='dear'))"
     project.write("conftest.py", "import pytest\nfrom shop import answer\n\n" + TWO.format("'a', 'b'"))
     project.accept()
@@ -84,7 +84,7 @@ def test_a_skipped_configuration_leaves_the_others_their_comparison(project: Pro
     assert all(title.endswith("[a]") for title in gates(result))
 
 
-def test_a_baseline_that_no_run_used_is_told(project: Project) -> None:
+def test_a_baseline_that_no_run_used_is_told(project: Example) -> None:
     project.write("conftest.py", "import pytest\nfrom shop import answer\n\n" + TWO.format("'a', 'b'"))
     project.accept()
     project.write("conftest.py", "import pytest\nfrom shop import answer\n\n" + TWO.format("'a'"))
@@ -97,7 +97,7 @@ def test_a_baseline_that_no_run_used_is_told(project: Project) -> None:
     assert project.run("--auepora-require-baseline", "-k", "warranty").ret == 0
 
 
-def test_the_baseline_of_a_deleted_golden_file_is_told_with_its_anchor(project: Project) -> None:
+def test_the_baseline_of_a_deleted_file_is_told_with_its_anchor(project: Example) -> None:
     project.write("more/more.golden.yaml", project.read("shop.golden.yaml").replace("suite: shop", "suite: more"))
     project.accept()
     project.accept("--auepora-update", "all,anchor")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 SYSTEM = """\
 import itertools
@@ -31,14 +31,14 @@ def pytest_collection_modifyitems(items):
 """
 
 
-def two_files(project: Project) -> None:
+def two_files(project: Example) -> None:
     project.golden.unlink()
     for name in ("a", "b"):
         cases = "".join(f"  - {{id: {name}{i}, query: q{i}, reference_answer: x}}\n" for i in range(3))
         project.write(f"{name}/{name}.golden.yaml", f"suite: {name}\nmetrics: [exact_match]\ncases:\n{cases}")
 
 
-def answered(project: Project) -> dict[str, str]:
+def answered(project: Example) -> dict[str, str]:
     """Run with calls ahead of time and return what each case was answered, in the order of their names."""
     project.run("--auepora-concurrency", "4", "--auepora-report", "json:report.json")
     report = json.loads(project.read("report.json"))
@@ -53,14 +53,14 @@ def answered(project: Project) -> dict[str, str]:
         ("module", "request.path.parent.name", "a a a b b b"),
     ],
 )
-def test_each_case_is_answered_by_the_system_of_its_scope(project: Project, scope: str, name: str, own: str) -> None:
+def test_each_case_is_answered_by_the_system_of_its_scope(project: Example, scope: str, name: str, own: str) -> None:
     two_files(project)
     project.write("conftest.py", SYSTEM.format(scope=scope, name=name))
     assert " ".join(answered(project).values()) == own
 
 
 @pytest.mark.parametrize("scope", ["session", "package", "module"])
-def test_each_case_is_answered_by_its_folders_system(project: Project, scope: str) -> None:
+def test_each_case_is_answered_by_its_folders_system(project: Example, scope: str) -> None:
     two_files(project)
     project.write("conftest.py", SYSTEM.format(scope=scope, name="'of all'"))
     for folder in ("a", "b"):
@@ -68,7 +68,7 @@ def test_each_case_is_answered_by_its_folders_system(project: Project, scope: st
     assert " ".join(answered(project).values()) == "a a a b b b"
 
 
-def test_a_file_whose_turn_comes_again_has_a_new_system(project: Project) -> None:
+def test_a_file_whose_turn_comes_again_has_a_new_system(project: Example) -> None:
     two_files(project)
     project.write("conftest.py", SYSTEM.format(scope="module", name="str(next(count))") + ALTERNATELY)
     assert answered(project) == {"a0": "1", "b0": "2", "a1": "3", "b1": "4", "a2": "5", "b2": "6"}
@@ -117,7 +117,7 @@ def rag():
         ),
     ],
 )
-def test_no_call_runs_any_more_when_its_system_is_torn_down(project: Project, ends: str, told: str) -> None:
+def test_no_call_runs_any_more_when_its_system_is_torn_down(project: Example, ends: str, told: str) -> None:
     project.write("conftest.py", ENDLESS.format(ends=ends))
     assert told in str(project.run_apart("-x").stdout)
     assert project.read("running.txt") == ""

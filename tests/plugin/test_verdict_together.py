@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 
-def test_latency_is_compared_where_asked_at_equal_concurrency(timed: Project) -> None:
+def test_latency_is_compared_where_asked_at_equal_concurrency(timed: Example) -> None:
     timed.accept()
     assert '"mean_latency": 1.0' in timed.baseline.read_text()
     timed.write("slow", "")
@@ -20,19 +20,19 @@ def test_latency_is_compared_where_asked_at_equal_concurrency(timed: Project) ->
     assert gates(other) == []
 
 
-def test_without_asking_no_time_is_in_a_baseline(project: Project) -> None:
+def test_without_asking_no_time_is_in_a_baseline(project: Example) -> None:
     project.accept()
     assert "latency" not in project.baseline.read_text()
 
 
-def test_guards_thresholds_must_pass_and_quarantine_together(project: Project) -> None:
+def test_guards_thresholds_must_pass_and_quarantine_together(project: Example) -> None:
     project.edit("    query: When do parcels", "    quarantine: 2000-01-01\n    query: When do parcels")
     project.edit("    query: How many months", "    must_pass: true\n    query: How many months")
     project.edit("    query: Are returns", "    quarantine: 2999-01-01\n    query: Are returns")
     project.accept()
     project.edit('    "returns"', '    "moved"', "shop.py")
     project.edit('    "shipping"', '    "gone"', "shop.py")
-    result = project.run()
+    result = project.run("-rf")
     said = " ".join(str(result.stdout).split())
     assert "in quarantine, not held to the baseline: free-returns (until 2999-01-01)" in said
     assert "quarantine is over, held to the baseline again: warehouse (until 2000-01-01)" in said

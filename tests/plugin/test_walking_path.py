@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 
-def test_a_healthy_system_is_green_without_a_baseline(project: Project) -> None:
+def test_a_healthy_system_is_green_without_a_baseline(project: Example) -> None:
     result = project.run()
     assert result.ret == 0
     text = str(result.stdout)
@@ -15,10 +15,10 @@ def test_a_healthy_system_is_green_without_a_baseline(project: Project) -> None:
     assert "recall@3" in text
 
 
-def test_a_broken_retriever_fails_and_says_what_was_missed(project: Project) -> None:
+def test_a_broken_retriever_fails_and_says_what_was_missed(project: Example) -> None:
     project.accept()
     project.break_retriever()
-    result = project.run()
+    result = project.run("-rf")
     assert result.ret == 1
     text = str(result.stdout)
     assert "shop.golden.yaml:7" in text or "shop.golden.yaml:6" in text
@@ -28,10 +28,10 @@ def test_a_broken_retriever_fails_and_says_what_was_missed(project: Project) -> 
     assert any(g.startswith("recall@3") for g in gates(result))
 
 
-def test_accepting_the_change_makes_it_green(project: Project) -> None:
+def test_accepting_the_change_makes_it_green(project: Example) -> None:
     project.accept()
     before = project.baseline.read_text()
-    project.edit("  - id: refund-window\n", "  - id: refund-window\n    skip: gone\n")
+    project.case("refund-window", "skip: gone")
     project.edit("thresholds: {token_f1: 0.5}", "thresholds: {token_f1: 0.0}")
     project.break_retriever()
     assert project.run().ret == 0  # nothing else depends on that document
@@ -46,34 +46,34 @@ def test_accepting_the_change_makes_it_green(project: Project) -> None:
     assert project.run().ret == 0
 
 
-def test_without_the_flag_nothing_is_collected(project: Project) -> None:
+def test_without_the_flag_nothing_is_collected(project: Example) -> None:
     assert project.run(auepora=False).ret == 5
 
 
-def test_the_ini_key_switches_it_on(project: Project) -> None:
+def test_the_ini_key_switches_it_on(project: Example) -> None:
     project.pytester.makeini("[pytest]\nauepora = true")
     project.run(auepora=False).assert_outcomes(passed=7)  # five cases, two gates
 
 
-def test_an_update_implies_the_flag(project: Project) -> None:
+def test_an_update_implies_the_flag(project: Example) -> None:
     assert project.run("--auepora-update", auepora=False).ret == 0
     assert project.baseline.exists()
 
 
-def test_update_followed_by_a_path_takes_the_path_as_a_path(project: Project) -> None:
+def test_update_followed_by_a_path_takes_the_path_as_a_path(project: Example) -> None:
     project.write("sub/conftest.py", "")
     result = project.run("--auepora-update", "shop.golden.yaml", auepora=False)
     assert result.ret == 0
     assert project.baseline.exists()
 
 
-def test_golden_files_by_other_names_only_when_named(project: Project) -> None:
+def test_golden_files_by_other_names_only_when_named(project: Example) -> None:
     project.golden.rename(project.path / "cases.yaml")
     assert project.run().ret == 1  # nothing was measured, and the flag asked for it
     assert project.run("cases.yaml").ret == 0
 
 
-def test_asked_for_and_nothing_there_is_not_green(project: Project) -> None:
+def test_asked_for_and_nothing_there_is_not_green(project: Example) -> None:
     project.golden.unlink()
     project.write("test_x.py", "def test_x(): pass")
     result = project.run()
@@ -90,7 +90,7 @@ print("alive:", *(type(o).__name__ for o in gc.get_objects() if type(o).__name__
 """
 
 
-def test_cases_and_results_do_not_outlive_the_run(project: Project) -> None:
+def test_cases_and_results_do_not_outlive_the_run(project: Example) -> None:
     """What lives on is walked several times by the interpreter when it ends."""
     project.accept()
     said = project.pytester.run(sys.executable, "-c", ALIVE)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 COUNTING = """\
 def rag():
@@ -29,7 +29,7 @@ def system(misses: str, kind: str = "") -> str:
     return COUNTING.format(misses=misses, kind=kind)
 
 
-def calls(project: Project) -> int:
+def calls(project: Example) -> int:
     path = project.path / "calls.txt"
     lines = path.read_text().splitlines()
     path.unlink()
@@ -37,38 +37,38 @@ def calls(project: Project) -> int:
 
 
 @pytest.fixture
-def accepted(project: Project) -> Project:
+def accepted(project: Example) -> Example:
     """A suite of five cases whose baseline knows that everything is steady."""
     project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {policy: statistical}\n")
     project.edit("    thresholds: {token_f1: 0.5}\n", "")
-    project.rag(system(NEVER))
+    project.system(system(NEVER))
     project.accept()
     assert calls(project) == 25, "every case once, and four times more"
     return project
 
 
-def test_an_update_says_first_how_many_calls_it_makes_more(accepted: Project) -> None:
+def test_an_update_says_first_how_many_calls_it_makes_more(accepted: Example) -> None:
     told = "auepora: 20 more calls, to learn which metrics vary between answers"
     assert told in str(accepted.run("--auepora-update").stdout)
     assert "more calls" not in str(accepted.run().stdout)
 
 
-def test_an_update_learns_what_is_steady(accepted: Project) -> None:
+def test_an_update_learns_what_is_steady(accepted: Example) -> None:
     told = json.loads(accepted.baseline.read_text())["metrics"]
     assert (told["mrr"]["steady"], told["mrr"]["pairs"]) == (True, 16)
     before = accepted.baseline.read_bytes()
     accepted.accept()
     assert accepted.baseline.read_bytes() == before
     calls(accepted)
-    accepted.rag(system(LATER))
+    accepted.system(system(LATER))
     accepted.accept()
     told = json.loads(accepted.baseline.read_text())["metrics"]
     assert (told["mrr"]["steady"], told["refusal_correctness"]["steady"]) == (False, True)
 
 
-def test_an_update_that_may_not_ask_again_knows_nothing(project: Project) -> None:
+def test_an_update_that_may_not_ask_again_knows_nothing(project: Example) -> None:
     project.edit("suite: shop\n", "suite: shop\nregression: {again: 0}\n")
-    project.rag(system(NEVER))
+    project.system(system(NEVER))
     project.accept()
     assert calls(project) == 5
     assert "steady" not in json.loads(project.baseline.read_text())["metrics"]["mrr"]
@@ -76,8 +76,8 @@ def test_an_update_that_may_not_ask_again_knows_nothing(project: Project) -> Non
 
 @pytest.mark.parametrize("kind", ["", "async "])
 @pytest.mark.parametrize(("misses", "failed"), [(ALWAYS, 1), (FIRST, 0)])
-def test_a_case_that_fell_is_asked_again_twice(accepted: Project, misses: str, failed: int, kind: str) -> None:
-    accepted.rag(system(misses, kind))
+def test_a_case_that_fell_is_asked_again_twice(accepted: Example, misses: str, failed: int, kind: str) -> None:
+    accepted.system(system(misses, kind))
     result = accepted.run()
     assert calls(accepted) == 7
     assert ("shop.golden.yaml::warehouse" in str(result.stdout)) == bool(failed)
@@ -86,13 +86,13 @@ def test_a_case_that_fell_is_asked_again_twice(accepted: Project, misses: str, f
         result.stdout.fnmatch_lines(["*no longer steady*"])
 
 
-def test_under_xdist_as_well(accepted: Project) -> None:
-    accepted.rag(system(FIRST))
+def test_under_xdist_as_well(accepted: Example) -> None:
+    accepted.system(system(FIRST))
     assert accepted.run("-n", "2", plugins=("xdist",)).ret == 0
     assert calls(accepted) == 7
 
 
-def test_a_broken_assertion_fails_its_case(project: Project) -> None:
+def test_a_broken_assertion_fails_its_case(project: Example) -> None:
     project.edit('must_contain: ["30 days"]', 'must_contain: ["40 days"]')
     assert "the assertion does not hold" in str(project.run().stdout)
     project.run("--auepora-update")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 pytest.importorskip("xdist", reason="needs pytest-xdist")
 XDIST = ("xdist",)
@@ -23,7 +23,7 @@ def table(result: pytest.RunResult) -> list[str]:
     return [re.sub(r"\d+\.\d+ ?s", "", line) for line in lines]
 
 
-def test_the_same_verdict_files_and_exit_code(project: Project) -> None:
+def test_the_same_verdict_files_and_exit_code(project: Example) -> None:
     project.accept()
     serial = project.baseline.read_bytes()
     project.baseline.unlink()
@@ -41,7 +41,7 @@ def test_the_same_verdict_files_and_exit_code(project: Project) -> None:
 
 
 @pytest.mark.parametrize("dist", ["load", "loadfile", "worksteal"])
-def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project, dist: str) -> None:
+def test_a_worker_that_dies_loses_one_case_and_says_which(project: Example, dist: str) -> None:
     project.when_asked("warehouse", "import os; os._exit(9)")
     result = project.run("-n", "2", "--dist", dist, plugins=XDIST)
     text = str(result.stdout)
@@ -52,7 +52,7 @@ def test_a_worker_that_dies_loses_one_case_and_says_which(project: Project, dist
     assert "error_rate" in text
 
 
-def test_a_broken_golden_file_is_told_once(project: Project) -> None:
+def test_a_broken_golden_file_is_told_once(project: Example) -> None:
     project.edit("metrics: [recall@1,", "metrics: [recal@1,")
     result = project.run("-n", "2", plugins=XDIST)
     text = str(result.stdout) + str(result.stderr)
@@ -61,7 +61,7 @@ def test_a_broken_golden_file_is_told_once(project: Project) -> None:
     assert "INTERNALERROR" not in text
 
 
-def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Project, tmp_path: Path) -> None:
+def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Example, tmp_path: Path) -> None:
     """As over ssh: each host has a copy of the project, and the first process alone judges and writes."""
     project.accept()
     serial = project.baseline.read_bytes()
@@ -79,14 +79,9 @@ def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Project
     assert not any(list(host.rglob("shop.json")) for host in hosts)
 
 
-def test_differing_workers_compare_with_no_baseline(project: Project) -> None:
+def test_differing_workers_compare_with_no_baseline(project: Example) -> None:
     hook = "\n\ndef pytest_auepora_provenance():\n    import os\n"
-    project.write(
-        "conftest.py",
-        project.path.joinpath("conftest.py").read_text(encoding="utf-8")
-        + hook
-        + "    return {'chunker_version': os.environ.get('PYTEST_XDIST_WORKER', 'gw0')}\n",
-    )
+    project.conftest(hook + "    return {'chunker_version': os.environ.get('PYTEST_XDIST_WORKER', 'gw0')}\n")
     project.accept()
     assert "5 unchanged" in str(project.run().stdout)
     text = " ".join(str(project.run("-n", "2", plugins=XDIST).stdout).split())
@@ -94,7 +89,7 @@ def test_differing_workers_compare_with_no_baseline(project: Project) -> None:
     assert "not comparable (chunker_version gw0 → gw0 and gw1)" in text
 
 
-def test_workers_report_to_a_controller_without_a_terminal(project: Project) -> None:
+def test_workers_report_to_a_controller_without_a_terminal(project: Example) -> None:
     project.accept()
     before = project.baseline.read_bytes()
     project.baseline.unlink()
@@ -102,7 +97,7 @@ def test_workers_report_to_a_controller_without_a_terminal(project: Project) -> 
     assert project.baseline.read_bytes() == before
 
 
-def test_times_beside_other_workers_do_not_compare(timed: Project) -> None:
+def test_times_beside_other_workers_do_not_compare(timed: Example) -> None:
     golden = timed.read("shop.golden.yaml")
     for name in ("whole", "each"):
         timed.write(f"{name}.yaml", golden.replace("suite: shop", f"suite: {name}"))

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.batches import ItemByItem, Lost, all_cores, in_batches, run_batches
-from pytest_auepora.core.worker_processes import run_packed
-from pytest_auepora.errors import AueporaError, UnsendableError
+from pytest_auepora.errors import AueporaError
 
 from .large import Doubles
 
@@ -37,17 +36,6 @@ class Here(Executor):
         except Exception as exc:
             future.set_exception(exc)
         return future
-
-
-class Odd(Exception):
-    def __init__(self, one: int, two: int) -> None:
-        super().__init__(f"{one} and {two}")
-        self.lock = threading.Lock()
-
-
-class Raises(Doubles):
-    def __call__(self, batch: Sequence[int]) -> list[int]:
-        raise Odd(1, 2)
 
 
 def numbers(size: int, taken: list[int] | None = None) -> Iterator[list[int]]:
@@ -96,55 +84,6 @@ def test_what_a_task_raises_is_raised_here() -> None:
     for executor in (None, Here()):
         with pytest.raises(ValueError, match="no negative numbers"):
             list(run_batches(Doubles(), iter([[1], [-1], [2]]), executor=executor))
-
-
-def test_an_error_that_cannot_travel_is_told() -> None:
-    with pytest.raises(AueporaError, match="Odd: 1 and 2"):
-        list(run_batches(Raises(), iter([[1]]), executor=Here()))
-
-
-def test_what_cannot_be_sent_is_named() -> None:
-    lock: Any = threading.Lock()
-    with pytest.raises(UnsendableError, match=r"the deadly ones cannot be sent to another process: TypeError: .*lock"):
-        list(run_batches(Doubles(lock), numbers(3), executor=Here()))
-    batch: Any = [0, lock]
-    with pytest.raises(UnsendableError, match=r"sample 'number 1' cannot be sent"):
-        list(run_batches(Doubles(), iter([batch]), executor=Here(), name_of=lambda n: f"number {0 if n == 0 else 1}"))
-
-
-def test_functions_of_functions_travel_with_cloudpickle() -> None:
-    pytest.importorskip("cloudpickle", reason="cloudpickle is not installed")
-
-    class Local(Doubles):
-        def __call__(self, batch: Sequence[int]) -> list[int]:
-            return [3 * n for n in batch]
-
-    assert [made for _, made in run_batches(Local(), iter([[1, 2]]), executor=Here())] == [[3, 6]]
-
-
-def test_the_task_travels_with_every_batch_and_is_unpacked_once() -> None:
-    here = Here()
-    list(run_batches(Doubles(), numbers(9), executor=here))
-    assert {args[:2] for args in here.tasks} == {here.tasks[0][:2]}
-    key, task, batch, _ = here.tasks[0]
-    assert run_packed(key, b"no longer read", batch) == run_packed(key, task, batch)
-
-
-def test_no_two_pieces_of_work_look_the_same() -> None:
-    here = Here()
-    list(run_batches(Doubles(), iter([[1], [1]]), executor=here))
-    first, second = here.tasks
-    assert first[:3] == second[:3]
-    assert first != second
-
-
-def test_a_worker_that_cannot_read_the_work_says_why() -> None:
-    class Elsewhere(Here):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-            return super().submit(fn, "another key", b"cnowhere\nnothing\n.", args[2])
-
-    with pytest.raises(UnsendableError, match="a worker cannot read the work: ModuleNotFoundError: No module"):
-        list(run_batches(Doubles(), numbers(3), executor=Elsewhere()))
 
 
 def test_an_executor_that_ended_says_so() -> None:

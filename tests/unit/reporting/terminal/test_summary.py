@@ -187,13 +187,8 @@ def test_it_reads_without_colour() -> None:
                 assert cell.text.startswith("✗")
 
 
-def test_styles_are_names_pytest_knows() -> None:
-    import io
-
-    from _pytest._io import TerminalWriter
-
-    writer = TerminalWriter(io.StringIO())
-    writer.hasmarkup = True
+def test_styles_are_names_pytest_knows(pytestconfig: pytest.Config) -> None:
+    writer = pytestconfig.get_terminal_writer()
     for line in summary_lines(*red()):
         for cell in line:
             writer.markup(cell.text, **dict.fromkeys(cell.style, True))

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 
 @pytest.mark.parametrize(
@@ -23,14 +23,14 @@ from .conftest import Project, gates
         ("{pass_rate(token_f1): 0.9}", []),
     ],
 )
-def test_suite_thresholds(project: Project, thresholds: str, failing: list[str]) -> None:
+def test_suite_thresholds(project: Example, thresholds: str, failing: list[str]) -> None:
     project.edit("thresholds:\n  recall@3: 0.9\n", f"thresholds: {thresholds}\n")
     result = project.run()
     assert gates(result) == failing
     assert result.ret == (1 if failing else 0)
 
 
-def test_a_threshold_over_nothing_measured_is_never_green(project: Project) -> None:
+def test_a_threshold_over_nothing_measured_is_never_green(project: Example) -> None:
     project.edit("token_f1, refusal_correctness", "token_f1, evidence_overlap, bleu, refusal_correctness")
     text = project.golden.read_text()
     project.golden.write_text(
@@ -45,7 +45,7 @@ def test_a_threshold_over_nothing_measured_is_never_green(project: Project) -> N
     assert "nothing was measured" in str(result.stdout)
 
 
-def test_errors_count_as_worst_and_fail_the_error_gate(project: Project) -> None:
+def test_errors_count_as_worst_and_fail_the_error_gate(project: Example) -> None:
     project.when_asked("warehouse", "1 / 0")
     result = project.run()
     assert gates(result) == ["recall@3", "error_rate"]
@@ -53,7 +53,7 @@ def test_errors_count_as_worst_and_fail_the_error_gate(project: Project) -> None
     assert "3/5" in str(result.stdout)  # the denominator: one errored, one has nothing to retrieve
 
 
-def test_the_error_gate_can_be_loosened(project: Project) -> None:
+def test_the_error_gate_can_be_loosened(project: Example) -> None:
     project.when_asked("warehouse", "1 / 0")
     project.edit("  recall@3: 0.9", "  error_rate: 0.2\n  recall@3: 0.7")
     result = project.run()
@@ -61,7 +61,7 @@ def test_the_error_gate_can_be_loosened(project: Project) -> None:
     assert result.ret == 1  # the case itself failed
 
 
-def test_owner_and_the_cases_that_cost_most_are_named(project: Project) -> None:
+def test_owner_and_the_cases_that_cost_most_are_named(project: Example) -> None:
     project.edit("suite: shop\n", "suite: shop\nowner: search-team\n")
     project.break_retriever()
     text = str(project.run().stdout)
@@ -69,24 +69,23 @@ def test_owner_and_the_cases_that_cost_most_are_named(project: Project) -> None:
     assert "cases that cost most: refund-window" in text
 
 
-def test_the_gate_points_at_its_line_of_the_golden_file(project: Project) -> None:
+def test_the_gate_points_at_its_line_of_the_golden_file(project: Example) -> None:
     project.break_retriever()
     assert "shop.golden.yaml:4: recall@3" in str(project.run().stdout)
 
 
-def test_an_expected_failure_does_not_fail_the_run(project: Project) -> None:
+def test_an_expected_failure_does_not_fail_the_run(project: Example) -> None:
     project.edit("thresholds:\n  recall@3: 0.9\n", "")
-    project.edit("  - id: refund-window\n", "  - id: refund-window\n    xfail: index is being rebuilt\n")
+    project.case("refund-window", "xfail: index is being rebuilt")
     project.break_retriever()
     result = project.run()
     assert result.ret == 0
     assert result.parseoutcomes()["xfailed"] == 1
 
 
-def test_a_case_that_somebody_ended_is_an_errored_case(project: Project) -> None:
-    project.write(
-        "conftest.py",
-        project.read("conftest.py") + "\n\n@pytest.hookimpl(wrapper=True)\ndef pytest_pyfunc_call(pyfuncitem):\n"
+def test_a_case_that_somebody_ended_is_an_errored_case(project: Example) -> None:
+    project.conftest(
+        "@pytest.hookimpl(wrapper=True)\ndef pytest_pyfunc_call(pyfuncitem):\n"
         "    if pyfuncitem.name == 'warehouse':\n        pytest.fail('it took too long')\n    return (yield)\n",
     )
     result = project.run()
@@ -94,11 +93,10 @@ def test_a_case_that_somebody_ended_is_an_errored_case(project: Project) -> None
     result.stdout.fnmatch_lines(["1 errored, 4 passed*", "*warehouse*error: Failed: it took too long"])
 
 
-def test_a_case_ended_when_run_again_is_not_what_it_was(project: Project) -> None:
+def test_a_case_ended_when_run_again_is_not_what_it_was(project: Example) -> None:
     pytest.importorskip("pytest_rerunfailures", reason="reruns need pytest-rerunfailures")
-    project.write(
-        "conftest.py",
-        project.read("conftest.py") + "\n\nseen = []\n\n@pytest.hookimpl(wrapper=True)\n"
+    project.conftest(
+        "seen = []\n\n@pytest.hookimpl(wrapper=True)\n"
         "def pytest_pyfunc_call(pyfuncitem):\n"
         "    if pyfuncitem.name != 'warehouse':\n        return (yield)\n"
         "    seen.append(1)\n    if len(seen) == 1:\n        yield\n    pytest.fail('it took too long')\n",
@@ -116,8 +114,8 @@ def pytest_runtest_logreport(report):
 """
 
 
-def test_a_gate_is_reported_in_three_phases_at_its_line(project: Project) -> None:
-    project.write("conftest.py", project.read("conftest.py") + PHASES)
+def test_a_gate_is_reported_in_three_phases_at_its_line(project: Example) -> None:
+    project.conftest(PHASES)
     project.break_retriever()
     assert gates(project.run()) == ["recall@3"]
     lines = project.read("phases.txt").splitlines()
@@ -128,7 +126,7 @@ def test_a_gate_is_reported_in_three_phases_at_its_line(project: Project) -> Non
 
 
 @pytest.mark.parametrize("args", [("-v",), ("-v", "-n", "2")])
-def test_progress_does_not_run_backwards(project: Project, args: tuple[str, ...]) -> None:
+def test_progress_does_not_run_backwards(project: Example, args: tuple[str, ...]) -> None:
     plugins = ("xdist",) if "-n" in args else ()
     if plugins:
         pytest.importorskip("xdist", reason="needs pytest-xdist")
@@ -138,7 +136,7 @@ def test_progress_does_not_run_backwards(project: Project, args: tuple[str, ...]
     assert shown[-1] == 100
 
 
-def test_strict_xfail_is_the_projects_own_setting(project: Project) -> None:
-    project.edit("  - id: refund-window\n", "  - id: refund-window\n    xfail: index is being rebuilt\n")
+def test_strict_xfail_is_the_projects_own_setting(project: Example) -> None:
+    project.case("refund-window", "xfail: index is being rebuilt")
     assert project.run("-o", "xfail_strict=true").parseoutcomes()["failed"] == 1
     assert project.run().parseoutcomes()["xpassed"] == 1

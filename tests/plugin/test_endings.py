@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 from .counting import lock_out, store
 from .test_redaction import WAYS
 
@@ -24,7 +24,7 @@ ASSERTS = {
 }
 
 
-def states(project: Project) -> dict[str, Any]:
+def states(project: Example) -> dict[str, Any]:
     """Return the state of each case in the latest run, and why it was to fail."""
     return {i: (c.state, c.extra.get("xfail")) for i, c in store(project).load("last").cases.items()}
 
@@ -32,7 +32,7 @@ def states(project: Project) -> dict[str, Any]:
 @pytest.mark.parametrize("replay", [False, True])
 @pytest.mark.parametrize("end", ENDINGS)
 @pytest.mark.parametrize("way", ASSERTS)
-def test_a_system_ends_its_case(counted: Project, way: str, end: str, replay: bool) -> None:
+def test_a_system_ends_its_case(counted: Example, way: str, end: str, replay: bool) -> None:
     code, outcome = ENDINGS[end]
     counted.when_asked("warehouse", f"import pytest; {code}")
     counted.edit("thresholds:\n  recall@3: 0.9\n", "")
@@ -52,7 +52,7 @@ def test_a_system_ends_its_case(counted: Project, way: str, end: str, replay: bo
 
 
 @pytest.mark.parametrize("end", ENDINGS)
-def test_asked_again_it_ends_its_case_once(counted: Project, end: str) -> None:
+def test_asked_again_it_ends_its_case_once(counted: Example, end: str) -> None:
     code, outcome = ENDINGS[end]
     counted.when_asked("warehouse", f"import pytest; {code}")
     counted.edit("thresholds:\n  recall@3: 0.9\n", "")
@@ -61,11 +61,8 @@ def test_asked_again_it_ends_its_case_once(counted: Project, end: str) -> None:
     assert outcome.items() <= result.parseoutcomes().items()
 
 
-def test_a_corpus_that_is_none_is_an_error_of_the_case(project: Project) -> None:
-    project.write(
-        "conftest.py",
-        project.read("conftest.py") + "\n\n@pytest.fixture\ndef auepora_corpus_ids():\n    return 7\n",
-    )
+def test_a_corpus_that_is_none_is_an_error_of_the_case(project: Example) -> None:
+    project.conftest("@pytest.fixture\ndef auepora_corpus_ids():\n    return 7\n")
     project.write("test_it.py", WAYS["auepora_case"])
     result = project.run("test_it.py")
     assert result.ret == 1

@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from tests.benchmarks.score_sources import METRICS, ClapNq, Mixture, scores_at, with_typo
-from tests.benchmarks.simulate_verdict import (
+from .score_sources import METRICS, ClapNq, Mixture, scores_at, with_typo
+from .simulate_verdict import (
     DATA,
     losing,
     main,

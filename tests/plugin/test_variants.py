@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 AUTOUSE = """
 
@@ -26,9 +26,9 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.mark.parametrize("code", [AUTOUSE, REPEATED], ids=["autouse", "repeated"])
-def test_foreign_parameters_use_the_same_baseline(project: Project, code: str) -> None:
+def test_foreign_parameters_use_the_same_baseline(project: Example, code: str) -> None:
     project.accept()
-    project.write("conftest.py", project.read("conftest.py") + code)
+    project.conftest(code)
     project.break_retriever()
     result = project.run("--auepora-require-baseline")
     assert result.ret == 1
@@ -36,15 +36,15 @@ def test_foreign_parameters_use_the_same_baseline(project: Project, code: str) -
     assert "no baseline" not in str(result.stdout)
 
 
-def test_parameters_the_system_needs_are_a_configuration(project: Project) -> None:
+def test_parameters_the_system_needs_are_a_configuration(project: Example) -> None:
     index = "@pytest.fixture(params=['a', 'b'])\ndef index(request):\n    return 1"
-    project.rag(f"def rag(index):\n    return answer\n\n\n{index}\n", scope="function")
-    project.write("conftest.py", project.read("conftest.py") + AUTOUSE)
+    project.system(f"def rag(index):\n    return answer\n\n\n{index}\n", scope="function")
+    project.conftest(AUTOUSE)
     project.accept()
     assert sorted(path.name for path in project.baseline.parent.iterdir()) == ["shop@a.json", "shop@b.json"]
 
 
-def test_a_test_with_parameters_of_its_own(project: Project) -> None:
+def test_a_test_with_parameters_of_its_own(project: Example) -> None:
     project.accept()
     project.write(
         "test_it.py",

@@ -1,4 +1,5 @@
 """Golden files as files: bytes, lines and columns, sizes, kinds, and what reading one leaves as it was."""
+# ruff: noqa: E501 - tables of what is written and what is told, one line each
 
 from __future__ import annotations
 
@@ -17,8 +18,7 @@ from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.jsonl import load_jsonl_dataset
 from pytest_auepora.metrics.registry import Registry
-
-from .files import CASE, complains, load, problems, write
+from tests.unit.io.files import CASE, complains, load, problems, write
 
 
 def test_anchors_and_merge_keys_are_the_files_own_business(tmp_path: Path) -> None:
@@ -140,3 +140,62 @@ def test_what_to_do_with_a_file_that_is_too_large_is_said(
         file.truncate(50_000_001)
     with complains(f"is larger than 50,000,000 bytes; split it, {said}"):
         load(tmp_path / name)
+
+
+OF_THE_TEXT = {
+    "empty": (b"", "is empty; a golden file has cases"),
+    "blank": (b"\n  \n", "is empty"),
+    "comments only": (b"# nothing\n", "is empty"),
+    "a null": (b"~\n", "is empty"),
+    "no UTF-8": (b"cases:\n- id: caf\xe9\n", "2:10: byte 0xe9 at offset 16 is not UTF-8"),
+    "no UTF-8 after a mark": (b"\xef\xbb\xbfcases: \xff", "byte 0xff at offset 10 is not UTF-8"),
+    "UTF-16": ("cases: []".encode("utf-16"), "1:1: is UTF-16; save it as UTF-8"),
+    "tab as indent": (b"cases:\n\t- id: a\n", "2:1: a tab indents this line"),
+    "tab after blanks": (b"cases:\n  - id: a\n  \tquery: Q\n", "a tab indents this line"),
+    "two documents": (b"cases: []\n---\ncases: []\n", "2:1: a second document starts here"),
+    "a list": (b"- id: a\n  query: Q\n", "1:1: expected a mapping with cases, got a list; put the list under cases:"),
+    "a text": (b"cases\n", "1:1: expected a mapping with cases, got 'cases'"),
+    "a number": (b"12\n", "1:1: expected a mapping with cases, got 12"),
+    "open bracket": (b"cases: [{id: a, query: Q}\n", "a list in brackets is not closed"),
+    "open quote": (b"cases:\n- id: 'a\n", "a quote is not closed"),
+    "colon in a text": (b"cases:\n- id: a\n  query: What: this?\n", "3:14: not YAML: mapping values are not allowed"),
+    "no colon": (b"cases:\n- id: a\n  query\n", "a key needs a colon"),
+    "a conflict": (b"cases:\n- id: a\n<<<<<<< HEAD\n  query: Q\n=======\n  query: R\n>>>>>>> b\n", "3:1: merge-conflict"),
+    "bad indent": (b"cases:\n- id: a\n query: Q\n", "check the indentation"),
+    "at sign": (b"cases:\n- id: @a\n", "put quotes round a text that begins with this character"),
+    "bad escape": (b'cases:\n- id: "\\d"\n', "double a backslash"),
+    "control character": (b"cases:\n- id: a\x07b\n", "2:8: the control character U+0007"),
+    "undefined alias": (b"cases: *all\n", "1:8: not YAML: found undefined alias"),
+    "python tag": (b"cases: !!python/object/apply:os.system [ls]\n", "1:8: the tag !!python/object/apply:os.system is refused"),
+    "own tag": (b"cases: !mine [a]\n", "1:8: the tag !mine is refused"),
+    "a list as key": (b"? [a, b]\n: c\n", "1:3: a list or mapping cannot be a key"),
+    "no such day": (b"cases: 2024-13-45\n", "1:8: `2024-13-45` looks like a timestamp and is none"),
+    "no such day as a key": (b"a: 1\n2024-13-45: x\n", "2:1: `2024-13-45` looks like a timestamp and is none"),
+    "contains itself": (b"cases: &a [*a]\n", "1:8: this value contains itself"),
+    "a number beyond reason": (b"cases: " + b"1" * 5000 + b"\n", "1:8: "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_THE_TEXT)
+def test_a_text_that_is_no_golden_file(tmp_path: Path, parser: object, name: str) -> None:
+    text, told = OF_THE_TEXT[name]
+    (problem, *others) = problems(tmp_path, text)
+    assert told in problem
+    assert others == []
+
+
+def test_what_cannot_be_opened(tmp_path: Path) -> None:
+    with complains("cannot be read: No such file"):
+        load_golden(tmp_path / "none.golden.yaml")
+    (tmp_path / "dir.golden.yaml").mkdir()
+    with complains("cannot be read: Is a directory"):
+        load_golden(tmp_path / "dir.golden.yaml")
+
+
+def test_the_error_carries_its_problems(tmp_path: Path) -> None:
+    path = write(tmp_path, "cases: []")
+    with pytest.raises(GoldenFileError) as caught:
+        load_golden(path)
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.line, problem.col) == (str(path), 1, 8)
+    assert str(caught.value).startswith(f"{path}:1:8: ")

@@ -8,11 +8,11 @@ import pytest
 
 from pytest_auepora.evaluation.recording import RecordedAnswer
 
-from .conftest import Project
+from .conftest import Example
 from .counting import lock_out, store
 
 
-def test_what_redaction_takes_out_is_nowhere_in_the_recording(counted: Project) -> None:
+def test_what_redaction_takes_out_is_nowhere_in_the_recording(counted: Example) -> None:
     hook = """
 
 def pytest_auepora_redact(result):
@@ -23,8 +23,7 @@ def pytest_auepora_redact(result):
     result.expected.clear()
     result.scores["token_f1"].details.clear()
 """
-    path = counted.path / "conftest.py"
-    path.write_text(path.read_text() + hook)
+    counted.conftest(hook)
     counted.edit("return client(query)", "text, docs = client(query)\n        return {'answer': text, "
                  "'documents': docs, 'trace': text, 'metadata': {'raw': text}}", "conftest.py")  # fmt: skip
     counted.edit("metrics: [", "metrics: [assertion_pass, ")
@@ -45,7 +44,7 @@ def pytest_auepora_redact(result):
     assert store(counted).load("last").cases["warehouse"].scores["rougeL"].value == 1.0  # nothing was taken out there
 
 
-def test_too_large_an_answer_says_so_then_and_when_it_is_missed(counted: Project) -> None:
+def test_too_large_an_answer_says_so_then_and_when_it_is_missed(counted: Example) -> None:
     counted.pytester.makeini("[pytest]\nauepora_keep = characters=700")
     counted.edit("return client(query)", "text, docs = client(query)\n        return text, [{**d, 'text': d['text'] + "
                  "' and so on' * 20} for d in docs]", "conftest.py")  # fmt: skip
@@ -59,7 +58,7 @@ def test_too_large_an_answer_says_so_then_and_when_it_is_missed(counted: Project
     assert any("is larger than auepora_keep = characters=700" in reason for reason in reasons)
 
 
-def test_a_cap_of_nothing_records_nothing(counted: Project) -> None:
+def test_a_cap_of_nothing_records_nothing(counted: Example) -> None:
     counted.pytester.makeini("[pytest]\nauepora_keep = answers=none")
     counted.run()
     assert store(counted).recordings("last") == {}
@@ -68,7 +67,7 @@ def test_a_cap_of_nothing_records_nothing(counted: Project) -> None:
     assert "the answers of no runs" in str(result.stderr)
 
 
-def test_answers_of_fewer_runs_are_kept_than_results(counted: Project) -> None:
+def test_answers_of_fewer_runs_are_kept_than_results(counted: Example) -> None:
     counted.pytester.makeini("[pytest]\nauepora_keep = answers=2")
     for _ in range(3):
         counted.run()

@@ -6,14 +6,14 @@ import signal
 
 import pytest
 
-from .conftest import Project, gates
+from .conftest import Example, gates
 
 
 def output(result: pytest.RunResult) -> str:
     return str(result.stdout) + str(result.stderr)
 
 
-def test_no_rag_fixture(project: Project) -> None:
+def test_no_rag_fixture(project: Example) -> None:
     project.write("conftest.py", "")
     result = project.run()
     assert result.ret == 1
@@ -28,9 +28,9 @@ def test_no_rag_fixture(project: Project) -> None:
     assert "error_rate" in gates(result)
 
 
-def test_a_fixture_without_a_system_errs_without_a_traceback(project: Project) -> None:
-    project.rag("def rag():\n    pass")
-    result = project.run()
+def test_a_fixture_without_a_system_errs_without_a_traceback(project: Example) -> None:
+    project.system("def rag():\n    pass")
+    result = project.run("-rf")
     assert result.ret == 1
     text = output(result)
     assert "the rag fixture gave NoneType: None; the fixture returns nothing: is there a return missing?" in text
@@ -49,8 +49,8 @@ def test_a_fixture_without_a_system_errs_without_a_traceback(project: Project) -
         ("lambda q: (q, [{'score': 1.0}])", "id"),
     ],
 )
-def test_a_wrong_answer_shape_shows_what_is_accepted(project: Project, body: str, told: str) -> None:
-    project.rag(f"def rag():\n    return {body}")
+def test_a_wrong_answer_shape_shows_what_is_accepted(project: Example, body: str, told: str) -> None:
+    project.system(f"def rag():\n    return {body}")
     result = project.run("-k", "warehouse")
     assert result.ret == 1
     assert told in output(result)
@@ -66,15 +66,15 @@ def test_a_wrong_answer_shape_shows_what_is_accepted(project: Project, body: str
         ("type('Bot', (), {'run': lambda self, s, top_k=5: 'x'})", "class"),
     ],
 )
-def test_a_fixture_that_is_no_system(project: Project, body: str, told: str) -> None:
-    project.rag(f"def rag():\n    return {body}")
+def test_a_fixture_that_is_no_system(project: Example, body: str, told: str) -> None:
+    project.system(f"def rag():\n    return {body}")
     result = project.run("-k", "warehouse")
     assert result.ret == 1
     assert told in output(result)
     assert "INTERNALERROR" not in output(result)
 
 
-def test_a_raising_system_fails_its_case_with_the_users_frame(project: Project) -> None:
+def test_a_raising_system_fails_its_case_with_the_users_frame(project: Example) -> None:
     project.when_asked("warehouse", "raise ConnectionError('index is down')")
     result = project.run()
     text = output(result)
@@ -84,7 +84,7 @@ def test_a_raising_system_fails_its_case_with_the_users_frame(project: Project) 
     assert result.parseoutcomes()["passed"] >= 4
 
 
-def test_a_system_that_hangs_is_given_up(project: Project) -> None:
+def test_a_system_that_hangs_is_given_up(project: Example) -> None:
     project.when_asked("warehouse", "import time; time.sleep(600)")
     project.limit_only("warehouse")
     result = project.run_apart("--auepora-timeout", "0.5")
@@ -111,27 +111,27 @@ SLEEPING = HANGING.replace("def ask", "async def ask").replace("over.wait", "awa
 
 @pytest.mark.parametrize("concurrency", ["1", "4"])
 @pytest.mark.parametrize("source", [HANGING, SLEEPING], ids=["sync", "async"])
-def test_a_case_may_have_a_time_limit_of_its_own(project: Project, source: str, concurrency: str) -> None:
-    project.rag(source)
-    project.edit("  - id: warehouse\n", "  - id: warehouse\n    timeout: 0.5\n")
+def test_a_case_may_have_a_time_limit_of_its_own(project: Example, source: str, concurrency: str) -> None:
+    project.system(source)
+    project.case("warehouse", "timeout: 0.5")
     result = project.run("--auepora-concurrency", concurrency)
     assert "no answer within 0.5 s" in output(result)
     assert "1 errored, 4 passed" in output(result)
 
 
-def test_a_case_has_its_own_timeout_in_an_async_fixtures_loop(project: Project) -> None:
+def test_a_case_has_its_own_timeout_in_an_async_fixtures_loop(project: Example) -> None:
     pytest.importorskip("pytest_asyncio", reason="runs async fixtures")
-    project.rag(SLEEPING.replace("def rag", "async def rag"), decorator="pytest_asyncio.fixture")
+    project.system(SLEEPING.replace("def rag", "async def rag"), decorator="pytest_asyncio.fixture")
     project.edit("import pytest\n", "import pytest\nimport pytest_asyncio\n", "conftest.py")
-    project.edit("  - id: warehouse\n", "  - id: warehouse\n    timeout: 0.5\n")
+    project.case("warehouse", "timeout: 0.5")
     loop = "asyncio_default_fixture_loop_scope=session"
     result = project.run("-o", loop, plugins=("pytest_asyncio.plugin",))
     assert "no answer within 0.5 s" in output(result)
     assert "1 errored, 4 passed" in output(result)
 
 
-def test_a_hanging_coroutine_is_cancelled(project: Project) -> None:
-    project.rag(
+def test_a_hanging_coroutine_is_cancelled(project: Example) -> None:
+    project.system(
         "def rag():\n    async def ask(query):\n"
         "        if 'warehouse' in query:\n            await asyncio.sleep(600)\n"
         "        return answer(query)\n    return ask"
@@ -144,8 +144,8 @@ def test_a_hanging_coroutine_is_cancelled(project: Project) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
 @pytest.mark.parametrize("scope", ["session", "function"])
-def test_a_blocked_loop_holds_no_other_case_up(project: Project, scope: str) -> None:
-    project.rag(
+def test_a_blocked_loop_holds_no_other_case_up(project: Example, scope: str) -> None:
+    project.system(
         "def rag():\n    async def ask(query):\n        if 'refund' in query:\n"
         "            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)  # pytest-timeout's, at once\n"
         "            OVER.wait(90)\n        return answer(query)\n    return ask\n\n\n"
@@ -157,8 +157,8 @@ def test_a_blocked_loop_holds_no_other_case_up(project: Project, scope: str) -> 
     assert "1 errored, 4 passed" in output(result)
 
 
-def test_a_fixture_that_raises_is_an_errored_case(project: Project) -> None:
-    project.rag("def rag():\n    raise RuntimeError('no index')")
+def test_a_fixture_that_raises_is_an_errored_case(project: Example) -> None:
+    project.system("def rag():\n    raise RuntimeError('no index')")
     result = project.run()
     assert result.ret == 1
     assert "no index" in output(result)
@@ -188,7 +188,7 @@ def test_a_fixture_that_raises_is_an_errored_case(project: Project) -> None:
         ("    relevant_docs: [shipping]", "\trelevant_docs: [shipping]", ":15", "tab"),
     ],
 )
-def test_a_wrong_golden_file_is_located(project: Project, old: str, new: str, place: str, told: str) -> None:
+def test_a_wrong_golden_file_is_located(project: Example, old: str, new: str, place: str, told: str) -> None:
     project.edit(old, new)
     result = project.run()
     text = output(result)
@@ -198,7 +198,7 @@ def test_a_wrong_golden_file_is_located(project: Project, old: str, new: str, pl
     assert "Traceback" not in text
 
 
-def test_several_problems_at_once(project: Project) -> None:
+def test_several_problems_at_once(project: Example) -> None:
     project.edit("  recall@3: 0.9", "  recall@7: 0.9")
     project.edit("tags: [smoke]", "tag: [smoke]")
     text = output(project.run())
@@ -208,7 +208,7 @@ def test_several_problems_at_once(project: Project) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"cases: []", b"- 1"])
-def test_files_without_cases(project: Project, content: bytes) -> None:
+def test_files_without_cases(project: Example, content: bytes) -> None:
     project.golden.write_bytes(content)
     result = project.run()
     assert result.ret == 2
@@ -228,13 +228,13 @@ def test_files_without_cases(project: Project, content: bytes) -> None:
         ("seed", "x", "--auepora-seed: invalid int value: 'x'"),
     ],
 )
-def test_a_wrong_number_of_an_option(project: Project, option: str, value: str, message: str) -> None:
+def test_a_wrong_number_of_an_option(project: Example, option: str, value: str, message: str) -> None:
     result = project.run(f"--auepora-{option}", value)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert message in output(result)
 
 
-def test_names_of_exceptions_that_are_none(project: Project) -> None:
+def test_names_of_exceptions_that_are_none(project: Example) -> None:
     project.pytester.makeini("[pytest]\nauepora_retry = ConnectionError,TimeoutError")
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR

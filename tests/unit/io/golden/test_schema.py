@@ -12,9 +12,9 @@ import yaml
 
 from pytest_auepora.io.golden.fields import CASE, DEFAULTS, HEADER, SUITE, golden_schema
 from pytest_auepora.io.source import Source
+from tests.unit.io.files import DESIGN, load, problems
 
-from .files import DESIGN, load, problems
-from .test_golden_errors import OF_A_CASE, OF_THE_FILE
+from .test_fields import OF_A_CASE, OF_THE_FILE
 
 SCHEMA = golden_schema()
 CHECK = jsonschema.Draft202012Validator(SCHEMA)

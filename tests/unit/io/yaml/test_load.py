@@ -14,7 +14,6 @@ from pytest_auepora.io.source import Source
 from pytest_auepora.io.yaml import load
 from pytest_auepora.io.yaml.graph import load_graph
 from pytest_auepora.io.yaml.load import load_yaml
-from tests.benchmarks.golden_loading import best, golden_text
 
 
 def read(text: str) -> tuple[Any, Source]:
@@ -230,14 +229,6 @@ def test_no_text_crashes_the_reader(parser: Any) -> None:
             read(text)
         except GoldenFileError:
             continue
-
-
-@pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
-def test_it_is_much_faster_than_pyyaml() -> None:
-    text = golden_text(500)
-    pyyaml = best(lambda: yaml.load(text, Loader=yaml.CSafeLoader))
-    ours = best(lambda: load_yaml(Source("x", text)))
-    assert ours < 0.6 * pyyaml  # about 0.2 on an idle machine
 
 
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")

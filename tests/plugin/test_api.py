@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Project
+from .conftest import Example
 
 
-def test_the_fixture_evaluates_and_scores_compare(project: Project) -> None:
+def test_the_fixture_evaluates_and_scores_compare(project: Example) -> None:
     project.write(
         "test_quality.py",
         """
@@ -38,7 +38,7 @@ def test_na_never_compares(auepora):
     result.assert_outcomes(passed=2)
 
 
-def test_a_failed_comparison_names_the_cases_that_cost_most(project: Project) -> None:
+def test_a_failed_comparison_names_the_cases_that_cost_most(project: Example) -> None:
     project.break_retriever()
     project.write(
         "test_quality.py",
@@ -52,7 +52,7 @@ def test_a_failed_comparison_names_the_cases_that_cost_most(project: Project) ->
     assert "0.75" in text
 
 
-def test_no_regression_against_the_baseline(project: Project) -> None:
+def test_no_regression_against_the_baseline(project: Example) -> None:
     project.accept()
     project.write(
         "test_quality.py", "def test_it(auepora):\n    auepora.evaluate('shop.golden.yaml').assert_no_regression()\n"
@@ -65,7 +65,7 @@ def test_no_regression_against_the_baseline(project: Project) -> None:
     assert "refund-window" in str(result.stdout)
 
 
-def test_the_marker_runs_a_test_per_case(project: Project) -> None:
+def test_the_marker_runs_a_test_per_case(project: Example) -> None:
     project.write(
         "test_quality.py",
         """
@@ -100,7 +100,7 @@ def test_each(auepora_case):
         ),
     ],
 )
-def test_a_wrong_marker_is_told_without_a_traceback(project: Project, mark: str, told: str) -> None:
+def test_a_wrong_marker_is_told_without_a_traceback(project: Example, mark: str, told: str) -> None:
     project.write("odd.yaml", "cases: [{qury: q}]")
     project.write("test_quality.py", f"import pytest\n\n{mark}\ndef test_each(auepora_case): pass")
     result = project.run("test_quality.py", auepora=False)
@@ -110,7 +110,7 @@ def test_a_wrong_marker_is_told_without_a_traceback(project: Project, mark: str,
         assert noise not in str(result.stdout)
 
 
-def test_a_mistyped_golden_file_is_told_with_its_line(project: Project) -> None:
+def test_a_mistyped_golden_file_is_told_with_its_line(project: Example) -> None:
     project.write("test_quality.py", "def test_it(auepora):\n    auepora.evaluate('shpo.golden.yaml')\n")
     result = project.run("test_quality.py", auepora=False)
     assert result.ret == 1
@@ -123,7 +123,7 @@ def test_a_mistyped_golden_file_is_told_with_its_line(project: Project) -> None:
     )
 
 
-def test_results_of_the_fixture_are_accepted_by_an_update(project: Project) -> None:
+def test_results_of_the_fixture_are_accepted_by_an_update(project: Example) -> None:
     project.golden.rename(project.path / "shop.yaml")
     project.write("test_quality.py", "def test_it(auepora):\n    assert auepora.evaluate('shop.yaml')['mrr'] >= 0.5\n")
     result = project.run("--auepora-update", "test_quality.py")
@@ -131,7 +131,7 @@ def test_results_of_the_fixture_are_accepted_by_an_update(project: Project) -> N
     assert project.baseline.exists()
 
 
-def test_without_pytest(project: Project) -> None:
+def test_without_pytest(project: Example) -> None:
     result = project.pytester.run(
         __import__("sys").executable, "-W", "error", "-c",
         "import sys; from shop import answer; from pytest_auepora import evaluate;"
@@ -143,8 +143,8 @@ def test_without_pytest(project: Project) -> None:
 
 
 @pytest.mark.parametrize("made", ["async ", ""])
-def test_output_of_a_system_shows_with_its_test(project: Project, made: str) -> None:
-    project.rag(
+def test_output_of_a_system_shows_with_its_test(project: Example, made: str) -> None:
+    project.system(
         f"def rag():\n    import logging\n    {made}def ask(query):\n        print('asked', query)\n"
         "        logging.warning('searched for %s', query)\n        return answer(query)\n    return ask"
     )
@@ -170,8 +170,8 @@ def test_each(auepora_case):
     result.stdout.fnmatch_lines(shown)
 
 
-def test_the_limit_of_a_case_holds_wherever_it_is_asked(project: Project) -> None:
-    project.rag(
+def test_the_limit_of_a_case_holds_wherever_it_is_asked(project: Example) -> None:
+    project.system(
         "def rag():\n    import threading\n    over = threading.Event()\n"
         "    yield lambda query: over.wait(60) if 'refund' in query else answer(query)\n    over.set()"
     )

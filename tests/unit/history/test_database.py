@@ -29,7 +29,7 @@ pytestmark = [
 
 WRITER = """
 import sys
-from tests.unit.history.test_server import a_run
+from tests.unit.history.test_database import a_run
 from tests.unit.reporting.builders import verdict_of
 from pytest_auepora.history.store import HistoryStore
 store, name = HistoryStore(sys.argv[1]), sys.argv[2]

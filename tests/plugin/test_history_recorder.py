@@ -6,14 +6,14 @@ import pytest
 
 from pytest_auepora.history.store import HistoryStore
 
-from .conftest import Project
+from .conftest import Example
 
 
-def store(project: Project, name: str = ".auepora/history.sqlite") -> HistoryStore:
+def store(project: Example, name: str = ".auepora/history.sqlite") -> HistoryStore:
     return HistoryStore(project.path / name)
 
 
-def test_every_run_is_kept_with_its_verdict(project: Project) -> None:
+def test_every_run_is_kept_with_its_verdict(project: Example) -> None:
     project.accept()
     project.break_retriever()
     project.run_apart()
@@ -29,14 +29,14 @@ def test_every_run_is_kept_with_its_verdict(project: Project) -> None:
     assert (project.path / ".auepora" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 
 
-def test_a_selection_is_kept_as_partial(project: Project) -> None:
+def test_a_selection_is_kept_as_partial(project: Example) -> None:
     project.run("-k", "warranty")
     (line,) = store(project).runs()
     assert (line.complete, line.cases, line.outcome) == (False, 1, "not judged")
 
 
 @pytest.mark.parametrize("how", ["option", "ini", "environment", "idle"])
-def test_no_history_where_none_is_wanted(project: Project, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_history_where_none_is_wanted(project: Example, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if how == "ini":
         project.pytester.makeini("[pytest]\nauepora_history = off")
     if how == "environment":
@@ -46,7 +46,7 @@ def test_no_history_where_none_is_wanted(project: Project, how: str, monkeypatch
     assert not (project.path / ".auepora").exists()
 
 
-def test_it_can_lie_elsewhere_and_keep_fewer(project: Project) -> None:
+def test_it_can_lie_elsewhere_and_keep_fewer(project: Example) -> None:
     project.pytester.makeini("[pytest]\nauepora_history = kept/runs.sqlite\nauepora_keep = runs=2")
     for _ in range(3):
         project.run()
@@ -54,7 +54,7 @@ def test_it_can_lie_elsewhere_and_keep_fewer(project: Project) -> None:
     assert not (project.path / ".auepora").exists()
 
 
-def test_a_history_on_a_server(project: Project) -> None:
+def test_a_history_on_a_server(project: Example) -> None:
     pytest.importorskip("sqlalchemy", reason="the server side of a history needs SQLAlchemy")
     url = f"sqlite:///{project.path}/server.sqlite"
     project.pytester.makeini(f"[pytest]\nauepora_history = {url}")
@@ -63,7 +63,7 @@ def test_a_history_on_a_server(project: Project) -> None:
 
 
 @pytest.mark.parametrize("fault", ["a directory", "another file", "a newer version", "an unknown server"])
-def test_an_unwritable_history_is_a_note_and_no_failure(project: Project, fault: str) -> None:
+def test_an_unwritable_history_is_a_note_and_no_failure(project: Example, fault: str) -> None:
     path = project.path / ".auepora" / "history.sqlite"
     if fault == "a directory":
         path.mkdir(parents=True)
@@ -86,18 +86,17 @@ def test_an_unwritable_history_is_a_note_and_no_failure(project: Project, fault:
     assert "secret" not in text
 
 
-def test_a_number_that_is_none_is_a_usage_error(project: Project) -> None:
+def test_a_number_that_is_none_is_a_usage_error(project: Example) -> None:
     project.pytester.makeini("[pytest]\nauepora_keep = runs=many")
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "auepora_keep = runs=many" in str(result.stderr)
 
 
-def test_what_is_redacted_never_gets_there(project: Project) -> None:
+def test_what_is_redacted_never_gets_there(project: Example) -> None:
     project.edit("metrics: [", "metrics: [assertion_pass, ")
-    conftest = (project.path / "conftest.py").read_text(encoding="utf-8")
     hook = "\n\ndef pytest_auepora_redact(result):\n    result.outputs['answer'] = 'REDACTED'\n    result.query = ''\n"
-    project.write("conftest.py", conftest + hook)
+    project.conftest(hook)
     project.run()
     run = store(project).load("last")
     assert {c.outputs["answer"] for c in run.cases.values()} == {"REDACTED"}

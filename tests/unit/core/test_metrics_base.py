@@ -1,0 +1,51 @@
+"""What a metric must have, and what it can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
+from pytest_auepora.core.types import (
+    EvaluationSample,
+    MetricResult,
+    Response,
+    SystemOutputs,
+    TargetCategory,
+)
+from pytest_auepora.metrics.retrieval_basic import RecallAtK
+
+
+def test_without_valid_samples_the_value_is_zero() -> None:
+    result = RecallAtK(5).compute([EvaluationSample("1", "q")], [SystemOutputs([], Response(""))])
+    assert (result.value, result.details["num_samples"]) == (0.0, 0)
+
+
+def test_lengths_must_agree() -> None:
+    with pytest.raises(ValueError, match="1 samples but 0 outputs"):
+        RecallAtK(5).compute([EvaluationSample("1", "q")], [])
+
+
+def test_a_metric_with_compute_only_measures_single_cases() -> None:
+    class Length(Metric):
+        name = "length"
+        target = TargetCategory.GENERATION_RELEVANCE
+
+        def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
+            lengths = [len(o.response.text) for o in outputs if o.response.text]
+            value = sum(lengths) / len(lengths) if lengths else 0.0
+            return MetricResult(self.name, self.target, value, {"num_samples": len(lengths)})
+
+    sample = EvaluationSample("1", "q")
+    assert Length().measure(sample, SystemOutputs([], Response("four"))) == Measurement(4.0)
+    assert isinstance(Length().measure(sample, SystemOutputs([], Response(""))), NotApplicable)
+
+
+def test_a_metric_is_abstract_until_it_can_measure() -> None:
+    class Nothing(Metric):
+        name = "nothing"
+
+    for unable in (Metric, Nothing):
+        with pytest.raises(TypeError, match="is abstract: it implements neither measure"):
+            unable()

@@ -1,0 +1,184 @@
+"""The tests have the layout of the package, and stay small enough to be read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+PACKAGE = TESTS.parent / "pytest_auepora"
+OTHER_PLACES = {"pytest_plugin": "plugin", "adapters": "adapters"}
+"""Rooms that are tested by running pytest, or with the frameworks installed, beside `tests/unit`."""
+
+LONG = {
+    "adapters/test_http.py",
+    "benchmarks/peer_scripts.py",
+    "browser/test_report.py",
+    "oracles/test_retrieval_oracles.py",
+    "plugin/test_collect.py",
+    "plugin/test_labels.py",
+    "unit/adapters/test_systems.py",
+    "unit/calls/test_caller.py",
+    "unit/calls/test_executor.py",
+    "unit/calls/test_own_loop.py",
+    "unit/history/test_store.py",
+    "unit/regression/guards/test_interval_guard.py",
+    "unit/regression/statistics/test_significance.py",
+    "unit/reporting/side_by_side/test_table.py",
+}
+"""Files of more than 300 lines, to be divided."""
+
+CROWDED = {
+    "plugin",
+    "unit/metrics",
+}
+"""Folders of more than 22 files, to be divided."""
+
+WITHOUT = {
+    "adapters/json_path.py",
+    "adapters/langchain_inputs.py",
+    "adapters/shapes.py",
+    "adapters/signatures.py",
+    "calibration/asking.py",
+    "calibration/bias.py",
+    "calibration/intervals.py",
+    "cli/github_api.py",
+    "cli/new.py",
+    "cli/report.py",
+    "cli/runs.py",
+    "cli/sources.py",
+    "core/dataset.py",
+    "core/scores.py",
+    "core/scoring.py",
+    "core/types.py",
+    "errors.py",
+    "evaluation/answer_codec.py",
+    "evaluation/measure.py",
+    "evaluation/replay.py",
+    "evaluation/suite_run.py",
+    "history/baselines.py",
+    "history/by_id.py",
+    "history/matching.py",
+    "history/tables.py",
+    "io/golden/containers.py",
+    "io/golden/judging_keys.py",
+    "io/golden/kinds.py",
+    "io/golden/model.py",
+    "io/importers/beir.py",
+    "io/importers/deepeval.py",
+    "io/importers/golden.py",
+    "io/importers/model.py",
+    "io/importers/promptfoo.py",
+    "io/importers/pydantic_evals.py",
+    "io/importers/ragas.py",
+    "io/importers/registry.py",
+    "io/importers/rows.py",
+    "io/importers/table.py",
+    "io/importers/trec.py",
+    "io/json_lines.py",
+    "io/yaml/problems.py",
+    "labels/corpus.py",
+    "labels/text_match.py",
+    "metrics/annotation/base.py",
+    "metrics/annotation/judge.py",
+    "metrics/generation/bleu.py",
+    "metrics/generation/rouge.py",
+    "metrics/judge/critic.py",
+    "metrics/judge/prompts.py",
+    "metrics/latency.py",
+    "metrics/pairs.py",
+    "metrics/ranking/held.py",
+    "metrics/registry.py",
+    "metrics/semantic/bertscore.py",
+    "metrics/text/bleu.py",
+    "metrics/text/comparands.py",
+    "metrics/text/number_words.py",
+    "metrics/text/rouge.py",
+    "pytest_plugin/checking.py",
+    "pytest_plugin/fixtures.py",
+    "pytest_plugin/project_hooks.py",
+    "pytest_plugin/registration.py",
+    "pytest_plugin/session.py",
+    "pytest_plugin/terminal.py",
+    "pytest_plugin/watchdog.py",
+    "regression/baseline/model.py",
+    "regression/compare/measurements.py",
+    "regression/compare/moved_labels.py",
+    "regression/guards/advisory.py",
+    "regression/guards/coverage.py",
+    "regression/guards/gates.py",
+    "regression/guards/worst_repeat.py",
+    "regression/statistics/evidence.py",
+    "regression/statistics/wording.py",
+    "reporting/findings.py",
+    "reporting/html/plots.py",
+    "reporting/html/side_view.py",
+    "reporting/html/svg.py",
+    "reporting/json/schema.py",
+    "reporting/markdown/comparison.py",
+    "reporting/markdown/side_by_side.py",
+    "reporting/relevant_docs.py",
+    "reporting/side_by_side/data.py",
+    "reporting/side_by_side/figures.py",
+    "reporting/side_by_side/text.py",
+    "reporting/side_by_side/words.py",
+    "reporting/terminal/calibration.py",
+    "reporting/terminal/labels.py",
+    "reporting/terminal/ranking.py",
+    "reporting/terminal/session.py",
+    "reporting/terminal/suggestion.py",
+}
+"""Modules whose tests are those of what uses them: each is to get a file of its own."""
+
+
+def test_every_module_has_a_file_of_tests() -> None:
+    missing = set()
+    for module in PACKAGE.rglob("*.py"):
+        place = module.relative_to(PACKAGE)
+        if module.name == "__init__.py" or len(module.read_text(encoding="utf-8").splitlines()) <= 40:
+            continue
+        test = place.with_name(f"test_{place.name}")
+        found = [TESTS / "unit" / test]
+        if place.parts[0] in OTHER_PLACES:
+            found.append(TESTS / OTHER_PLACES[place.parts[0]] / Path(*test.parts[1:]))
+        if not any(path.is_file() for path in found):
+            missing.add(place.as_posix())
+    assert missing - WITHOUT == set(), "write tests/unit/<room>/test_<module>.py"
+    assert WITHOUT - missing == set(), "take these out of the list, which only shrinks"
+
+
+def test_rooms_of_tests_are_rooms_of_the_package() -> None:
+    unit = TESTS / "unit"
+    rooms = {path.parent.relative_to(unit) for path in unit.rglob("test_*.py")} - {Path("example_suite")}
+    assert [room for room in sorted(rooms) if not (PACKAGE / room).is_dir()] == []
+
+
+def test_files_of_tests_are_at_most_300_lines() -> None:
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in TESTS.rglob("*.py")}
+    assert {path.relative_to(TESTS).as_posix() for path, n in lines.items() if n > 300} == LONG
+
+
+def test_folders_of_tests_hold_at_most_22_files() -> None:
+    folders = {path.parent for path in TESTS.rglob("*.py")}
+    crowded = {folder.relative_to(TESTS).as_posix() for folder in folders if len(list(folder.glob("*.py"))) > 22}
+    assert crowded == CROWDED
+
+
+@pytest.mark.parametrize("pattern", [r"^\s*(from|import) _pytest\b", r"^\s*(async )?def test_\w{55,}\("])
+def test_no_line_is_one_of(pattern: str) -> None:
+    """Imports from the private parts of pytest; names of tests of 60 characters and more."""
+    found = [
+        f"{path.relative_to(TESTS)}: {match[0]}"
+        for path in TESTS.rglob("*.py")
+        for match in re.finditer(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert found == []
+
+
+def test_unit_tests_import_nothing_from_benchmarks() -> None:
+    unit = TESTS / "unit"
+    texts = {path.name: path.read_text(encoding="utf-8") for path in unit.rglob("*.py")}
+    users = [name for name, text in texts.items() if re.search(r"^(from|import) tests\.bench", text, re.MULTILINE)]
+    assert users == []
