@@ -24,13 +24,13 @@ def _definition(scope: str, *argnames: str) -> Any:
     return SimpleNamespace(scope=scope, argnames=argnames, func=print)
 
 
-def test_without_fixture_definitions_the_system_alone_is_left_out() -> None:
+def test_without_fixture_definitions_the_system_is_left_out() -> None:
     item: Any = SimpleNamespace(fixturenames=["rag", "client"])
     assert fixture_definitions(item) == {}
     assert fixtures_only_for(item, "rag") == ["rag"]
 
 
-def test_without_ids_of_parameters_all_of_them_are_the_configuration() -> None:
+def test_without_ids_all_parameters_are_the_configuration() -> None:
     info = SimpleNamespace(name2fixturedefs={"rag": [_definition("session")]})
     spec = SimpleNamespace(id="bm25-1", params={"rag": "bm25", "count": 1}, _idlist=["bm25", "1"])
     item: Any = SimpleNamespace(callspec=spec, _fixtureinfo=info)
@@ -42,7 +42,7 @@ def test_without_ids_of_parameters_all_of_them_are_the_configuration() -> None:
 
 
 @pytest.mark.parametrize("scope", ["session", "function"])
-def test_without_the_setting_the_loop_is_that_of_the_fixtures_scope(scope: str) -> None:
+def test_without_the_setting_the_loop_is_of_the_fixtures_scope(scope: str) -> None:
     config: Any = SimpleNamespace(getini=_unknown)
     assert loop_scope(config, _definition(scope)) == scope
 
