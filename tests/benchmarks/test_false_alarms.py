@@ -27,12 +27,14 @@ MOST_FALSE_ALARMS = 27
 """Of 300 runs at 5 % a thousandth have more; below 3, as few have less."""
 
 
+@pytest.mark.slow
 def test_false_alarms_are_rare_and_the_naive_gate_has_dozens() -> None:
     tally = simulate(rechunked, Mixture(), 50, RUNS)
     assert 3 <= tally.outcomes["fail"] <= MOST_FALSE_ALARMS
     assert tally.naive >= 100
 
 
+@pytest.mark.slow
 def test_a_loss_is_seen_and_the_more_cases_the_more_surely() -> None:
     seen = [simulate(losing(0.10), Mixture(), n, 100).outcomes["fail"] for n in (30, 50, 100)]
     assert seen[0] < seen[1] < seen[2]
@@ -40,6 +42,7 @@ def test_a_loss_is_seen_and_the_more_cases_the_more_surely() -> None:
     assert seen[2] >= 90
 
 
+@pytest.mark.slow
 def test_slices_are_no_further_chances_of_a_false_alarm() -> None:
     tally = simulate(sliced(rechunked), Mixture(), 100, 150)
     assert tally.outcomes["fail"] <= 16, "a thousandth of 150 runs at 5 % have more"
@@ -48,6 +51,7 @@ def test_slices_are_no_further_chances_of_a_false_alarm() -> None:
     assert parts >= whole / 2
 
 
+@pytest.mark.slow
 def test_variants_of_a_question_need_their_clusters() -> None:
     clustered = simulate(variants, Mixture(), 100, 150)
     ignored = simulate(variants_unclustered, Mixture(), 100, 150)
@@ -56,6 +60,7 @@ def test_variants_of_a_question_need_their_clusters() -> None:
     assert ignored.outcomes["fail"] >= 16
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real questions are not beside the project")
 def test_on_real_retrieval_too() -> None:

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 KILLS = 60
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
 @pytest.mark.parametrize("what", ["store", "journal", "baseline", "labels"])
 def test_a_killed_writer_leaves_the_old_or_the_new(
