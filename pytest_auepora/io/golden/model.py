@@ -37,7 +37,7 @@ class GoldenCase:
         xfail: why it is expected to fail, or None.
         timeout: seconds one call may take, or None.
         moved: what became of labels whose chunks have other ids now, and how the case is matched (see
-            `labels.fallback.settle`); None as long as every label is where it was.
+            `labels.check.settle`); None as long as every label is where it was.
         benchmark: options of the timing (rounds, iterations, warmup_rounds, group), or None if it is not timed.
     """
 

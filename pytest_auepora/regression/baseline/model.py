@@ -52,7 +52,7 @@ class BaselineCase:
     """What was accepted for one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
 
     ``repeats`` is how often the case was asked; ``varied`` has the single values of the metrics whose values were
-    not all the same.  ``match`` says how the labels were matched, see `labels.fallback`; written only where that is not
+    not all the same.  ``match`` says how the labels were matched, see `labels.check`; written only where that is not
     ``exact``.  ``data`` is what metrics aggregate that need more than values, ``concurrency`` how many calls were in
     flight.
     """
