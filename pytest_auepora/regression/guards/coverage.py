@@ -50,7 +50,7 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
     counts = comparison.count()
     why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
     message = f"baseline: nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
-    told = f"{message}; whether the run is worse was not judged. Accept it with --auepora-update"
+    told = f"{message}; whether the run is worse was not judged"
     return [GateOutcome("baseline", "baseline", "failed" if required else "not judged", told, owner=run.owner)]
 
 

@@ -157,6 +157,7 @@ def test_a_run_in_which_nothing_compares_is_not_judged() -> None:
     (gate,) = [g for g in found.gates if g.kind == "baseline"]
     assert (found.outcome, gate.state) == ("not judged", "not judged")
     assert "nothing in this run compares with it: mrr (chunker 1 \u2192 2)" in gate.message
+    assert "--auepora-update" not in gate.message  # what was not judged is nothing to accept
 
 
 def test_nor_is_one_in_which_every_case_is_new_or_edited() -> None:
