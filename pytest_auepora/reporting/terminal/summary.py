@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 from ...core.run import Run
+from ...regression.guards.case_guard import STILL_FAILING
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
 from ..metric_rows import MetricRow, metric_rows, state_mark
@@ -121,7 +122,8 @@ def _worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
         by: dict[str, list[str]] = {}
         for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
             told = diagnose(case, None if kind == "errored" else compared.get(case.case_id), run.metrics)
-            by.setdefault(str(told or case.state), []).append(case.case_id)
+            known = case.extra.get(STILL_FAILING, ())
+            by.setdefault(str(told or next(iter(known), case.state)), []).append(case.case_id)
         page.free(kind, *(("red",) if kind == "still failing" else ("red", "bold")))
         for why, ids in list(by.items())[:left]:
             _case(page, ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})", why)

@@ -253,3 +253,11 @@ def test_cases_that_moved_both_ways_are_told_first() -> None:
 def test_a_green_run_names_its_worst_cases() -> None:
     run = run_of([*CASES[:3], CASES[3].with_(got=["x", "refunds.md"]), CASES[4].with_(got=["x", "y", "refunds.md"])])
     assert "worst mrr@10: case-04 0.333, case-03 0.500" in shown(run, verdict_of(run))
+
+
+def test_what_still_fails_says_which_assertion() -> None:
+    run = run_of(CASES)
+    first = next(iter(run.cases.values()))
+    first.extra["still_failing"] = ["assertion_pass: the assertion does not hold: missing ['30 days']"]
+    text = "\n".join(shown(run, verdict_of(run, baseline=baseline_of(run))))
+    assert "missing ['30 days']" in text
