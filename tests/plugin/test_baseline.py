@@ -237,6 +237,7 @@ def test_another_version_of_a_metric_is_not_compared(project: Example) -> None:
 def broken_under(project: Example, policy: str) -> pytest.RunResult:
     """Run the broken system where nothing but its baseline is there to hold it to, under *policy*."""
     project.edit("    thresholds: {token_f1: 0.5}\n", "")
+    project.edit('    must_contain: ["30 days"]\n', "")
     project.edit("thresholds:\n  recall@3: 0.9\n", f"regression: {{{policy}}}\n")
     project.accept()
     project.break_retriever()

@@ -137,7 +137,7 @@ def test_provable_moves_are_rewritten_and_keep_the_baseline(shop: Example) -> No
     assert (shop.golden.read_bytes(), shop.baseline.read_bytes()) == bytes_now
     judged = shop.run("-v")
     assert judged.ret == 0
-    judged.stdout.fnmatch_lines(["2 unchanged, 1 not comparable (edited)"])
+    judged.stdout.fnmatch_lines(["same: 2 unchanged, 1 not comparable (edited)"])
 
 
 def test_unproven_moves_are_left_to_people_with_candidates(shop: Example) -> None:
@@ -156,7 +156,7 @@ def test_the_score_does_not_pretend_to_have_fallen(shop: Example) -> None:
     result = shop.run()
     assert result.ret == 0, str(result.stdout)
     result.stdout.fnmatch_lines([
-        "3 unchanged",
+        "same: 3 unchanged",
         "recall@2  1.000  3/3     1.000   0.000  ✓ >= 1",
         "labels moved in 2 of 3 cases: 1 merged, 1 re-anchorable; cases matched 1 by",
         "retrieval not comparable in 1 case: chunker_version_match exact → span",
