@@ -12,7 +12,11 @@ from .kinds import BAD, Free, Kind, Text, Whole
 __all__ = ["Documents"]
 
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
-_DOC = Field("doc", Text(), "Id of a source document; any chunk of it, or the one that holds the quote or span.")
+_DOC = Field(
+    "doc",
+    Text(),
+    "Id of a source document: any chunk of it, or the one that holds the quote or span; beside id, that of the chunk.",
+)
 _QUOTE = Field(
     "quote",
     Text(),
@@ -58,8 +62,8 @@ class _OneDocument(Kind):
             if "grade" in said:
                 metadata["grade"] = said["grade"]
             return Document(id_of_text(said["quote"]), said["quote"], metadata)
-        if (doc_id is None) != ("doc" in said):
-            source.bad_whole(value, f"a document has either id or doc, got {', '.join(value) or 'nothing'}")
+        if doc_id is None and "doc" not in said:
+            source.bad_whole(value, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
             return BAD
         metadata = dict(said["metadata"]) if "metadata" in said else {}
         text = said.get("text", "")
@@ -72,6 +76,8 @@ class _OneDocument(Kind):
             odd = "quote" if "quote" in said else "span"
             source.bad_key(value, odd, f"a {odd} is looked up in a source document: write doc, not id")
             return BAD
+        elif "doc" in said:
+            metadata["document_id"] = said["doc"]
         if "grade" in said:
             metadata["grade"] = said["grade"]
         return Document(doc_id, text, metadata)
@@ -96,7 +102,7 @@ class _OneDocument(Kind):
         if "doc" not in self.record.fields:
             return {"anyOf": [text, {**made, "required": ["id"]}]}
         properties = {**made["properties"], "span": {**made["properties"]["span"], "minItems": 2, "maxItems": 2}}
-        by_id = _without(properties, "doc", "quote", "span")
+        by_id = _without(properties, "quote", "span")
         by_quote = _without(properties, "id", "span", "text")
         by_place = _without(properties, "id", "quote")
         return {

@@ -20,6 +20,7 @@ def only(folder: Path, text: str) -> GoldenCase:
 @pytest.mark.parametrize(
     ("written", "read"),
     [
+        ("{id: a#1, doc: a.md}", Document("a#1", "", {"document_id": "a.md"})),
         ("policy-4", Document("policy-4")),
         ("{id: p}", Document("p")),
         ("{id: p, grade: 0}", Document("p", metadata={"grade": 0})),
