@@ -78,7 +78,7 @@ def test_a_skipped_configuration_leaves_others_comparable(project: Example) -> N
     project.accept()
     project.break_retriever()
     project.write("conftest.py", "import pytest\nfrom shop import answer\n\n" + TWO.format(params))
-    result = project.run()
+    result = project.run("-rf")
     assert result.ret == 1
     assert gates(result)
     assert all(title.endswith("[a]") for title in gates(result))
