@@ -149,7 +149,7 @@ def test_object_that_cannot_be_asked_says_why(project: Example, needs: str, sour
     if importlib.util.find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
     project.system(f"def rag():{source}")
-    result = project.run_apart()
+    result = project.run_apart("-rf")
     assert result.ret != 0
     result.stdout.fnmatch_lines([told])
 

@@ -36,7 +36,7 @@ store, name = HistoryStore(sys.argv[1]), sys.argv[2]
 sys.stdin.readline()
 for i in range(5):
     run = a_run(name, cases=20)
-    store.add(run, verdict_of(run), keep=3, recordings={c: [f"={name}{i}"] for c in run.cases}, keep_recorded=2)
+    store.add(run, verdict_of(run), keep=3, recordings={c: [(f"={name}{i}", [])] for c in run.cases}, keep_recorded=2)
 """
 
 
