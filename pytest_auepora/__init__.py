@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from .io.golden.load import load_golden
     from .io.streams import open_dataset
     from .metrics.judge.critic import LLMCritic
-    from .metrics.ranking.many import RankingScores, score_rankings
     from .metrics.registry import Registry
+    from .metrics.retrieval_ranking import RankingScores, score_rankings
     from .regression.verdict import Verdict
 
 __version__ = "0.1.0"
@@ -98,8 +98,8 @@ _MODULES = {
     "io.golden.load": "load_golden",
     "io.streams": "open_dataset",
     "metrics.judge.critic": "LLMCritic",
-    "metrics.ranking.many": "RankingScores score_rankings",
     "metrics.registry": "Registry",
+    "metrics.retrieval_ranking": "RankingScores score_rankings",
     "regression.verdict": "Verdict",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -14,8 +14,7 @@ from ..core.scoring import failed_scores
 from ..core.types import Document, EvaluationSample
 from ..errors import message_of
 from ..io.golden.load import GoldenCase
-from ..metrics.ranking.gold import span_of
-from ..metrics.ranking.matching import expected_behaviour
+from ..metrics.ranking.gold import expected_behaviour, span_of
 from .answer_summary import source_key
 
 __all__ = ["Ended", "blank_result", "describe_error", "ended_result", "errored_result"]

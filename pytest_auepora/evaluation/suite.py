@@ -15,7 +15,7 @@ from ..core.run import CaseResult, Run
 from ..errors import BaselineError, UnknownNameError
 from ..io.golden.load import GoldenCase, GoldenSuite, load_golden
 from ..metrics.registry import Registry
-from ..regression.baseline.anchor import Anchor, load_anchor
+from ..regression.anchor import Anchor, load_anchor
 from ..regression.baseline.file import baseline_path
 from ..regression.baseline.model import Baseline
 from ..regression.guards.calibration import standing_of

@@ -20,7 +20,7 @@ from ..regression.guards.advisory import hold_back
 from ..regression.guards.calibration import Standing, standing_of
 from ..regression.guards.case_guard import guard_case
 from ..regression.guards.gates import GateOutcome
-from ..regression.judging import judge_comparison
+from ..regression.guards.suite_guard import judge_comparison
 from ..regression.policy import RegressionPolicy
 from ..regression.wording import Word, word_of
 from .aggregates import AggregateMetrics, aggregate_of

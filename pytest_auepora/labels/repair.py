@@ -11,7 +11,7 @@ from ..errors import BaselineError, GoldenFileError, NotWrittenError, Problem
 from ..io.edit import LabelFile, Slot
 from ..io.golden.load import GoldenSuite, load_golden
 from ..metrics.registry import Registry
-from ..regression.baseline.anchor import anchor_path
+from ..regression.anchor import anchor_path
 from ..regression.baseline.file import baseline_path, changing, load_baseline
 from ..regression.baseline.model import Baseline, BaselineCase
 from .check import CheckedLabel, repairs

@@ -1,4 +1,4 @@
-"""Refusals: whether a case calls for one, and whether an answer is one."""
+"""Refusals: whether an answer is one."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal
 
-from ..core.types import EvaluationSample, SystemOutputs
-from ..errors import MetricError, did_you_mean
-from .ranking.gold import grade_of
+from ..core.types import SystemOutputs
 
-__all__ = ["REFUSAL_PATTERNS", "Behaviour", "expected_behaviour", "is_refusal"]
-
-Behaviour = Literal["answer", "refuse", "clarify"]
+__all__ = ["REFUSAL_PATTERNS", "is_refusal"]
 
 REFUSAL_PATTERNS = ("i don't know", "i do not know", "cannot answer", "can't answer", "not enough information")
 """Phrases that make an answer a refusal wherever they occur, where neither a person nor the system labelled it."""
@@ -52,33 +47,6 @@ _OPENINGS = (
 """What answers that say nothing begin with; further on, the same words tell what else a real answer leaves open."""
 
 _APOLOGY = r"(?:(?:i am|i'm|we are|we're) )?(?:very |so )?(?:sorry|afraid)|(?:i|we) apologi[sz]e|unfortunately"
-
-_BEHAVIOURS: tuple[Behaviour, ...] = ("answer", "refuse", "clarify")
-
-
-def expected_behaviour(sample: EvaluationSample) -> Behaviour:
-    """Return what the system should do with *sample*.
-
-    ``labels["expect"]`` decides.  Without it a case of ``scenario`` ``"unanswerable"``, or one whose
-    ``relevant_docs`` are given but hold nothing of grade 1 or more, calls for a refusal; any other for an answer.
-
-    Raises:
-        MetricError: ``expect`` is none of answer, refuse and clarify, or a grade is no whole number.
-    """
-    expect = sample.labels.get("expect")
-    if expect is not None:
-        for behaviour in _BEHAVIOURS:
-            if expect == behaviour:
-                return behaviour
-        raise MetricError(
-            f"expect must be answer, refuse or clarify, got {expect!r}{did_you_mean(str(expect), _BEHAVIOURS)}"
-        )
-    if sample.labels.get("scenario") == "unanswerable":
-        return "refuse"
-    gold = sample.relevant_docs
-    if gold is not None and not any(map(grade_of, gold)):
-        return "refuse"
-    return "answer"
 
 
 def fold(text: str) -> str:

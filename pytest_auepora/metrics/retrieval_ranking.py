@@ -1,16 +1,27 @@
-"""How well a ranking is ordered: reciprocal rank, average precision, discounted gain."""
+"""How well a ranking is ordered: reciprocal rank, average precision, discounted gain; and many rankings at once."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import InitVar, dataclass
-from typing import Any
+from functools import cached_property
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
+from ..core.garbage import garbage_collection_paused
 from ..core.types import TargetCategory
+from ..errors import MetricError
 from .options import choice
 from .ranking.held import Held, Ranking, Worth, at_least_one, at_most_one
+from .ranking.many import Qrels, RankedLists, find_hits
+from .ranking.matching import Matching
+from .registry import Registry
 from .retrieval_basic import Ranked
 
-__all__ = ["MRRAtK", "MeanAveragePrecision", "NDCGAtK"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["MRRAtK", "MeanAveragePrecision", "NDCGAtK", "RankingScores", "score_rankings"]
 
 _WORTH: dict[str, Worth] = {
     "exp": lambda grade: (1 << grade) - 1,
@@ -88,3 +99,76 @@ class NDCGAtK(Ranked):
         """Return the share of the ideal gain; the ideal order is over every relevant label, returned or not."""
         worth = _WORTH[self.gain]
         return at_most_one(held.gain(self.k, worth) / held.ideal_gain(self.k, worth))
+
+
+def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranked]) -> RankingScores:
+    """Score the rankings of many queries, as pytrec_eval does.
+
+    Args:
+        qrels: the judgments.
+        run: what was returned.  A judged query that is not in it returned nothing, and scores so.
+        metrics: names (``"recall@5"``, ``"ndcg@10"``) or objects of the metrics over a ranking.
+
+    Returns:
+        Query id → metric → score.  Queries without a relevant document have no score and are left out, as are those
+        of *run* that nobody judged.
+
+    Raises:
+        MetricError: a metric is not one over rankings of ids, or holds them in a way of its own (``_doc``, ``ties``,
+            ``duplicates``, ``unjudged``): `Metric.compute` does that.
+        UnknownNameError: no metric has that name.
+    """
+    import numpy as np
+
+    chosen = [_ranked(m) for m in metrics]
+    with garbage_collection_paused():
+        hits = find_hits(qrels, run)
+        return RankingScores(hits.queries, {m.name: np.asarray(m.value(hits), float) for m in chosen})
+
+
+class RankingScores(Mapping[str, dict[str, float]]):
+    """What many rankings scored: query id → metric → score, to be read like the dictionary of dictionaries it equals.
+
+    What is there from the start are columns; a dictionary for each query would take longer than most of the scoring,
+    and is made when first asked for.
+
+    Attributes:
+        queries: the ids, in the order of the judgments.
+        columns: metric → the scores of all queries, in that order.
+    """
+
+    def __init__(self, queries: list[str], columns: dict[str, NDArray[Any]]) -> None:
+        self.queries, self.columns = queries, columns
+
+    def means(self) -> dict[str, float]:
+        """Return the mean of each metric over the queries, as `Metric.compute` gives it; 0 if there are none."""
+        return {name: sum(of.tolist()) / len(of) if len(of) else 0.0 for name, of in self.columns.items()}
+
+    @cached_property
+    def _by_query(self) -> dict[str, dict[str, float]]:
+        names = list(self.columns)
+        with garbage_collection_paused():
+            columns = [column.tolist() for column in self.columns.values()]
+            rows = zip(*columns, strict=True) if columns else repeat(())
+            return {query: dict(zip(names, row, strict=True)) for query, row in zip(self.queries, rows, strict=False)}
+
+    def __getitem__(self, query: str) -> dict[str, float]:
+        return self._by_query[query]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_query)
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} queries by {', '.join(self.columns)}>"
+
+
+def _ranked(metric: str | Ranked) -> Ranked:
+    found: Any = Registry().get(metric) if isinstance(metric, str) else metric
+    if not isinstance(found, Ranked):
+        raise MetricError(f"{getattr(found, 'name', found)!r} is no metric over a ranking of document ids")
+    if found.matching != Matching():
+        raise MetricError(f"{found.name!r} does not hold rankings as they are; score it with compute()")
+    return found

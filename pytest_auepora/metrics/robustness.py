@@ -13,7 +13,8 @@ from .annotation.base import Labelled
 from .annotation.labels import LabelSource
 from .options import choice
 from .pairs import OverPairs, Pair, as_metric, measured_by, pairs_by_case, pairs_of, take_after, unpacked, words
-from .refusal import REFUSAL_PATTERNS, Behaviour, expected_behaviour, is_refusal
+from .ranking.gold import Behaviour, expected_behaviour
+from .refusal import REFUSAL_PATTERNS, is_refusal
 
 __all__ = [
     "CounterfactualConsistency",

@@ -23,7 +23,7 @@ from .xdist import Conditions, Parcel, let_go, unpack
 if TYPE_CHECKING:
     from ..core.run import Run
     from ..io.golden.load import GoldenSuite
-    from ..regression.baseline.accept import Accepted
+    from ..regression.accept import Accepted
     from ..regression.guards.gates import GateOutcome
     from ..regression.verdict import Verdict
 
@@ -158,7 +158,7 @@ class Judge:
         if not self.complete:
             judged.verdict.notes.append("the run was stopped, so the baseline was not touched")
             return
-        from ..regression.baseline.accept import accept
+        from ..regression.accept import accept
         from ..regression.baseline.model import BROKEN
 
         try:
@@ -176,8 +176,8 @@ class Judge:
         if not (self.complete and run.is_full):
             judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
             return
-        from ..regression.baseline.accept import accept
-        from ..regression.baseline.anchor import anchor_path
+        from ..regression.accept import accept
+        from ..regression.anchor import anchor_path
 
         try:
             path = anchor_path(session.baseline_path(judged.suite, run.variant))

@@ -89,7 +89,7 @@ def unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path
 
     An anchor goes with its baseline.
     """
-    from ..regression.baseline.anchor import anchor_path
+    from ..regression.anchor import anchor_path
     from ..regression.baseline.file import parse_baseline
 
     known = {path.resolve() for path in used}

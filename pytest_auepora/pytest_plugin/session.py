@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..core.metrics_base import Metric
     from ..core.run import CaseResult, MetricInfo, Run
     from ..evaluation.case_flow import CaseFlow
-    from ..regression.baseline.anchor import Anchor
+    from ..regression.anchor import Anchor
     from ..regression.baseline.model import Baseline
     from .labels import Labels
 
@@ -186,7 +186,7 @@ class AueporaSession:
 
     def anchor(self, suite: GoldenSuite, variant: str) -> Anchor | None:
         """Return the older baseline that is judged as well; None where this run is about to replace it."""
-        from ..regression.baseline.anchor import load_anchor
+        from ..regression.anchor import load_anchor
 
         if self.options.anchoring:
             return None

@@ -14,21 +14,18 @@ from typing import TYPE_CHECKING, Literal
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
-from .baseline.anchor import Anchor, anchor_notes, judge_anchor
+from .anchor import Anchor, anchor_notes, judge_anchor
 from .baseline.model import BROKEN, Baseline
 from .compare.cases import Comparison, compare
 from .compare.measurements import settle
-from .compare.moved_labels import label_notes, label_outcomes
 from .compare.slices import slice_notes
 from .guards.advisory import advisory_notes, broken_outcomes, hold_back, silent_judges
 from .guards.calibration import standing_of
 from .guards.case_guard import VARIES
-from .guards.coverage import coverage_outcomes, nothing_compares
+from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares
 from .guards.gates import GateOutcome, judge_gate
-from .guards.interval_guard import judge_apart
 from .guards.steadiness import steadiness
-from .guards.suite_guard import judge_regression, net_flips, too_few_notes
-from .judging import in_order
+from .guards.suite_guard import judge_comparison, net_flips, too_few_notes
 from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
 from .wording import Word, next_steps, word_of
@@ -130,9 +127,7 @@ def judge(
     out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning)
     out.gates += label_outcomes(run)
     if out.comparison is not None and baseline is not None and not accepting:
-        apart = judge_apart(run, out.comparison, policy, metrics)
-        family = judge_regression(run, out.comparison, policy, standing.advisory)
-        out.gates += in_order(run, apart + family)
+        out.gates += judge_comparison(run, out.comparison, policy, metrics, standing.advisory)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
     elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith(BROKEN)):
         out.gates.append(_no_baseline(baseline_note))

@@ -224,7 +224,7 @@ def verdict() -> Row:
 
     from pytest_auepora.evaluation.suite import evaluate
     from pytest_auepora.io.golden.load import load_golden
-    from pytest_auepora.regression.baseline.accept import accept
+    from pytest_auepora.regression.accept import accept
     from pytest_auepora.regression.verdict import judge
 
     rng, folder = Random(3), golden(Path(tempfile.mkdtemp()), 500)

@@ -105,7 +105,6 @@ WITHOUT = {
     "pytest_plugin/watchdog.py",
     "regression/baseline/model.py",
     "regression/compare/measurements.py",
-    "regression/compare/moved_labels.py",
     "regression/guards/advisory.py",
     "regression/guards/coverage.py",
     "regression/guards/gates.py",

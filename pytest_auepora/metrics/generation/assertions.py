@@ -10,7 +10,8 @@ from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ...errors import MetricError, did_you_mean
 from ..options import Configured
-from ..refusal import expected_behaviour, fold
+from ..ranking.gold import expected_behaviour
+from ..refusal import fold
 from ..text.comparands import answer_text
 from ..text.tokens import is_joining
 

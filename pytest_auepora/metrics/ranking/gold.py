@@ -1,4 +1,4 @@
-"""Gold labels: what counts as relevant for a case, and whether a returned chunk is it.
+"""Gold labels: what counts as relevant for a case, whether a returned chunk is it, and what the system should do.
 
 A label names a document or chunk by id, or a passage of a source document by *quote* or *span*, so that it
 survives re-chunking.  Grades are whole numbers; 1 and above is relevant, 0 is judged and not relevant.
@@ -12,14 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ...core.types import Document, EvaluationSample
-from ...errors import MetricError
+from ...errors import MetricError, did_you_mean
 
 __all__ = [
     "ANYWHERE",
     "SOURCE_KEYS",
     "SPAN_COVER",
+    "Behaviour",
     "Label",
     "Matcher",
+    "expected_behaviour",
     "fold_quote",
     "grade_of",
     "label_of",
@@ -30,6 +32,8 @@ __all__ = [
 ]
 
 Kind = Literal["id", "quote", "span", "doc"]
+Behaviour = Literal["answer", "refuse", "clarify"]
+_BEHAVIOURS: tuple[Behaviour, ...] = ("answer", "refuse", "clarify")
 
 SOURCE_KEYS = (
     "document_id", "source", "doc", "parent_id", "file_path", "file_name", "url", "source_id", "ref_doc_id"
@@ -183,6 +187,31 @@ def _merged(first: Label, again: Label) -> Label:
     kind = first.kind if first.kind == again.kind else "doc"  # one name for a chunk and for a whole document
     ids = tuple(dict.fromkeys(first.ids + again.ids))
     return first._replace(grade=max(first.grade, again.grade), kind=kind, ids=ids)
+
+
+def expected_behaviour(sample: EvaluationSample) -> Behaviour:
+    """Return what the system should do with *sample*.
+
+    ``labels["expect"]`` decides.  Without it a case of ``scenario`` ``"unanswerable"``, or one whose
+    ``relevant_docs`` are given but hold nothing of grade 1 or more, calls for a refusal; any other for an answer.
+
+    Raises:
+        MetricError: ``expect`` is none of answer, refuse and clarify, or a grade is no whole number.
+    """
+    expect = sample.labels.get("expect")
+    if expect is not None:
+        for behaviour in _BEHAVIOURS:
+            if expect == behaviour:
+                return behaviour
+        raise MetricError(
+            f"expect must be answer, refuse or clarify, got {expect!r}{did_you_mean(str(expect), _BEHAVIOURS)}"
+        )
+    if sample.labels.get("scenario") == "unanswerable":
+        return "refuse"
+    gold = sample.relevant_docs
+    if gold is not None and not any(map(grade_of, gold)):
+        return "refuse"
+    return "answer"
 
 
 class Matcher:

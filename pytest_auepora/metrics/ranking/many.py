@@ -1,108 +1,28 @@
-"""Many rankings at once: one pass finds where the relevant documents stand, and each metric's formula reads from that.
-
-The formula is that of a single case; it is given arrays with a number per ranking.
-"""
+"""Many rankings at once: one pass finds where the relevant documents stand; formulas of metrics get arrays of it."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
-from ...core.garbage import garbage_collection_paused
 from ...errors import MetricError
-from ..registry import Registry
-from ..retrieval_basic import Ranked
 from .held import Worth
-from .matching import Matching
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Hits", "Qrels", "RankedLists", "RankingScores", "find_hits", "score_rankings"]
+__all__ = ["Hits", "Qrels", "RankedLists", "find_hits"]
 
 Qrels = Mapping[str, Mapping[str, int] | Collection[str]]
 """Query id → what is relevant: document id → grade (1 and above is relevant), or just the ids."""
 
 RankedLists = Mapping[str, Sequence[str] | Mapping[str, float]]
 """Query id → document ids, best first; or document id → score, read as trec_eval does: by score, then id, falling."""
-
-
-def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranked]) -> RankingScores:
-    """Score the rankings of many queries, as pytrec_eval does.
-
-    Args:
-        qrels: the judgments.
-        run: what was returned.  A judged query that is not in it returned nothing, and scores so.
-        metrics: names (``"recall@5"``, ``"ndcg@10"``) or objects of the metrics over a ranking.
-
-    Returns:
-        Query id → metric → score.  Queries without a relevant document have no score and are left out, as are those
-        of *run* that nobody judged.
-
-    Raises:
-        MetricError: a metric is not one over rankings of ids, or holds them in a way of its own (``_doc``, ``ties``,
-            ``duplicates``, ``unjudged``): `Metric.compute` does that.
-        UnknownNameError: no metric has that name.
-    """
-    import numpy as np
-
-    chosen = [_ranked(m) for m in metrics]
-    with garbage_collection_paused():
-        hits = find_hits(qrels, run)
-        return RankingScores(hits.queries, {m.name: np.asarray(m.value(hits), float) for m in chosen})
-
-
-class RankingScores(Mapping[str, dict[str, float]]):
-    """What many rankings scored: query id → metric → score, to be read like the dictionary of dictionaries it equals.
-
-    What is there from the start are columns; a dictionary for each query would take longer than most of the scoring,
-    and is made when first asked for.
-
-    Attributes:
-        queries: the ids, in the order of the judgments.
-        columns: metric → the scores of all queries, in that order.
-    """
-
-    def __init__(self, queries: list[str], columns: dict[str, NDArray[Any]]) -> None:
-        self.queries, self.columns = queries, columns
-
-    def means(self) -> dict[str, float]:
-        """Return the mean of each metric over the queries, as `Metric.compute` gives it; 0 if there are none."""
-        return {name: sum(of.tolist()) / len(of) if len(of) else 0.0 for name, of in self.columns.items()}
-
-    @cached_property
-    def _by_query(self) -> dict[str, dict[str, float]]:
-        names = list(self.columns)
-        with garbage_collection_paused():
-            columns = [column.tolist() for column in self.columns.values()]
-            rows = zip(*columns, strict=True) if columns else repeat(())
-            return {query: dict(zip(names, row, strict=True)) for query, row in zip(self.queries, rows, strict=False)}
-
-    def __getitem__(self, query: str) -> dict[str, float]:
-        return self._by_query[query]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_query)
-
-    def __len__(self) -> int:
-        return len(self.queries)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)} queries by {', '.join(self.columns)}>"
-
-
-def _ranked(metric: str | Ranked) -> Ranked:
-    found: Any = Registry().get(metric) if isinstance(metric, str) else metric
-    if not isinstance(found, Ranked):
-        raise MetricError(f"{getattr(found, 'name', found)!r} is no metric over a ranking of document ids")
-    if found.matching != Matching():
-        raise MetricError(f"{found.name!r} does not hold rankings as they are; score it with compute()")
-    return found
 
 
 @dataclass(eq=False)

@@ -14,14 +14,12 @@ from typing import NamedTuple
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ...errors import MetricError
-from ..refusal import expected_behaviour
-from .gold import Label, Matcher, grade_of, labels_of, source_of
+from .gold import Label, Matcher, expected_behaviour, grade_of, labels_of, source_of
 from .held import Ranking
 
 __all__ = [
     "Matching",
     "Slot",
-    "expected_behaviour",
     "grades_of_retrieved",
     "ranking_of",
     "ranks_of_relevant",

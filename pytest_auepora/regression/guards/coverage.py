@@ -1,17 +1,24 @@
-"""Coverage: what the baseline measured must still be measured."""
+"""Coverage: what the baseline measured must still be measured, and moved labels must be found."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from ...core.run import Run
 from ..compare.cases import Comparison, Flip
-from .gates import GateOutcome
+from .gates import GateOutcome, cases_words
 
-__all__ = ["coverage_outcomes", "nothing_compares"]
+__all__ = ["coverage_outcomes", "label_notes", "label_outcomes", "nothing_compares"]
 
 _UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited"}
 _PRUNE = "accept with --auepora-update prune"
+_BY = {
+    "exact": "by the same text under another id",
+    "span": "by the chunks that hold the passage (span)",
+    "fallback_doc": "by document (fallback_doc)",
+}
+_HELP = "pytest --auepora-labels check tells them one by one"
 
 
 def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool) -> list[GateOutcome]:
@@ -70,3 +77,35 @@ def _lost(run: Run, what: str, message: str, culprits: list[str]) -> GateOutcome
 def _list(names: list[str], most: int = 5) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
+    """Return what has to be said beside the scores: how labels that moved were matched, and what does not compare."""
+    moved = {c.case_id: c.extra["labels"] for c in run.having("labels")}
+    out: list[str] = []
+    if moved:
+        became = Counter(told["became"] for m in moved.values() for told in m["labels"].values())
+        matched = Counter(m["match"] for m in moved.values())
+        kinds = ", ".join(f"{n} {kind}" for kind, n in became.most_common())
+        how = ", ".join(f"{matched[match]} {words}" for match, words in _BY.items() if matched[match])
+        told = f"; cases matched {how}" if how else ""
+        out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{told}; {_HELP}")
+    apart: dict[str, list[str]] = {}
+    for case_id, why in comparison.apart.items() if comparison is not None else ():
+        apart.setdefault(why, []).append(case_id)
+    out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in apart.items()]
+    return out
+
+
+def label_outcomes(run: Run) -> list[GateOutcome]:
+    """Return a failed outcome where labels of the golden file can be matched with nothing the corpus has."""
+    lost = {
+        c.case_id: [name for name, told in c.extra["labels"]["labels"].items() if told["match"] == "none"]
+        for c in run.having("labels")
+        if c.extra["labels"].get("match") == "none"
+    }
+    if not lost:
+        return []
+    names = [name for one in lost.values() for name in one]
+    message = f"{_list(names)}: moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}; {_HELP}"
+    return [_lost(run, "labels", message, list(lost))]

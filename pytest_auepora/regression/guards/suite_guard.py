@@ -9,9 +9,10 @@ fewer than ten clusters.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ...core.metrics_base import Metric
 from ...core.run import Run
 from ..compare.cases import Comparison, ScoreChange
 from ..compare.measurements import is_apart
@@ -21,14 +22,32 @@ from ..statistics.precision import TIE, count_clusters
 from ..thresholds import Bound
 from .case_guard import feeds_case_guard
 from .gates import GateOutcome, cases_words, leave_undecided, regression_title
+from .interval_guard import judge_apart
 from .steadiness import instead_of_cases
 
-__all__ = ["NET_FLIPS", "judge_regression", "net_flips", "too_few_notes"]
+__all__ = ["NET_FLIPS", "judge_comparison", "judge_regression", "net_flips", "too_few_notes"]
 
 NET_FLIPS = "net flips"
 """Stands where others have the name of a metric."""
 
 _MOST_NOTES = 3
+
+
+def judge_comparison(
+    run: Run,
+    comparison: Comparison,
+    policy: RegressionPolicy,
+    metrics: Mapping[str, Metric],
+    advisory: Collection[str] = (),
+) -> list[GateOutcome]:
+    """Complete *comparison* and return the outcomes of all its metrics, in the order of the run's, net flips last.
+
+    Metrics that *metrics* does not have the object of are judged by the values of their cases alone.
+    """
+    apart = judge_apart(run, comparison, policy, metrics)
+    order = {name: i for i, name in enumerate(run.metrics)}
+    gates = apart + judge_regression(run, comparison, policy, advisory)
+    return sorted(gates, key=lambda gate: order.get(gate.metric, len(order)))
 
 
 def judge_regression(

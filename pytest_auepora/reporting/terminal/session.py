@@ -10,7 +10,7 @@ from ...core.run import CaseResult, MetricInfo
 from ..numbers import score
 
 if TYPE_CHECKING:
-    from ...regression.baseline.accept import Accepted
+    from ...regression.accept import Accepted
 
 __all__ = ["accepted_lines", "case_word", "header_lines"]
 

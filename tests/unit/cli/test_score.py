@@ -14,7 +14,7 @@ from pytest_auepora.core import progress
 from pytest_auepora.errors import UnsendableError
 from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import evaluate
-from pytest_auepora.regression.baseline.accept import accept
+from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline.again import note_again
 from pytest_auepora.regression.baseline.file import baseline_path
 

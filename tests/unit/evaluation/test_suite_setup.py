@@ -7,7 +7,7 @@ from pathlib import Path
 from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.evaluation.suite_setup import find_baseline
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.regression.baseline.accept import accept
+from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline.file import baseline_path
 
 

@@ -27,8 +27,8 @@ from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import check_case
 from pytest_auepora.labels.corpus import corpus_of
 from pytest_auepora.labels.repair import baselines_of, repair
-from pytest_auepora.regression.baseline.accept import accept
-from pytest_auepora.regression.baseline.anchor import anchor_path
+from pytest_auepora.regression.accept import accept
+from pytest_auepora.regression.anchor import anchor_path
 from pytest_auepora.regression.baseline.file import baseline_path, load_baseline
 from pytest_auepora.regression.verdict import Verdict
 

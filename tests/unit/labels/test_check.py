@@ -19,7 +19,7 @@ from pytest_auepora.metrics.retrieval_basic import RecallAtK
 from pytest_auepora.regression.baseline.file import parse_baseline
 from pytest_auepora.regression.baseline.model import Baseline, BaselineCase, match_of
 from pytest_auepora.regression.compare.cases import compare_case
-from pytest_auepora.regression.compare.moved_labels import label_notes, label_outcomes
+from pytest_auepora.regression.guards.coverage import label_notes, label_outcomes
 
 ONE = "A refund can be asked for within 30 days of purchase."
 TWO = "Gift cards are final and cannot be returned at all."

@@ -8,7 +8,8 @@ import pytest
 
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.refusal import expected_behaviour, is_refusal
+from pytest_auepora.metrics.ranking.gold import expected_behaviour
+from pytest_auepora.metrics.refusal import is_refusal
 
 from .rankings import graded, wants
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.run import Run
-from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.model import Baseline
 from pytest_auepora.regression.compare.cases import compare
 from pytest_auepora.regression.guards.case_guard import guard_case, judge_case

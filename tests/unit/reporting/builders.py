@@ -10,8 +10,8 @@ from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import failed_scores, score_case
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.metrics.ranking.gold import expected_behaviour
 from pytest_auepora.metrics.ranking.matching import grades_of_retrieved, ranks_of_relevant
-from pytest_auepora.metrics.refusal import expected_behaviour
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.baseline.model import Baseline, BaselineCase, metric_key
 from pytest_auepora.regression.compare.cases import CaseComparison, compare_case

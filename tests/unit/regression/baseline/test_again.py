@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.run import CaseResult
-from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.again import again_plan, note_again
 from pytest_auepora.regression.compare.cases import compare
 

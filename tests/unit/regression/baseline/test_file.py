@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.files import locked
 from pytest_auepora.errors import BaselineError, NotWrittenError
-from pytest_auepora.regression.baseline.accept import accept, merge
+from pytest_auepora.regression.accept import accept, merge
 from pytest_auepora.regression.baseline.file import baseline_path, changing, load_baseline, parse_baseline
 
 from ..runs import case, run

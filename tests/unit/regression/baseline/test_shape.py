@@ -15,7 +15,7 @@ from pytest_auepora.errors import BaselineError
 from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.baseline.accept import accept
+from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline.file import baseline_path, parse_baseline
 from pytest_auepora.regression.verdict import judge
 

@@ -11,7 +11,7 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scores import Score
 from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
 from pytest_auepora.metrics.judge.critic import LLMCritic
-from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.model import Baseline
 from pytest_auepora.regression.compare.cases import compare
 from pytest_auepora.regression.compare.comparability import incomparable_metrics

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.model import Baseline
 from pytest_auepora.regression.compare.cases import compare
 from pytest_auepora.regression.compare.slices import in_slice, parts_of

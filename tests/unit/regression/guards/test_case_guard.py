@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.run import CaseResult
-from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare.cases import compare
 from pytest_auepora.regression.guards.case_guard import Confirmations, is_confirmable, judge_case, settle_confirmed
 from pytest_auepora.regression.policy import RegressionPolicy

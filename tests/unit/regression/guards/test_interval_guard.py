@@ -12,7 +12,7 @@ from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scores import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.file import parse_baseline
 from pytest_auepora.regression.baseline.model import MOST_DATA, Baseline, BaselineCase
 from pytest_auepora.regression.compare.cases import compare

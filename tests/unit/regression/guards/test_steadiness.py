@@ -12,7 +12,7 @@ import pytest
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.evaluation.case_flow import merge_repeats
 from pytest_auepora.history.baselines import as_baseline, as_run
-from pytest_auepora.regression.baseline.accept import merge
+from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.file import parse_baseline
 from pytest_auepora.regression.baseline.model import Baseline
 from pytest_auepora.regression.compare.cases import compare

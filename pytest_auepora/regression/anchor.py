@@ -10,15 +10,15 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ...core.metrics_base import Metric
-from ...core.run import Run
-from ...errors import BaselineError
-from ..compare.cases import compare
-from ..guards.gates import GateOutcome
-from ..judging import judge_comparison
-from ..policy import RegressionPolicy
-from .file import load_baseline
-from .model import Baseline
+from ..core.metrics_base import Metric
+from ..core.run import Run
+from ..errors import BaselineError
+from .baseline.file import load_baseline
+from .baseline.model import Baseline
+from .compare.cases import compare
+from .guards.gates import GateOutcome
+from .guards.suite_guard import judge_comparison
+from .policy import RegressionPolicy
 
 __all__ = ["Anchor", "anchor_notes", "anchor_path", "judge_anchor", "load_anchor"]
 

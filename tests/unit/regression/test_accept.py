@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import BaselineError
-from pytest_auepora.regression.baseline.accept import accept, merge
+from pytest_auepora.regression.accept import accept, merge
 from pytest_auepora.regression.baseline.file import load_baseline
 
-from ..runs import case, run
+from .runs import case, run
 
 
 def test_only_executed_cases_are_touched(tmp_path: Path) -> None:

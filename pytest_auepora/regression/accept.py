@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...core.files import write_atomically
-from ...core.run import CaseResult, Run
-from ...errors import BaselineError
-from ..compare.cases import compare
-from ..compare.comparability import provenance_changes
-from .again import AskedAgain, asked_again
-from .file import changing, load_baseline
-from .model import LEARNED, Baseline, BaselineCase, metric_key
+from ..core.files import write_atomically
+from ..core.run import CaseResult, Run
+from ..errors import BaselineError
+from .baseline.again import AskedAgain, asked_again
+from .baseline.file import changing, load_baseline
+from .baseline.model import LEARNED, Baseline, BaselineCase, metric_key
+from .compare.cases import compare
+from .compare.comparability import provenance_changes
 
 __all__ = ["INTENTS", "Accepted", "accept", "merge"]
 
