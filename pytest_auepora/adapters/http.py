@@ -11,7 +11,8 @@
     )
 
 ``{query}``, ``{top_k}`` and ``{sample_id}`` are filled in, percent-encoded in the URL; a text that is ``"{top_k}"``
-alone becomes the number.  Every call opens its own connection and is made once: no redirect is followed, since it could
+alone becomes the number.  ``timings``, ``retry``, ``privacy``, ``request_id``, … at the top of the reply are read as
+well (`core.telemetry`).  Every call opens its own connection and is made once: no redirect is followed, since it could
 carry the headers elsewhere, and nothing is retried (``auepora_retry`` names the errors that are: `HttpCallError`,
 `CallTimeoutError`).  Header values stand in no message and no repr; those of credentials in no answer
 and no document either.
@@ -25,6 +26,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from ..core.telemetry import REPORTED, seconds_by_name
 from ..core.types import EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError
 from ..http import HttpError, mask, request_json, shorten
@@ -139,7 +141,8 @@ class HttpRag:
     def _outputs(self, said: Any, status: int) -> SystemOutputs:
         answer = "" if self._answer is None else self._read_answer(said, self._answer)
         retrieved = [] if self._documents is None else self._read_documents(said, self._documents)
-        return SystemOutputs(retrieved, Response(answer), extra={"status": status})
+        extra = {"status": status} | _reported(said)
+        return SystemOutputs(retrieved, Response(answer), extra.pop("timings", {}), extra)
 
     def _send(self, sample: EvaluationSample, top_k: int) -> tuple[int, Any]:
         values = {"query": sample.query, "top_k": top_k, "sample_id": sample.sample_id}
@@ -200,6 +203,17 @@ class HttpRag:
     def _not_there(self, what: str, path: Path, said: Any, found: Any, wanted: str) -> OutputShapeError:
         came = path.missing(said) if found is NOT_THERE else f"{describe(found)}, not {wanted}"
         return OutputShapeError(f"{self._where}: {what} is read at {path}, and there is {came}")
+
+
+def _reported(said: Any) -> dict[str, Any]:
+    """Return what an orchestration layer says of the request beside the answer; other fields are not looked at."""
+    if not isinstance(said, Mapping):
+        return {}
+    found = {key: said[key] for key in REPORTED if said.get(key) is not None and key != "status"}
+    if isinstance(timings := said.get("timings"), Mapping):
+        numbers = ((k, v) for k, v in timings.items() if type(v) in (int, float))
+        found["timings"] = {name: t for k, v in numbers for name, t in seconds_by_name(k, v).items()}
+    return found
 
 
 def _filled(value: Any, values: Mapping[str, Any]) -> Any:

@@ -1,9 +1,10 @@
 """Whatever a RAG system returned → `SystemOutputs`.
 
 The answer is looked for under `ANSWER_KEYS`, the documents under `DOCUMENT_KEYS`, in this order; ``timings``
-are seconds; ids that come in a list of their own (`ID_LIST_KEYS`) go to the documents; ``refused``, ``citations``
-and ``metadata`` go to ``response.metadata``; every other key to ``extra``.  What a report should say about the
-shape stands in ``extra["auepora_notes"]``, a list of sentences.
+are seconds, or milliseconds where a name ends in ``_ms`` (`core.telemetry.TIMINGS`); ids that come in a list of their
+own (`ID_LIST_KEYS`) go to the documents; ``refused``, ``citations`` and ``metadata`` go to ``response.metadata``; every
+other key to ``extra``.  What a report should say about the shape stands in ``extra["auepora_notes"]``, a list of
+sentences.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..core.telemetry import seconds_by_name
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, did_you_mean
 from .documents import notes_on, to_retrieved, with_ids
@@ -184,12 +186,14 @@ def _timings(raw: Any) -> tuple[dict[str, float], list[str]]:
     good: dict[str, float] = {}
     notes = []
     for name, value in raw.items():
+        if value is None:
+            continue
         try:
             seconds = float(value)
         except (TypeError, ValueError):
             raise OutputShapeError(f"timings[{name!r}] is {describe(value)}; accepted: seconds") from None
         if math.isfinite(seconds) and seconds >= 0:
-            good[str(name)] = seconds
+            good |= seconds_by_name(str(name), seconds)
         else:
             notes.append(f"timings[{name!r}] was {seconds} and is left out")
     return good, notes

@@ -55,6 +55,11 @@ def run(given: argparse.Namespace) -> int:
             told.append({"path": str(path), "suite": suite.name, **counts, "problems": [p._asdict() for p in problems]})
             lines = [f"{path}: {', '.join(plural(n, what[:-1]) for what, n in counts.items())}"]
             lines += map(str, problems)
+            if unowned := list(dict.fromkeys(gate.metric for gate in suite.gates if not gate.owner)):
+                told[-1]["unowned"] = unowned
+                lines.append(
+                    f"{path}: no owner for {', '.join(unowned)}: name one with owner:, or with owners: by metric"
+                )
             if labels is not None:
                 found = labels.of(suite)
                 told[-1]["labels"] = found.to_dict()

@@ -120,6 +120,10 @@ class Metric:
             return NotApplicable("not measured for this case")
         return Measurement(result.value, details={})
 
+    def measure_failure(self, error: BaseException) -> Measurement | NotApplicable | None:  # noqa: ARG002 - as above
+        """Score a case whose call raised *error*; None: the case is an error of this metric as well."""
+        return None
+
     def measure_many(
         self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
     ) -> list[Measurement | NotApplicable]:

@@ -53,13 +53,20 @@ def _column(metric: Metric, samples: Sequence[EvaluationSample], outputs: Sequen
     return [score_case([metric], s, o)[metric.name] for s, o in zip(samples, outputs, strict=True)]
 
 
-def failed_scores(metrics: Iterable[Metric], sample: EvaluationSample, reason: str) -> dict[str, Score]:
+def failed_scores(
+    metrics: Iterable[Metric], sample: EvaluationSample, reason: str, error: BaseException | None = None
+) -> dict[str, Score]:
     """Return the scores of a case whose call failed: an error under every metric that would have applied.
 
     A metric that has nothing to say about *sample* whatever the answer stays n/a, so that the failed call
-    does not enter a mean it never belonged to.
+    does not enter a mean it never belonged to.  One that counts failures is asked about *error*, what the call raised.
     """
-    return {metric.name: _inapplicable(metric, sample) or Score.failed(reason) for metric in metrics}
+    scores = {}
+    for metric in metrics:
+        seen = metric.measure_failure(error) if error is not None else None
+        known = Score.of(seen) if seen is not None else _inapplicable(metric, sample)
+        scores[metric.name] = known or Score.failed(reason)
+    return scores
 
 
 def _inapplicable(metric: Metric, sample: EvaluationSample) -> Score | None:

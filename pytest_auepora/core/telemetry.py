@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 from ..errors import MissingExtraError
-from .rag_interface import RAGSystem, RAGSystemProtocol
-from .types import EvaluationSample, SystemOutputs
 
-__all__ = ["TIMINGS", "Resources", "WithResources", "sampled", "with_orchestration"]
+__all__ = ["REPORTED", "TIMINGS", "Resources", "Sampled", "sampled", "seconds_by_name", "with_resources"]
 
 INTERVAL = 0.02
 """Seconds between two looks at the memory."""
@@ -68,18 +68,33 @@ def sampled() -> Iterator[Resources]:
         taken.memory_mb = max(sizes) / 2**20
 
 
-class WithResources(RAGSystem):
-    """A system whose outputs say what each call took: ``cpu_percent``, ``memory_mb`` in ``extra["resources"]``."""
+class Sampled(NamedTuple):
+    """What a call gave, and what it took meanwhile."""
 
-    def __init__(self, system: RAGSystemProtocol) -> None:
-        self._system = system
+    value: Any
+    resources: dict[str, float]
 
-    def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
-        """Call the system and sample the process meanwhile."""
+
+def with_resources(fn: Callable[[], Any], *, is_async: bool = False) -> Callable[[], Any]:
+    """Return a call of *fn* that gives `Sampled`; awaiting what *fn* gives is part of the call.
+
+    With *is_async*, *fn* is called when the coroutine that is returned first runs, not before.
+    """
+
+    def of(value: Any, taken: Resources) -> Sampled:
+        return Sampled(value, {"cpu_percent": taken.cpu_percent, "memory_mb": taken.memory_mb})
+
+    async def awaited(value: Any) -> Sampled:
         with sampled() as taken:
-            outputs = self._system.run(sample, top_k=top_k)
-        outputs.extra["resources"] = {"cpu_percent": taken.cpu_percent, "memory_mb": taken.memory_mb}
-        return outputs
+            given = await (fn() if is_async else value)
+        return of(given, taken)
+
+    def now() -> Any:
+        with sampled() as taken:
+            value = fn()
+        return awaited(value) if inspect.isawaitable(value) else of(value, taken)
+
+    return partial(awaited, None) if is_async else now
 
 
 TIMINGS = {
@@ -90,30 +105,13 @@ TIMINGS = {
 }
 """Field in milliseconds → the names its seconds go by in ``SystemOutputs.timings``."""
 
-_EXTRA = ("request_id", "adapter", "surface", "retry", "privacy", "status", "soft_deadline_ms", "aborted")
+REPORTED = ("request_id", "adapter", "surface", "retry", "retries", "privacy", "status", "soft_deadline_ms", "aborted")
+"""What an orchestration layer says of a request beside its timings; `metrics.operational` and `metrics.privacy` read
+it in ``SystemOutputs.extra``."""
 
 
-def with_orchestration(outputs: SystemOutputs, record: Mapping[str, Any]) -> SystemOutputs:
-    """Return *outputs* with what an orchestration *record* says about the same request.
-
-    ``timings`` (`TIMINGS`) become seconds and win over those measured around the call; any further field of
-    them that ends in ``_ms`` is taken under the rest of its name.  ``retry`` (attempts, last_reason), ``privacy``
-    (mode, redacted, blocked), ``request_id``, ``adapter``, ``surface``, ``status``, ``aborted`` and
-    ``soft_deadline_ms`` go to ``extra``.  Fields that are missing or None change nothing.
-
-    Raises:
-        TypeError: a timing is no number, or ``timings`` is no mapping.
-    """
-    timings = dict(outputs.timings)
-    reported = record.get("timings") or {}
-    if not isinstance(reported, Mapping):
-        raise TypeError(f"timings must be a mapping, got {type(reported).__name__}")
-    for field, milliseconds in reported.items():
-        if milliseconds is None or not (field in TIMINGS or field.endswith("_ms")):
-            continue
-        if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float)):
-            raise TypeError(f"timings[{field!r}] must be milliseconds, got {milliseconds!r}")
-        for name in TIMINGS.get(field, (field.removesuffix("_ms"),)):
-            timings[name] = milliseconds / 1000
-    said = {key: record[key] for key in _EXTRA if record.get(key) is not None}
-    return replace(outputs, timings=timings, extra={**outputs.extra, **said})
+def seconds_by_name(field: str, value: float) -> dict[str, float]:
+    """Return the names and seconds of one timing: milliseconds where *field* ends in ``_ms``, else seconds."""
+    if not field.endswith("_ms"):
+        return {field: value}
+    return dict.fromkeys(TIMINGS.get(field, (field.removesuffix("_ms"),)), value / 1000)

@@ -7,9 +7,11 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
+from ..core.metrics_base import Measurement
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import MetricError
 from ..metrics.coverage import citations_of
+from ..metrics.operational import Retries
 from ..metrics.ranking.gold import source_of, span_of
 from ..metrics.ranking.matching import grades_of_retrieved
 
@@ -18,10 +20,11 @@ __all__ = ["cropped", "shown_outputs", "snippet", "source_key"]
 ANSWER_CAP = 20_000
 SNIPPET_CAP = 200
 RETRIEVED_CAP = 100
+_RETRIES = Retries()
 
 
 def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bool = False) -> dict[str, Any]:
-    """Return ``answer``, ``retrieved``, ``timings``, and ``refused``, ``grounded``, ``citations`` where they are said.
+    """Return ``answer``, ``retrieved``, ``timings``; ``retries``, ``refused``, ``grounded``, ``citations`` where said.
 
     *whole* leaves texts and lists as long as they are.
     """
@@ -31,6 +34,8 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
         "retrieved": _hits(outputs.retrieved if whole else outputs.retrieved[:RETRIEVED_CAP], grades, whole=whole),
         "timings": {k: float(v) for k, v in outputs.timings.items()},
     }
+    if isinstance(again := _RETRIES.measure(sample, outputs), Measurement):
+        out["retries"] = again.value
     said = outputs.response.metadata
     out.update({key: bool(said[key]) for key in ("refused", "grounded") if said.get(key) is not None})
     with suppress(MetricError):  # the metric that needs them says what is wrong with them

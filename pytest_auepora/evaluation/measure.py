@@ -11,8 +11,9 @@ from ..core.metrics_base import Metric
 from ..core.run import CaseResult, MetricInfo
 from ..core.scores import Score
 from ..core.scoring import failed_scores, score_cases
+from ..core.telemetry import Sampled
 from ..core.types import EvaluationSample, SystemOutputs
-from ..errors import NotRecordedError
+from ..errors import NotRecordedError, RecordedError
 from ..io.golden.load import GoldenCase
 from ..metrics.ranking.matching import ranks_of_relevant
 from ..regression.baseline.model import metric_key
@@ -75,18 +76,21 @@ def _answered(
     """Return what *call* gave, as outputs, or why there are none."""
     if call.error is not None:
         return call.error
-    if isinstance(call.value, RecordedAnswer):
-        return call.value
+    value, resources = call.value if isinstance(call.value, Sampled) else (call.value, None)
+    if isinstance(value, RecordedAnswer):
+        return value
     try:
-        outputs = convert(call.value, case.sample) if convert is not None else None
+        outputs = convert(value, case.sample) if convert is not None else None
         if outputs is None:
-            outputs = system.as_outputs(call.value, call.seconds, case.sample)
+            outputs = system.as_outputs(value, call.seconds, case.sample)
         elif timed:
             outputs.timings.setdefault("end_to_end", call.seconds)
     except Exception as exc:
         return exc
     if call.counted:
         outputs.extra.setdefault("retry", {"attempts": call.attempts, "reasons": list(call.retry_reasons)})
+    if resources:
+        outputs.extra.setdefault("resources", resources)
     return outputs
 
 
@@ -114,7 +118,8 @@ def _measured_again(called: Called, recorded: RecordedAnswer, metrics: Mapping[s
         result.extra["recorded_in"] = recorded.run_id
     if not recorded.is_answer:
         result.state, result.error = "error", raw["error"]
-        result.scores = failed_scores(metrics.values(), case.sample, (raw["error"] or "?").splitlines()[0])
+        told = (raw["error"] or "?").splitlines()[0]
+        result.scores = failed_scores(metrics.values(), case.sample, told, RecordedError(told))
         return result
     outputs = recorded.parts().restore()
     then = {name: score for name, score in recorded.scores().items() if _same(name, recorded, metrics)}

@@ -40,12 +40,16 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
     """
     if isinstance(system, Answering) and (recorded := system.answer(case, repeat)) is not None:
         return recorded
-    fn = partial(system.invoke, case.sample, case.top_k)
-    if seed is None:
-        return fn
-    from ..core.seeding import derive_seed, seeded
+    fn: Callable[[], Any] = partial(system.invoke, case.sample, case.top_k)
+    if seed is not None:
+        from ..core.seeding import derive_seed, seeded
 
-    return seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
+        fn = seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
+    if not case.resources:
+        return fn
+    from ..core.telemetry import with_resources
+
+    return with_resources(fn, is_async=system.is_async)
 
 
 class RecordedRun:

@@ -19,13 +19,17 @@ __all__ = ["blank_run", "calibrations_of", "find_baseline", "suite_metrics"]
 
 _ASSERTED = {"assertion_pass": {"must_contain", "forbidden"}, "json_schema_valid": {"answer_schema"}}
 """The metrics that measure assertions, with the labels that make one: a contract holds whatever the file lists."""
+_LABELLED = {"coverage_entities": {"entities"}, "redaction_efficacy": {"sensitive"}}
+"""The metrics that nothing but these labels is for."""
 
 
 def suite_metrics(suite: GoldenSuite, registry: Registry) -> dict[str, Metric]:
-    """Return the metrics of *suite* by name: those listed, those of assertions, those that are always measured."""
-    said = {label for case in suite.cases for label in case.sample.labels} if suite.policy.assertions == "fail" else ()
-    contracts = (name for name, labels in _ASSERTED.items() if not labels.isdisjoint(said))
-    names = dict.fromkeys([*suite.metrics, *contracts, *ALWAYS])
+    """Return the metrics of *suite* by name: those listed, those of assertions and labels, those always measured."""
+    said = {label for case in suite.cases for label in case.sample.labels}
+    asserted = _ASSERTED if suite.policy.assertions == "fail" else {}
+    labelled = [name for name, labels in {**asserted, **_LABELLED}.items() if not labels.isdisjoint(said)]
+    listed = {name.partition("[")[0] for name in suite.metrics}
+    names = dict.fromkeys([*suite.metrics, *(name for name in labelled if name not in listed), *ALWAYS])
     return {name: registry.get(name) for name in names}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["ALWAYS", "PAPER_SPELLINGS", "SPELLINGS"]
+__all__ = ["ALWAYS", "PAPER_SPELLINGS", "SAMPLED", "SPELLINGS"]
 
 SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     # retrieval
@@ -138,3 +138,6 @@ PAPER_SPELLINGS = {
 
 ALWAYS = ("empty_result_rate", "mean_latency", "p50_latency", "p95_latency")
 """Measured in every run because they cost nothing, so gates may name them without listing them."""
+
+SAMPLED = ("cpu_percent", "memory_mb")
+"""For these the process is sampled around each call of a suite that lists one."""

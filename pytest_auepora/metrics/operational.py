@@ -1,6 +1,6 @@
 """What running the system costs: errors, missed deadlines, retries, processor time, memory.
 
-Read from ``outputs.extra``: ``status``, ``retry``, ``resources``; see `core.telemetry` for other people's fields.
+Read from ``outputs.extra``: ``status``, ``retry``, ``resources``; see `core.telemetry.REPORTED`.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class Operational(Configured):
 
 @dataclass(eq=False, repr=False)
 class ErrorRatePer1k(Operational):
-    """Requests of a thousand that end in an error, 4xx or 5xx; client aborts do not count.
+    """Requests of a thousand that end in an error: 4xx, 5xx, or a call that raised; client aborts do not count.
 
-    ``extra["status"]`` is the HTTP status; an answer without one is a success.  A call that raised has no
-    measurement at all: gates put it at the worst value, 1000, which makes the gated rate exact.
+    ``extra["status"]`` is the HTTP status; an answer without one is a success.
     """
 
     stem = "error_rate_per_1k"
     range = (0.0, 1000.0)
-    formula = "1000 * answers with status 4xx or 5xx / answers, without client aborts"
+    version = 2
+    formula = "1000 * calls that raised or have status 4xx or 5xx / calls, without client aborts"
     source = "operational metrics: 4xx/5xx per 1k requests"
     oracle = "counted"
 
@@ -59,6 +59,11 @@ class ErrorRatePer1k(Operational):
         if not isinstance(status, int) or not 100 <= status < 600:
             raise MetricError(f"status must be an HTTP status, got {status!r}")
         return Measurement(1000.0 if status >= 400 else 0.0, details={"status": status})
+
+    def measure_failure(self, error: BaseException) -> Measurement | NotApplicable:
+        """Return 1000 for a call that raised; n/a where its ``status`` is that of a client abort."""
+        aborted = getattr(error, "status", None) == CLIENT_ABORT
+        return NotApplicable("aborted by the client") if aborted else Measurement(1000.0)
 
 
 @dataclass(eq=False, repr=False)
@@ -103,8 +108,8 @@ class TimeoutRate(Operational):
 class Retries(Operational):
     """How often calls were repeated, on average, and why.
 
-    ``extra["retry"]`` has ``attempts``, counting the first, and ``reasons`` (a list) or ``last_reason``.  Where the
-    setting ``auepora_retry`` names exceptions, it is filled in.
+    ``extra["retry"]`` has ``attempts``, counting the first, and ``reasons`` (a list) or ``last_reason``; a number in
+    ``extra["retries"]`` does as well.  Where the setting ``auepora_retry`` names exceptions, it is filled in.
     """
 
     stem = "retries"
@@ -117,6 +122,8 @@ class Retries(Operational):
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """N/a where nobody counted.  Details: ``reasons``."""
         retry = outputs.extra.get("retry")
+        if isinstance(told := outputs.extra.get("retries"), int) and retry is None:
+            return Measurement(float(max(0, told)))
         if not isinstance(retry, Mapping) or retry.get("attempts") is None:
             return NotApplicable("attempts were not counted")
         again = max(0, int(retry["attempts"]) - 1)
@@ -135,7 +142,7 @@ class Retries(Operational):
 
 @dataclass(eq=False, repr=False)
 class Resource(Operational):
-    """Base of the metrics over ``extra["resources"]``, which `core.telemetry.WithResources` fills."""
+    """Base of the metrics over ``extra["resources"]``, sampled around each call where the suite lists one of them."""
 
     key: ClassVar[str]
     range = (0.0, math.inf)

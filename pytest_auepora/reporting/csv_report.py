@@ -7,8 +7,13 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
+from ..core.metrics_base import Measurement
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scores import Score
+from ..metrics.latency import PercentileLatency
+from ..metrics.ranking.held import Ranking
+from ..metrics.retrieval_basic import PrecisionAtK
+from ..metrics.retrieval_ranking import MRRAtK, NDCGAtK
 from ..regression.verdict import Verdict
 from .numbers import number
 
@@ -28,6 +33,7 @@ _METRIC_OF = {
     "cov_entities": "coverage_entities",
     "retries": "retries",
 }
+_RANKED = {"p_at_5": PrecisionAtK(5), "p_at_10": PrecisionAtK(10), "ndcg_10": NDCGAtK(10), "mrr_10": MRRAtK(10)}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -35,9 +41,10 @@ def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa
     """Return the rows of all cases of *runs* as CSV with a header.
 
     An empty cell is a number that was not measured; it is never 0.  ``errors`` is 1 for a case that errored.
-    ``p50_ms`` and ``p95_ms`` of a query that ran once are both its latency.  ``privacy_leak`` is the share of what is
-    sensitive that came through.  Ids that a spreadsheet would take for a formula get an apostrophe in front.
-    *verdicts* add nothing here.
+    ``p50_ms`` and ``p95_ms`` are quantiles over the answers to one query, so of a query that ran once both its latency.
+    The columns of rankings and ``retries`` are known of a query that ran once though no such metric is listed.
+    ``privacy_leak`` is the share of what is sensitive that came through.
+    Ids that a spreadsheet would take for a formula get an apostrophe in front.  *verdicts* add nothing here.
     """
     out = io.StringIO()
     write_csv(out, runs)
@@ -76,12 +83,12 @@ def _value(scores: Mapping[str, Score], name: str) -> str:
 
 def _cell(case: CaseResult, scores: Mapping[str, Score], called: Mapping[str, str | None], column: str) -> str:
     if column in ("p50_ms", "p95_ms"):
-        return _milliseconds(case)
+        return _milliseconds(case, int(column[1:3]))
     if column == "errors":
         return "" if case.state == "skipped" else str(int(case.state == "error"))
     name = called[column]
     if name is None:
-        return ""
+        return _known(case, column)
     return _leak(scores, name) if column == "privacy_leak" else _value(scores, name)
 
 
@@ -92,9 +99,35 @@ def spelled(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
     return next((n for n in metrics if n.startswith(f"{name}[")), None)
 
 
-def _milliseconds(case: CaseResult) -> str:
+def _milliseconds(case: CaseResult, percent: int) -> str:
+    name = f"p{percent}_latency"
+    repeats = case.extra.get("repeats", {}).get(name, ())
+    if seen := [Measurement(seconds) for seconds in repeats if seconds is not None]:
+        return number(PercentileLatency(percent).aggregate(seen).value * 1000, 1)
     seconds = (case.outputs.get("timings") or {}).get("end_to_end")
     return "" if seconds is None else number(seconds * 1000, 1)
+
+
+def _known(case: CaseResult, column: str) -> str:
+    """Return what the stored ranking says though its metric was not asked for."""
+    if "repeats" in case.extra:
+        return ""
+    if column == "retries":
+        return "" if (again := case.outputs.get("retries")) is None else number(again, 4)
+    held = _ranking(case) if column in _RANKED else None
+    return "" if held is None else number(_RANKED[column].score(held).value or 0.0, 4)
+
+
+def _ranking(case: CaseResult) -> Ranking | None:
+    """Return the ranking of *case*; None where there is none, or one chunk covers several labels."""
+    hits = case.outputs.get("retrieved")
+    grades = sorted((g for label in case.expected.get("relevant", ()) if (g := label["grade"]) >= 1), reverse=True)
+    slots = sorted(rank - 1 for rank in case.ranks.values() if rank is not None)
+    if hits is None or not case.ranks or len(grades) != len(case.ranks) or len(slots) != len(set(slots)):
+        return None
+    place = {name: rank - 1 for name, rank in case.ranks.items() if rank is not None}
+    shown = [slot for slot in slots if slot < len(hits)]
+    return Ranking(list(case.ranks), grades, shown, [hits[slot]["grade"] for slot in shown], shown, place, len(hits))
 
 
 def _leak(scores: Mapping[str, Score], name: str) -> str:

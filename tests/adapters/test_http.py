@@ -88,6 +88,18 @@ def test_question_and_answer(endpoint: Endpoint) -> None:
     assert outputs.extra["status"] == 200
 
 
+def test_what_an_orchestration_layer_reports(endpoint: Endpoint) -> None:
+    timings = {"parse_ms": 5, "retrieval_ms": 120, "synthesis_ms": 80, "total_ms": 220, "zone": "eu"}
+    endpoint.says({"answer": "Yes.", "timings": timings, "retry": {"attempts": 3}, "privacy": {"mode": "bypass"}})
+    outputs = ask(HttpRag(endpoint.url))
+    assert outputs.timings == {
+        "parse": 0.005, "retrieval": 0.12, "synthesis": 0.08, "generation": 0.08, "end_to_end": 0.22,
+    }  # fmt: skip
+    assert outputs.extra == {**outputs.extra, "status": 200, "retry": {"attempts": 3}, "privacy": {"mode": "bypass"}}
+    endpoint.says({"answer": "Yes.", "timings": "fast"})
+    assert ask(HttpRag(endpoint.url)).timings == {"end_to_end": 1.5}
+
+
 def test_paths_and_names_of_a_search_engine(endpoint: Endpoint) -> None:
     endpoint.says({
         "choices": [{"message": {"content": "Yes."}}],

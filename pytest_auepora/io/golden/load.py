@@ -14,6 +14,7 @@ from typing import Any
 
 from ...core.garbage import garbage_collection_paused
 from ...errors import GoldenFileError, Problem
+from ...metrics.catalogue import SAMPLED
 from ...metrics.registry import Registry
 from ...regression.policy import ALL, AnchorPolicy, RegressionPolicy
 from ..json_lines import Block, line_blocks, load_lines
@@ -141,6 +142,9 @@ def build_suite(
     for part, some in cases:
         reader.read_part(part, some)
     read = reader.finish()
+    if any(name.startswith(SAMPLED) for name in metrics):
+        for case in read:
+            case.resources = True
     owners = said.get("owners", {})
     yardstick.check_names(owners, raw.get("owners", {}))
     gates = yardstick.gates(said.get("thresholds", {}), owner, owners)

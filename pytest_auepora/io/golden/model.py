@@ -39,6 +39,7 @@ class GoldenCase:
         moved: what became of labels whose chunks have other ids now, and how the case is matched (see
             `labels.check.settle`); None as long as every label is where it was.
         benchmark: options of the timing (rounds, iterations, warmup_rounds, group), or None if it is not timed.
+        resources: whether processor time and memory are sampled around its calls, for metrics of the suite.
     """
 
     sample: EvaluationSample
@@ -57,6 +58,7 @@ class GoldenCase:
     timeout: float | None = None
     benchmark: dict[str, Any] | None = None
     moved: dict[str, Any] | None = None
+    resources: bool = False
 
     @property
     def id(self) -> str:

@@ -12,8 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.adapters.outputs import NOTES, to_outputs, to_response
-from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import OutputShapeError
+from pytest_auepora.metrics.latency import MeanLatency
+from pytest_auepora.metrics.operational import ErrorRatePer1k, Retries
+from pytest_auepora.metrics.privacy import SecureFieldBypass
 
 A, B = {"id": "a", "text": "ta"}, {"id": "b", "text": "tb"}
 
@@ -111,6 +115,29 @@ def test_unknown_keys_of_an_answer_go_to_extra() -> None:
     assert out.response.structured == {"x": 1}
     assert out.timings == {"retrieval": 1.0, "generation": 0.5}
     assert out.extra == {"usage": {"tokens": 3}, "seed": 1, NOTES: ["timings['odd'] was nan and is left out"]}
+
+
+ORCHESTRATED = {
+    "answer": "no",
+    "request_id": "r-1",
+    "adapter": "web",
+    "surface": "chat",
+    "timings": {"parse_ms": 5, "retrieval_ms": 120, "synthesis_ms": 80.5, "total_ms": 220, "rerank_ms": None},
+    "retry": {"attempts": 2, "last_reason": "429"},
+    "privacy": {"mode": "bypass", "redacted": 0, "blocked": False},
+    "status": 200,
+}
+
+
+def test_the_fields_of_an_orchestration_layer_are_read() -> None:
+    out = as_system(lambda query: ORCHESTRATED).as_outputs(ORCHESTRATED, 0.00001, EvaluationSample("s", "q"))
+    stages = {"parse": 0.005, "retrieval": 0.12, "synthesis": 0.0805, "generation": 0.0805}
+    assert out.timings == {**stages, "end_to_end": 0.22}, "what the system says of itself, not the time of the call"
+    kept = {key: out.extra[key] for key in ("request_id", "adapter", "surface", "retry", "privacy", "status")}
+    assert kept == {key: ORCHESTRATED[key] for key in kept}
+    sample = EvaluationSample("s", "q", labels={"secure_field": True})
+    metrics = (MeanLatency(), Retries(), ErrorRatePer1k(), SecureFieldBypass())
+    assert [m.compute([sample], [out]).value for m in metrics] == [0.22, 1.0, 0.0, 1.0]
 
 
 def test_the_fields_of_an_object_that_nobody_knows_go_to_extra() -> None:

@@ -18,6 +18,16 @@ def test_a_sound_file(shell: Shell) -> None:
     assert said == (0, "shop.golden.yaml: 3 cases, 7 metrics, 1 threshold\n", "")
 
 
+def test_gates_without_an_owner(shell: Shell) -> None:
+    shell.write("b.golden.yaml", GOLDEN.replace("owner: search-team\n", "").replace("suite: shop", "suite: b"))
+    said = shell("check", "b.golden.yaml")
+    assert (said.code, said.out.splitlines()[1]) == (
+        0,
+        "b.golden.yaml: no owner for recall@3: name one with owner:, or with owners: by metric",
+    )
+    assert json.loads(shell("check", "b.golden.yaml", "--json").out)[0]["unowned"] == ["recall@3"]
+
+
 def test_all_that_is_wrong_with_its_place(shell: Shell) -> None:
     shell.write("bad.golden.yaml", GOLDEN.replace("recall@1,", "recal@1,").replace("query: What", "qurey: What"))
     said = shell("check", "shop.golden.yaml", "bad.golden.yaml")

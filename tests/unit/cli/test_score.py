@@ -45,6 +45,16 @@ def test_it_writes_the_two_specified_files(shell: Shell) -> None:
     assert totals["privacy"] == {"leak_rate": None}
 
 
+def test_fields_of_an_orchestration_layer(shell: Shell) -> None:
+    fields = {
+        "timings": {"parse_ms": 5, "retrieval_ms": 120, "synthesis_ms": 80, "total_ms": 220},
+        "retry": {"attempts": 2, "last_reason": "429"},
+    }
+    shell("score", shell.outputs(OUTPUTS[0] | fields), GOLDEN)
+    row = next(csv.DictReader((shell.path / "out/metrics.csv").read_text(encoding="utf-8").splitlines()))
+    assert (row["p50_ms"], row["retries"]) == ("220.0", "1.0000")
+
+
 def test_the_files_lie_in_out_unless_told_otherwise(shell: Shell) -> None:
     shell("score", "outputs.jsonl", GOLDEN)
     assert sorted(p.name for p in (shell.path / "out").iterdir()) == ["metrics.csv", "summary.json"]

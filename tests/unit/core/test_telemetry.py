@@ -4,40 +4,48 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_auepora.core.telemetry import WithResources, sampled, with_orchestration
-from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
+from pytest_auepora.core.telemetry import sampled, seconds_by_name
 from pytest_auepora.errors import MissingExtraError
-from pytest_auepora.metrics.additional import MeanLatency
-from pytest_auepora.metrics.operational import CpuPercent, MemoryMb, Retries
-from pytest_auepora.metrics.privacy import SecureFieldBypass
+from pytest_auepora.evaluation.suite import evaluate
 
 psutil = pytest.importorskip("psutil", reason="psutil takes the samples")
 
 
-class Busy:
-    """A system that computes, holds memory and then answers."""
-
-    def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
-        held = bytearray(b"x" * (64 << 20))
-        end = time.process_time() + 0.15
-        while time.process_time() < end:
-            sum(range(1000))
-        return SystemOutputs([], Response(str(len(held))))
+def busy(query: str) -> str:
+    """Compute, hold memory and then answer."""
+    held = bytearray(b"x" * (64 << 20))
+    end = time.process_time() + 0.15
+    while time.process_time() < end:
+        sum(range(1000))
+    return str(len(held))
 
 
-def test_a_busy_system() -> None:
+async def busy_later(query: str) -> str:
+    return busy(query)
+
+
+@pytest.mark.parametrize("system", [busy, busy_later])
+def test_a_suite_that_lists_them_is_sampled(tmp_path: Path, system: Any) -> None:
+    golden = tmp_path / "a.golden.yaml"
+    golden.write_text("metrics: [cpu_percent, memory_mb]\ncases: [{id: a, query: q}]\n", encoding="utf-8")
     before = psutil.Process().memory_info().rss / 2**20
-    outputs = WithResources(Busy()).run(EvaluationSample("s", "q"))
-    taken = outputs.extra["resources"]
-    assert taken["cpu_percent"] > 1
-    assert taken["memory_mb"] > before + 32
-    sample = EvaluationSample("s", "q")
-    assert CpuPercent().compute([sample], [outputs]).value == taken["cpu_percent"]
-    assert MemoryMb().compute([sample], [outputs]).value == taken["memory_mb"]
+    done = evaluate(golden, system)
+    assert float(done["cpu_percent"]) > 1
+    assert float(done["memory_mb"]) > before + 32
+
+
+def test_a_suite_that_does_not_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    golden = tmp_path / "a.golden.yaml"
+    golden.write_text("metrics: [token_f1]\ncases: [{id: a, query: q}]\n", encoding="utf-8")
+    assert evaluate(golden, lambda query: "a").run.cases["a"].state == "passed"
+    golden.write_text("metrics: [memory_mb]\ncases: [{id: a, query: q}]\n", encoding="utf-8")
+    assert "pytest-auepora[resources]" in evaluate(golden, lambda query: "a").run.cases["a"].error
 
 
 def test_an_idle_block() -> None:
@@ -62,45 +70,8 @@ def test_without_psutil(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
-OUTPUTS = SystemOutputs([], Response("a"), {"end_to_end": 9.0, "own": 1.0}, {"note": "kept"})
-RECORD = {
-    "request_id": "r-1",
-    "adapter": "web",
-    "surface": "chat",
-    "timings": {"parse_ms": 5, "retrieval_ms": 120, "synthesis_ms": 400.5, "total_ms": 530, "rerank_ms": 4, "n": 3},
-    "retry": {"attempts": 2, "last_reason": "429"},
-    "privacy": {"mode": "bypass", "redacted": 0, "blocked": False},
-    "unknown": 1,
-}
-
-
-def test_every_field() -> None:
-    made = with_orchestration(OUTPUTS, RECORD)
-    assert made.timings == {
-        "end_to_end": 0.53, "own": 1.0, "parse": 0.005, "retrieval": 0.12, "synthesis": 0.4005,
-        "generation": 0.4005, "rerank": 0.004,
-    }  # fmt: skip
-    assert made.extra == {
-        "note": "kept", "request_id": "r-1", "adapter": "web", "surface": "chat",
-        "retry": RECORD["retry"], "privacy": RECORD["privacy"],
-    }  # fmt: skip
-    assert OUTPUTS.timings == {"end_to_end": 9.0, "own": 1.0}
-    assert made.memo == {}
-
-
-def test_metrics_read_it() -> None:
-    made = with_orchestration(OUTPUTS, RECORD)
-    sample = EvaluationSample("s", "q", labels={"secure_field": True})
-    values = [m.compute([sample], [made]).value for m in (MeanLatency(), Retries(), SecureFieldBypass())]
-    assert values == [0.53, 1.0, 1.0]
-
-
-@pytest.mark.parametrize("record", [{}, {"timings": None}, {"timings": {"total_ms": None}, "retry": None}])
-def test_what_is_missing_changes_nothing(record: dict[str, Any]) -> None:
-    assert with_orchestration(OUTPUTS, record) == OUTPUTS
-
-
-@pytest.mark.parametrize("timings", [[1], {"total_ms": "fast"}, {"total_ms": True}])
-def test_timings_that_are_none(timings: Any) -> None:
-    with pytest.raises(TypeError, match="timings"):
-        with_orchestration(OUTPUTS, {"timings": timings})
+def test_milliseconds_become_seconds() -> None:
+    assert seconds_by_name("total_ms", 530) == {"end_to_end": 0.53}
+    assert seconds_by_name("synthesis_ms", 400) == {"synthesis": 0.4, "generation": 0.4}
+    assert seconds_by_name("rerank_ms", 4) == {"rerank": 0.004}
+    assert seconds_by_name("retrieval", 4) == {"retrieval": 4}

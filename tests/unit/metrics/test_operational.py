@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_auepora.core.scores import Score
-from pytest_auepora.core.scoring import aggregate, score_case
+from pytest_auepora.adapters.http import HttpCallError
+from pytest_auepora.core.scoring import aggregate, failed_scores, score_case
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import MetricError
+from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.metrics.operational import CpuPercent, ErrorRatePer1k, MemoryMb, Retries, TimeoutRate
 
 from .rankings import score
@@ -40,10 +42,22 @@ def test_errors_per_thousand() -> None:
     assert (result.value, result.details) == (250.0, {"num_samples": 4, "num_skipped": 1})
 
 
-def test_calls_that_raised_are_in_the_gated_rate() -> None:
+def test_calls_that_raised_are_in_the_rate() -> None:
     metric = ErrorRatePer1k()
-    scores = [score_case([metric], CASE, gave(status=200))[metric.name]] * 3 + [Score.failed("boom")]
-    assert aggregate(metric, scores).gated == 250.0
+    raised = failed_scores([metric], CASE, "boom", ConnectionError("boom"))[metric.name]
+    found = aggregate(metric, [score_case([metric], CASE, gave(status=200))[metric.name]] * 3 + [raised])
+    assert (found.value, found.gated, found.n_error) == (250.0, 250.0, 0)
+    aborted = failed_scores([metric], CASE, "gone", HttpCallError("gone", 499))[metric.name]
+    assert (aborted.state, aborted.reason) == ("n/a", "aborted by the client")
+
+
+def test_half_of_the_calls_fail(tmp_path: Path) -> None:
+    golden = tmp_path / "a.golden.yaml"
+    cases = ", ".join(f"{{id: c{i}, query: '{i}'}}" for i in range(4))
+    golden.write_text(f"metrics: [error_rate_per_1k, token_f1]\ncases: [{cases}]\n", encoding="utf-8")
+    done = evaluate(golden, lambda query: "fine" if int(query) % 2 else 1 / 0)
+    assert done.verdict.aggregates["error_rate_per_1k"].value == 500.0
+    assert done.run.cases["c0"].scores["token_f1"].state == "n/a"
 
 
 @pytest.mark.parametrize("status", ["500", 42, 600, 3.5])
@@ -79,6 +93,7 @@ def test_retries_and_their_reasons() -> None:
         "num_samples": 4, "num_skipped": 1, "total": 3, "reasons": {"429": 2, "503": 1},
     }  # fmt: skip
     assert list(result.details["reasons"]) == ["429", "503"]
+    assert score(Retries(), CASE, gave(retries=2)) == 2.0
     assert reason(Retries(), CASE, gave(retry={"last_reason": "x"})) == "attempts were not counted"
 
 

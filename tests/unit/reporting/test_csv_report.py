@@ -3,8 +3,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from pathlib import Path
 
 from pytest_auepora.core.run import Run
+from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.reporting.csv_report import COLUMNS, csv_report, spelled
 
 from .builders import Case, infos_of, run_of
@@ -80,3 +82,31 @@ def test_no_cell_is_a_formula_and_any_text_survives() -> None:
     ids: Sequence[str] = ['=cmd|"/c calc"!A1', "+1", "-1", "@x", 'a,"b"\nc', "plain"]
     found = rows(run_of([Case(i) for i in ids], ["mrr@10"]))
     assert [r["id"] for r in found] == ["'" + ids[0], "'+1", "'-1", "'@x", ids[4], "plain"]
+
+
+def test_known_columns_need_no_metric_in_the_golden_file() -> None:
+    cases = [Case("a", relevant=[("refunds.md", 2), "terms.md"], labels={"x": "y"}), Case("b", relevant=None)]
+    listed, known = run_of(cases, NAMES), run_of(cases, ["token_f1"])
+    columns = ("p_at_5", "p_at_10", "ndcg_10", "mrr_10")
+    assert [[row[c] for c in columns] for row in rows(known)] == [[row[c] for c in columns] for row in rows(listed)]
+    assert rows(known)[0]["p_at_5"] == "0.4000"
+    known.cases["a"].outputs["retries"] = 2.0
+    assert [row["retries"] for row in rows(known)] == ["2.0000", ""]
+
+
+def test_quantiles_over_the_answers_to_one_query(tmp_path: Path) -> None:
+    golden = tmp_path / "a.golden.yaml"
+    golden.write_text("metrics: [token_f1]\ncases: [{id: a, query: q}]\n", encoding="utf-8")
+    seconds = iter([0.3, 0.1, 0.2, 0.5, 0.4])
+    run = evaluate(golden, lambda query: {"answer": "a", "timings": {"end_to_end": next(seconds)}}, repeat=5).run
+    (row,) = rows(run)
+    assert (row["p50_ms"], row["p95_ms"]) == ("300.0", "500.0")
+
+
+def test_labels_are_enough_for_entities_and_leaks(tmp_path: Path) -> None:
+    golden = tmp_path / "a.golden.yaml"
+    case = "{id: a, query: q, entities: [Rome, Paris], sensitive: [secret4711]}"
+    golden.write_text(f"metrics: [token_f1]\ncases: [{case}]\n", encoding="utf-8")
+    run = evaluate(golden, lambda query: ("secret4711", [{"id": "d", "text": "In Rome."}])).run
+    (row,) = rows(run)
+    assert (row["cov_entities"], row["privacy_leak"]) == ("0.5000", "1.0000")
