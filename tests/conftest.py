@@ -12,6 +12,13 @@ from hypothesis import settings
 settings.register_profile("auepora", deadline=None)
 settings.load_profile("auepora")
 
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Two processes a core: tests of calls, limits and killed processes wait as long as others compute."""
+    return 2 * (os.cpu_count() or 1)
+
+
 _TOLD = ("CI", "BUILD_NUMBER", "CI_PROJECT_DIR", "GH_TOKEN", "PYTEST_ADDOPTS")
 _TOLD_BY = ("GITHUB_", "AUEPORA_")
 _OURS = "AUEPORA_TEST_DATABASE"

@@ -227,17 +227,18 @@ def test_more_evidence_never_supports_less(name: str, answer: str, evidence: lis
 
 
 BIG = {
-    "words": "Refunds take 30 days; the policy of May 1, 2024 says so. " * 18_000,
-    "chinese": "北京大学是中国的一所大学。" * 80_000,
-    "one word": "x" * 1_000_000,
-    "odd": "1234567890" * 20_000 + "1,'.:" * 60_000 + "😀👩‍👩‍👧" * 50_000 + " \n" * 75_000,
+    "words": "Refunds take 30 days; the policy of May 1, 2024 says so. " * 1_800,
+    "chinese": "北京大学是中国的一所大学。" * 8_000,
+    "one word": "x" * 100_000,
+    "odd": "1234567890" * 2_000 + "1,'.:" * 6_000 + "😀👩‍👩‍👧" * 5_000 + " \n" * 7_500,
 }
 
 
+@pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.slow)], ids=["", "a million"])
 @pytest.mark.parametrize("text", BIG.values(), ids=BIG.keys())
 @pytest.mark.parametrize("name", [*AGAINST_REFERENCE, *OTHERS, "helpfulness", "topical_precision@3"])
-def test_an_answer_of_a_million_characters(name: str, text: str) -> None:
-    metric = METRICS[name]
+def test_an_answer_of_100_000_characters(name: str, text: str, times: int) -> None:
+    metric, text = METRICS[name], text * times
     sample = EvaluationSample(
         "s",
         "How long do refunds take?",

@@ -31,6 +31,16 @@ def red() -> tuple[Run, Verdict]:
     return run, verdict_of(run, {"recall@5": 0.8}, baseline=baseline)
 
 
+@pytest.fixture(scope="module")
+def long_run() -> tuple[Run, Verdict]:
+    cases = [
+        Case(f"case-{i}", query="q " * 500, answer="word " * 900, reference="other", thresholds={"token_f1": 1.0})
+        for i in range(400)
+    ]
+    run = run_of(cases, ["recall@5", "token_f1"])
+    return run, verdict_of(run)
+
+
 class Page(HTMLParser):
     """Checks that tags are closed in order, and collects them with the text."""
 
@@ -101,13 +111,8 @@ def test_several_suites() -> None:
 
 
 @pytest.mark.parametrize("limit", [COMMENT_LIMIT, 20_000, 5_000, 1_000, 200])
-def test_it_always_fits(limit: int) -> None:
-    cases = [
-        Case(f"case-{i}", query="q " * 500, answer="word " * 900, reference="other", thresholds={"token_f1": 1.0})
-        for i in range(400)
-    ]
-    run = run_of(cases, ["recall@5", "token_f1"])
-    text = report(run, verdict_of(run), limit=limit)
+def test_it_always_fits(limit: int, long_run: tuple[Run, Verdict]) -> None:
+    text = report(*long_run, limit=limit)
     assert len(text) <= limit
     assert text.startswith(MARKER)
     if limit >= 5_000:
