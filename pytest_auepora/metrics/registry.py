@@ -25,6 +25,9 @@ _NAMED = r"(?s)(\w+)\s*=\s*(.*)"
 
 _LONGEST_NAME = 1_000
 
+GIVEN = ("checker", "corpus", "critic", "embed_fn")
+"""Options that are objects, which `Registry.give` hands to all metrics that take them."""
+
 
 class _Entry:
     __slots__ = ("_pattern", "_start", "factory", "fixed", "spelling")
@@ -58,6 +61,7 @@ class Registry:
         self._entries: list[_Entry] = []
         self._made: dict[str, Metric] = {}
         self._later: list[Callable[[Registry], None]] = []
+        self._given: dict[str, Any] = {}
         for spelling, (factory, fixed) in SPELLINGS.items():
             self._entries.append(_Entry(spelling, factory, fixed))
 
@@ -75,6 +79,21 @@ class Registry:
             self._entries.append(_Entry(spelling, lambda: made, {}))
         else:
             self._entries.append(_Entry(spelling, metric, {}))
+        self._made.clear()
+
+    def give(self, **objects: Any) -> None:
+        """Give *objects* to every metric that has an option of that name and is told nothing else for it.
+
+        Args:
+            objects: ``critic``: an `LLMCritic`; ``checker``: a `ClaimChecker` or a function; ``embed_fn``; ``corpus``.
+
+        Raises:
+            UnknownNameError: metrics have no such option.
+        """
+        for name in objects:
+            if name not in GIVEN:
+                raise UnknownNameError("option that all metrics can be given", name, GIVEN)
+        self._given.update(objects)
         self._made.clear()
 
     def defer(self, more: Callable[[Registry], None]) -> None:
@@ -131,10 +150,12 @@ class Registry:
         if found is None:
             raise UnknownNameError("metric", head, self._near_names(head))
         entry, numbers = found
-        kwargs = {**entry.fixed, **numbers}
         factory = entry.load()
+        kwargs = {**entry.fixed, **numbers}
         if bracket:
             kwargs.update(_options(name, rest[:-1], factory, taken=set(kwargs)))
+        if self._given:
+            kwargs = {**_taken_by(factory, self._given), **kwargs}
         if isinstance(base := kwargs.get("base"), str):
             kwargs["base"] = self.get(base)
         try:
@@ -184,6 +205,13 @@ def _parts(text: str) -> list[str]:
         else:
             parts[-1] += char
     return [stripped for part in parts if (stripped := part.strip())]
+
+
+def _taken_by(factory: Callable[..., Metric], given: Mapping[str, Any]) -> dict[str, Any]:
+    import inspect
+
+    taken = inspect.signature(factory).parameters
+    return {name: value for name, value in given.items() if name in taken}
 
 
 def _options(name: str, text: str, factory: Callable[..., Metric], taken: set[str]) -> dict[str, Any]:

@@ -25,7 +25,8 @@ def pytest_auepora_metrics(registry: Registry, config: pytest.Config) -> None:
         def pytest_auepora_metrics(registry):
             registry.add("answer_words", AnswerWords)
 
-    Golden files may then name ``answer_words``.
+    Golden files may then name ``answer_words``.  ``registry.give(critic=…, checker=…)`` hands a judge to all metrics
+    that take one.
     """
 
 

@@ -113,7 +113,7 @@ CASE_FIELDS = table(
     Field("entities", ListOf(_ENTITY, one_ok=True), "What the passages found should mention; a|b is one thing."),
     Field("nuggets", ListOf(_NUGGET, one_ok=True), "Facts the answer should hold."),
     Field("sensitive", ListOf(_SENSITIVE, one_ok=True), "Texts that must not leak into the answer."),
-    Field("claims", _TEXTS, "Statements a complete answer makes."),
+    Field("claims", _TEXTS, "Statements a complete answer makes: what claim_recall and context_recall count."),
     Field("answer_schema", Free(), "JSON Schema that a structured answer must satisfy."),
     Field("labels", Free(), "Further labels of your own; thresholds can be sliced by them."),
     Field("metadata", Free(), "Anything else; the system under test receives it with the case."),

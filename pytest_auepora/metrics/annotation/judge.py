@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
-from ..judge.critic import Judgement, JudgeReplyError, LLMCritic, Question
+from ..judge.critic import LLMCritic, Question, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt
 from ..text.comparands import answer_text
 from .labels import ChunkLabels, Labels, LabelSource
@@ -90,17 +90,9 @@ class JudgeLabels(LabelSource):
         about = {"sample_id": sample.sample_id, "scale": (0.0, 1.0)}
         replies = self.critic.judge_many([Question(prompt, dict(about)) for prompt in fresh])
         for prompt, reply in zip(fresh, replies, strict=True):
-            memo[prompt] = _yes_or_no(reply)
+            memo[prompt] = yes_or_no(reply)
         return {key: memo[prompt] for key, prompt in asked.items()}
 
     def params(self) -> Any:
         """Return what changes the labels: the judge, its model and its prompts."""
         return {"judge": self.critic.params(), "prompt": fingerprint(*(label_prompt(q) for q in QUESTIONS.values()))}
-
-
-def _yes_or_no(reply: Judgement | Exception) -> bool:
-    if isinstance(reply, Exception):
-        raise reply
-    if isinstance(reply.score, bool) or reply.score not in (0, 1):
-        raise JudgeReplyError(f"the judge was to say 0 or 1, and said {reply.score!r}")
-    return bool(reply.score)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import AueporaError
 
-__all__ = ["JudgeReplyError", "Judgement", "LLMCritic", "Question", "Scale", "read_reply"]
+__all__ = ["JudgeReplyError", "Judgement", "LLMCritic", "Question", "Scale", "read_reply", "yes_or_no"]
 
 _REPLY_SHOWN = 200
 
@@ -97,6 +97,19 @@ class LLMCritic(ABC):
     def params(self) -> dict[str, Any]:
         """What changes the numbers: model, temperature, …; JSON-able."""
         return {"critic": type(self).__qualname__}
+
+
+def yes_or_no(reply: Judgement | Exception) -> bool:
+    """Return the reply to a yes-or-no question; raises it where it is an exception.
+
+    Raises:
+        JudgeReplyError: the score is neither 0 nor 1.
+    """
+    if isinstance(reply, Exception):
+        raise reply
+    if isinstance(reply.score, bool) or reply.score not in (0, 1):
+        raise JudgeReplyError(f"the judge was to say 0 or 1, and said {reply.score!r}")
+    return bool(reply.score)
 
 
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inside>.*?)\n\s*```\s*", re.DOTALL)

@@ -1,0 +1,209 @@
+"""Which claims are supported by which texts: given with the outputs, or asked of a checker, once for all metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...core.metrics_base import NotApplicable
+from ...core.types import EvaluationSample, SystemOutputs
+from ...errors import MetricError, did_you_mean
+from ..refusal import expected_behaviour, is_refusal
+from ..text.comparands import answer_text, evidence_texts, targets
+from .checker import ClaimChecker
+
+__all__ = ["RELATIONS", "Case", "Matrix", "ask", "fill"]
+
+RELATIONS = {
+    "answer_by_reference": ("answer", "reference"),
+    "reference_by_answer": ("reference", "answer"),
+    "answer_by_chunks": ("answer", "chunks"),
+    "reference_by_chunks": ("reference", "chunks"),
+}
+"""Whose claims are looked for in which texts."""
+
+_RAGCHECKER = {
+    "answer2response": "answer_by_reference",
+    "response2answer": "reference_by_answer",
+    "retrieved2response": "answer_by_chunks",
+    "retrieved2answer": "reference_by_chunks",
+    "response_claims": "answer",
+    "gt_answer_claims": "reference",
+}
+_KEYS = ("answer", "reference", *RELATIONS)
+_WORDS = {"entailment": True, "neutral": False, "contradiction": False}
+
+Rows = list[list[bool]]
+"""For each claim, whether each of the texts supports it."""
+
+
+@dataclass(slots=True)
+class Matrix:
+    """What is known about the claims of one answer.
+
+    ``claims`` are the texts of both sides where these are known; ``rows`` has a relation's claims by texts: the
+    retrieved chunks in order, or the one other text.  ``checker`` is who said so; it lives as long as its word.
+    """
+
+    claims: dict[str, list[str]] = field(default_factory=dict)
+    rows: dict[str, Rows] = field(default_factory=dict)
+    checker: ClaimChecker | None = None
+
+    def supported(self, relation: str) -> list[bool]:
+        """Whether each claim is supported by any of the texts."""
+        return [any(row) for row in self.rows[relation]]
+
+    def size(self, side: str) -> int | None:
+        """Return how many claims a side has; None where nobody knows yet."""
+        if side in self.claims:
+            return len(self.claims[side])
+        known = [rows for relation, rows in self.rows.items() if RELATIONS[relation][0] == side]
+        return len(known[0]) if known else None
+
+
+@dataclass(slots=True)
+class Case:
+    """One answer, and what is known about its claims."""
+
+    sample: EvaluationSample
+    outputs: SystemOutputs
+    matrix: Matrix = field(default_factory=Matrix)
+
+    @classmethod
+    def of(cls, sample: EvaluationSample, outputs: SystemOutputs, checker: ClaimChecker | None) -> Case:
+        """Return the case with what was given or found out before.
+
+        Raises:
+            MetricError: what was given cannot be read.
+        """
+        key = ("claims", None if checker is None else checker.key)
+        if key not in outputs.memo:
+            matrix = _given(outputs)
+            matrix.checker = checker
+            if "reference" not in matrix.claims and (said := sample.labels.get("claims")):
+                matrix.claims["reference"] = [said] if isinstance(said, str) else [str(claim) for claim in said]
+            _check(matrix, len(outputs.retrieved))
+            outputs.memo[key] = matrix
+        return cls(sample, outputs, outputs.memo[key])
+
+    def lacks(self, relations: Sequence[str]) -> NotApplicable | None:
+        """Return why *relations* mean nothing in this case, before anybody is asked."""
+        sides = {RELATIONS[relation][0] for relation in relations}
+        if "answer" in sides:
+            if not answer_text(self.outputs).strip():
+                return NotApplicable("no answer")
+            if is_refusal(self.outputs):
+                return NotApplicable("a refusal makes no claim")
+        asked = {kind for r in relations if r not in self.matrix.rows for kind in RELATIONS[r]}
+        if "reference" in asked:
+            if expected_behaviour(self.sample) == "refuse":
+                return NotApplicable("a refusal is expected")
+            if not self.matrix.claims.get("reference") and isinstance(targets(self.sample), NotApplicable):
+                return NotApplicable("neither claims nor reference_answer")
+        if "chunks" in asked:
+            found = evidence_texts(self.sample, self.outputs, "retrieved")
+            if isinstance(found, NotApplicable):
+                return found
+        empty = next((side for side in sides if self.matrix.size(side) == 0), None)
+        return None if empty is None else NotApplicable(f"the {empty} makes no claim")
+
+    def unsplit(self, relations: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield each side whose claims have to be found, with its text."""
+        for side in dict.fromkeys(RELATIONS[r][0] for r in relations if r not in self.matrix.rows):
+            if side not in self.matrix.claims:
+                yield side, answer_text(self.outputs) if side == "answer" else self._references()[0]
+
+    def pairs(self, relation: str) -> Iterator[tuple[str, list[str]]]:
+        """Yield each claim with the texts that may support it."""
+        side, kind = RELATIONS[relation]
+        if kind == "chunks":
+            texts = [r.doc.text or "" for r in self.outputs.retrieved]
+        else:
+            texts = [answer_text(self.outputs)] if kind == "answer" else self._references()
+        for claim in self.matrix.claims[side]:
+            yield claim, texts
+
+    def _references(self) -> list[str]:
+        found = targets(self.sample)
+        return ["\n".join(self.matrix.claims["reference"])] if isinstance(found, NotApplicable) else found
+
+
+def fill(cases: Sequence[Case], relations: Sequence[str], checker: ClaimChecker | None) -> None:
+    """Find out *relations* of *cases* as far as they are not known: one split and one question of *checker* for all.
+
+    Raises:
+        MetricError: nobody is to be asked and something is not given, or the checker gave no booleans.
+    """
+    todo = [(case, r) for case in cases for r in relations if r not in case.matrix.rows]
+    if not todo:
+        return
+    if checker is None:
+        raise MetricError(f"checker=given: the outputs have no claims[{todo[0][1]!r}]")
+    asking = [case for case in cases if any(r not in case.matrix.rows for r in relations)]
+    unsplit = [(case, side, text) for case in asking for side, text in case.unsplit(relations)]
+    if unsplit:
+        split = checker.split_many([text for _, _, text in unsplit])
+        for (case, side, _), claims in zip(unsplit, split, strict=True):
+            case.matrix.claims[side] = [claim for claim in claims if claim.strip()]
+    asked = [(case, r, list(case.pairs(r))) for case, r in todo]
+    said = ask(checker, [(text, claim) for _, _, pairs in asked for claim, texts in pairs for text in texts])
+    for case, relation, pairs in asked:
+        case.matrix.rows[relation] = [[said[text, claim] for text in texts] for claim, texts in pairs]
+
+
+def ask(checker: ClaimChecker, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
+    """Return whether the first of each pair supports the second; a text that says nothing supports nothing."""
+    fresh = list(dict.fromkeys(pair for pair in pairs if pair[0].strip()))
+    said = list(checker.entails([text for text, _ in fresh], [claim for _, claim in fresh])) if fresh else []
+    if len(said) != len(fresh):
+        raise MetricError(f"the checker was asked about {len(fresh)} pairs and said something about {len(said)}")
+    return dict.fromkeys(pairs, False) | dict(zip(fresh, map(_boolean, said), strict=True))
+
+
+def _boolean(value: object) -> bool:
+    """Return *value* as a bool: true, false, or RAGChecker's words Entailment, Neutral, Contradiction.
+
+    Raises:
+        MetricError: it is anything else; a share is no entailment.
+    """
+    if isinstance(value, str) and value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):  # numpy has a bool of its own
+        return bool(value)
+    raise MetricError(f"whether a claim is supported is true or false, got {value!r:.80}")
+
+
+def _given(outputs: SystemOutputs) -> Matrix:
+    """Read ``claims`` of the answer's metadata or of the outputs: a list of the answer's claims, or a mapping."""
+    raw = outputs.response.metadata.get("claims", outputs.extra.get("claims"))
+    if raw is None:
+        raw = {key: outputs.extra[key] for key in _RAGCHECKER if key in outputs.extra}
+    if isinstance(raw, (list, tuple)):
+        raw = {"answer": raw}
+    if not isinstance(raw, Mapping):
+        raise MetricError(f"claims must be a list of claims or a mapping with {', '.join(_KEYS)}, got {raw!r:.80}")
+    matrix = Matrix()
+    for name, value in raw.items():
+        key = _RAGCHECKER.get(name, name)
+        if key not in _KEYS:
+            raise MetricError(f"claims: no key {name!r}{did_you_mean(str(name), _KEYS)}; there is {', '.join(_KEYS)}")
+        if not isinstance(value, (list, tuple)):
+            raise MetricError(f"claims[{name!r}] must be a list, got {value!r:.80}")
+        if key in RELATIONS:
+            matrix.rows[key] = [list(map(_boolean, row if isinstance(row, (list, tuple)) else [row])) for row in value]
+        else:  # RAGChecker's claims are triples
+            matrix.claims[key] = [c if isinstance(c, str) else " ".join(map(str, c)) for c in value]
+    return matrix
+
+
+def _check(matrix: Matrix, retrieved: int) -> None:
+    """Raise `MetricError` where what was given does not fit together."""
+    for relation, rows in matrix.rows.items():
+        side, texts = RELATIONS[relation]
+        if len(rows) != matrix.size(side):
+            raise MetricError(f"claims[{relation!r}] has {len(rows)} rows for {matrix.size(side)} claims of the {side}")
+        if texts == "chunks" and any(len(row) != retrieved for row in rows):
+            wrong = next(len(row) for row in rows if len(row) != retrieved)
+            raise MetricError(
+                f"claims[{relation!r}] has a row of {wrong} values, but {retrieved} chunks were retrieved"
+            )

@@ -1,0 +1,271 @@
+"""Shares of claims: of the answer, of the reference, over what was retrieved.  Definitions: RAGChecker's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ...core.metrics_base import Measurement, NotApplicable
+from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ..judge.critic import LLMCritic
+from ..options import UNSPELLED, Configured
+from .checker import ClaimChecker, Entails, as_checker
+from .matrix import Case, Matrix, fill
+
+__all__ = [
+    "ClaimF1",
+    "ClaimMetric",
+    "ClaimPrecision",
+    "ClaimRecall",
+    "ContextPrecision",
+    "ContextRecall",
+    "ContextUtilization",
+    "Faithfulness",
+    "Hallucination",
+    "NoiseSensitivityInIrrelevant",
+    "NoiseSensitivityInRelevant",
+    "SelfKnowledge",
+]
+
+_SHOWN, _LONGEST = 10, 200
+Seen = Measurement | NotApplicable
+
+
+@dataclass(eq=False, repr=False)
+class Checked(Configured):
+    """Base of the metrics that ask a `ClaimChecker`.
+
+    Options:
+        checker: who says what supports what.  ``judge``: the critic, or the model that the environment names.
+            ``given``: nobody; only what the outputs bring along counts.  In Python also a `ClaimChecker`, or a
+            function of premises and hypotheses that returns booleans.
+        critic: who is asked by ``judge``; cannot be spelled in a name.
+    """
+
+    checker: str | ClaimChecker | Entails = "judge"
+    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
+
+    source: ClassVar[str] = "RAGChecker (arXiv:2408.08067)"
+    oracle: ClassVar[str] = "RAGChecker's published example, to the last digit"
+
+    def __post_init__(self) -> None:
+        self._checker = as_checker(self.checker, self.critic)
+        vars(self)["judged"] = self._checker is not None and self._checker.judged
+        vars(self)["deterministic"] = self._checker is None or self._checker.deterministic
+        super().__post_init__()
+
+    def spelled_options(self) -> dict[str, Any]:
+        """Return the options of the bracket; a checker of one's own is shown by its name."""
+        options = super().spelled_options()
+        if "checker" in options and not isinstance(self.checker, str):
+            options["checker"] = getattr(self.checker, "__name__", type(self.checker).__name__)
+        return options
+
+    def params(self) -> dict[str, Any]:
+        """Return the options that change the score, with what the checker says of itself."""
+        said = "given" if self._checker is None else self._checker.params()
+        return {**super().params(), "checker": said}
+
+
+class ClaimMetric(Checked):
+    """A share that follows from the matrix of claims by texts.
+
+    ``relations`` are the parts of the matrix it needs, ``over`` what it is a share of: the claims of the ``answer`` or
+    of the ``reference``, or the ``chunks``.
+    """
+
+    relations: ClassVar[tuple[str, ...]]
+    over: ClassVar[str] = "answer"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
+        """N/a where there is nothing to take a share of.  Details: the claims or chunks that cost something."""
+        return self.measure_many([sample], [outputs])[0]
+
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
+        """Split and ask for all cases at once."""
+        cases = [Case.of(s, o, self._checker) for s, o in zip(samples, outputs, strict=True)]
+        lacking = [case.lacks(self.relations) for case in cases]
+        fill([c for c, lack in zip(cases, lacking, strict=True) if lack is None], self.relations, self._checker)
+        return [lack or self._measured(case) for case, lack in zip(cases, lacking, strict=True)]
+
+    def _measured(self, case: Case) -> Seen:
+        if (lack := case.lacks(self.relations)) is not None:  # only now it is known how many claims there are
+            return lack
+        if self.over == "chunks" and not case.outputs.retrieved:
+            return NotApplicable("nothing was retrieved")
+        return self._score(case)
+
+    def _score(self, case: Case) -> Seen:
+        hits = self._hits(case.matrix)
+        bad = [i for i, hit in enumerate(hits) if hit is (self.direction == "lower")]
+        names = (
+            [r.doc.doc_id for r in case.outputs.retrieved]
+            if self.over == "chunks"
+            else case.matrix.claims.get(self.over)
+        )
+        shown = [names[i][:_LONGEST] for i in bad[:_SHOWN]] if names else []
+        details: dict[str, Any] = {"of": len(hits), "chunks" if self.over == "chunks" else "claims": shown}
+        return Measurement(sum(hits) / len(hits), details={key: value for key, value in details.items() if value})
+
+    def _hits(self, matrix: Matrix) -> list[bool]:
+        """Return for each claim or chunk whether it counts."""
+        return matrix.supported(self.relations[0])
+
+
+class Faithfulness(ClaimMetric):
+    """Share of the answer's claims that a retrieved chunk supports; n/a for refusals, which claim nothing."""
+
+    stem: ClassVar[str] = "faithfulness"
+    target = TargetCategory.GENERATION_FAITHFULNESS
+    relations = ("answer_by_chunks",)
+    formula: ClassVar[str] = "answer claims that a retrieved chunk supports / answer claims"
+
+
+class ClaimPrecision(ClaimMetric):
+    """Share of the answer's claims that the reference supports.  RAGChecker calls it precision."""
+
+    stem: ClassVar[str] = "claim_precision"
+    target = TargetCategory.GENERATION_CORRECTNESS
+    relations = ("answer_by_reference",)
+    formula: ClassVar[str] = "answer claims that the reference supports / answer claims"
+
+
+class ClaimRecall(ClaimMetric):
+    """Share of the reference's claims that the answer supports.
+
+    RAGChecker calls it recall; what it calls claim recall, over the retrieved chunks, is `ContextRecall`.
+    """
+
+    stem: ClassVar[str] = "claim_recall"
+    target = TargetCategory.GENERATION_CORRECTNESS
+    relations = ("reference_by_answer",)
+    over = "reference"
+    formula: ClassVar[str] = "reference claims that the answer supports / reference claims"
+
+
+class ClaimF1(ClaimMetric):
+    """Harmonic mean of claim precision and claim recall; 0 where both are 0."""
+
+    stem: ClassVar[str] = "claim_f1"
+    target = TargetCategory.GENERATION_CORRECTNESS
+    relations = ("answer_by_reference", "reference_by_answer")
+    formula: ClassVar[str] = "2 · claim_precision · claim_recall / (claim_precision + claim_recall)"
+
+    def _score(self, case: Case) -> Seen:
+        precision, recall = (sum(hits) / len(hits) for hits in map(case.matrix.supported, self.relations))
+        both = precision + recall
+        details = {"precision": precision, "recall": recall}
+        return Measurement(2 * precision * recall / both if both else 0.0, details=details)
+
+
+class ContextRecall(ClaimMetric):
+    """Share of the reference's claims that a retrieved chunk supports.  RAGChecker calls it claim recall."""
+
+    stem: ClassVar[str] = "context_recall"
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    relations = ("reference_by_chunks",)
+    over = "reference"
+    formula: ClassVar[str] = "reference claims that a retrieved chunk supports / reference claims"
+
+
+class ContextPrecision(ClaimMetric):
+    """Share of the retrieved chunks that support a claim of the reference."""
+
+    stem: ClassVar[str] = "context_precision"
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    relations = ("reference_by_chunks",)
+    over = "chunks"
+    formula: ClassVar[str] = "retrieved chunks that support a reference claim / retrieved chunks"
+
+    def _hits(self, matrix: Matrix) -> list[bool]:
+        return _relevant(matrix)
+
+
+class ContextUtilization(ClaimMetric):
+    """Of the reference's claims that were retrieved, the share that the answer uses."""
+
+    stem: ClassVar[str] = "context_utilization"
+    target = TargetCategory.GENERATION_CORRECTNESS
+    relations = ("reference_by_chunks", "reference_by_answer")
+    over = "reference"
+    formula: ClassVar[str] = (
+        "reference claims that a chunk and the answer support / reference claims that a chunk supports"
+    )
+
+    def _score(self, case: Case) -> Seen:
+        retrieved, used = map(case.matrix.supported, self.relations)
+        hits = [u for r, u in zip(retrieved, used, strict=True) if r]
+        return Measurement(sum(hits) / len(hits)) if hits else NotApplicable("no reference claim was retrieved")
+
+
+class _NoiseSensitivity(ClaimMetric):
+    """Wrong claims of the answer that were taken from the chunks; lower is better."""
+
+    target = TargetCategory.NOISE_ROBUSTNESS
+    direction = "lower"
+    relations = ("answer_by_chunks", "answer_by_reference", "reference_by_chunks")
+
+
+class NoiseSensitivityInRelevant(_NoiseSensitivity):
+    """Share of the answer's claims that are wrong and come from a chunk that also supports the reference."""
+
+    stem: ClassVar[str] = "noise_sensitivity_in_relevant"
+    formula: ClassVar[str] = "wrong answer claims that a relevant chunk supports / answer claims"
+
+    def _hits(self, matrix: Matrix) -> list[bool]:
+        return [wrong and relevant for wrong, relevant, _ in _wrong_and_where(matrix)]
+
+
+class NoiseSensitivityInIrrelevant(_NoiseSensitivity):
+    """Share of the answer's claims that are wrong and come from chunks that support nothing of the reference."""
+
+    stem: ClassVar[str] = "noise_sensitivity_in_irrelevant"
+    formula: ClassVar[str] = "wrong answer claims that only irrelevant chunks support / answer claims"
+
+    def _hits(self, matrix: Matrix) -> list[bool]:
+        return [wrong and other and not relevant for wrong, relevant, other in _wrong_and_where(matrix)]
+
+
+class _Unsupported(ClaimMetric):
+    """Claims of the answer that no chunk supports; lower is better."""
+
+    target = TargetCategory.GENERATION_FAITHFULNESS
+    direction = "lower"
+    relations = ("answer_by_chunks", "answer_by_reference")
+    right: ClassVar[bool]
+
+    def _hits(self, matrix: Matrix) -> list[bool]:
+        found, right = map(matrix.supported, self.relations)
+        return [not f and r is self.right for f, r in zip(found, right, strict=True)]
+
+
+class Hallucination(_Unsupported):
+    """Share of the answer's claims that neither a retrieved chunk nor the reference supports."""
+
+    stem: ClassVar[str] = "hallucination"
+    right = False
+    formula: ClassVar[str] = "wrong answer claims that no retrieved chunk supports / answer claims"
+
+
+class SelfKnowledge(_Unsupported):
+    """Share of the answer's claims that are right and that no retrieved chunk supports: the model's own knowledge."""
+
+    stem: ClassVar[str] = "self_knowledge"
+    right = True
+    formula: ClassVar[str] = "right answer claims that no retrieved chunk supports / answer claims"
+
+
+def _relevant(matrix: Matrix) -> list[bool]:
+    """Whether each chunk supports a claim of the reference."""
+    return [any(column) for column in zip(*matrix.rows["reference_by_chunks"], strict=True)]
+
+
+def _wrong_and_where(matrix: Matrix) -> list[tuple[bool, bool, bool]]:
+    """Return for each claim of the answer whether it is wrong, and whether relevant and other chunks support it."""
+    relevant = _relevant(matrix)
+    out = []
+    for row, right in zip(matrix.rows["answer_by_chunks"], matrix.supported("answer_by_reference"), strict=True):
+        places = [is_relevant for said, is_relevant in zip(row, relevant, strict=True) if said]
+        out.append((not right, any(places), not all(places)))
+    return out

@@ -1,0 +1,115 @@
+"""Who is asked: a judge, an NLI function, a class; what they may reply; what of them is in the fingerprint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pytest_auepora.errors import MetricError, UnknownNameError
+from pytest_auepora.metrics.claims import ClaimPrecision, Faithfulness, JudgeChecker
+from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError, LLMCritic
+from pytest_auepora.metrics.registry import Registry
+
+from ..samples import case, gave, value
+from .checkers import ByWords
+
+ANSWER = gave("Rent is due. Pets are free.", "Rent is due.", "Pets cost money.")
+
+
+class Says(LLMCritic):
+    """Says yes where the claim stands in the evidence, or what it is told to say."""
+
+    def __init__(self, said: Any = None) -> None:
+        self.said = said
+        self.prompts: list[str] = []
+
+    def score(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> float:
+        self.prompts.append(prompt)
+        if self.said is not None:
+            return self.said  # type: ignore[no-any-return]  # tests give what a critic should not
+        evidence, claim = (re.findall(rf"<{tag}>\n(.*)\n</{tag}>", prompt)[0] for tag in ("evidence", "claim"))
+        return float(claim in evidence)
+
+
+def test_a_judge_is_asked_yes_or_no_about_each_pair() -> None:
+    critic = Says()
+    metric = Faithfulness(critic=critic)
+    assert value(metric, case(), ANSWER) == 1 / 2
+    assert len(critic.prompts) == 4
+    assert (metric.judged, metric.deterministic) == (True, False)
+    assert metric.params()["checker"]["judge"] == {"critic": "Says"}
+    assert JudgeChecker(critic).params() == metric.params()["checker"]
+
+
+@pytest.mark.parametrize("said", [0.5, 2, True, float("nan")])
+def test_a_judge_that_says_neither_is_an_error(said: Any) -> None:
+    with pytest.raises(JudgeReplyError, match="0 or 1"):
+        Faithfulness(critic=Says(said)).measure(case(), ANSWER)
+
+
+def test_metrics_of_one_judge_ask_it_once() -> None:
+    critic = Says()
+    sample = case("Rent is due.")
+    value(Faithfulness(critic=critic), sample, ANSWER)
+    value(ClaimPrecision(critic=critic), sample, ANSWER)
+    assert len(critic.prompts) == 4 + 2
+    value(Faithfulness("judge", critic), sample, ANSWER)
+    assert len(critic.prompts) == 4 + 2
+
+
+def test_a_function_is_a_checker() -> None:
+    def exact(premises: Sequence[str], hypotheses: Sequence[str]) -> list[bool]:
+        return [p == h for p, h in zip(premises, hypotheses, strict=True)]
+
+    metric = Faithfulness(exact)
+    assert value(metric, case(), ANSWER) == 1 / 2
+    assert metric.name == "faithfulness[checker=exact]"
+    assert "exact" in metric.params()["checker"]["checker"]
+
+
+@pytest.mark.parametrize("given", ["nli", 3, None])
+def test_what_is_no_checker_is_refused(given: Any) -> None:
+    with pytest.raises(MetricError, match="checker must be judge, given, a ClaimChecker or a function"):
+        Faithfulness(given)
+
+
+@pytest.mark.parametrize("said", [[0.9] * 4, [1, 0, 1, 0], [None] * 4, ["yes"] * 4])
+def test_what_is_no_boolean_is_an_error(said: list[Any]) -> None:
+    with pytest.raises(MetricError, match="true or false"):
+        Faithfulness(lambda _p, _h: said).measure(case(), ANSWER)
+
+
+def test_as_many_replies_as_pairs() -> None:
+    with pytest.raises(MetricError, match="asked about 4 pairs and said something about 1"):
+        Faithfulness(lambda _p, _h: [True]).measure(case(), ANSWER)
+
+
+def test_a_registry_gives_its_checker_to_all_that_take_one() -> None:
+    registry, checker = Registry(), ByWords()
+    assert registry.get("faithfulness").params()["checker"] != checker.params()
+    registry.give(checker=checker)
+    metric = registry.get("faithfulness")
+    assert metric.name == "faithfulness"
+    assert metric.params()["checker"] == {"checker": "ByWords"}
+    assert value(metric, case(), ANSWER) == 1 / 2
+    assert registry.get("faithfulness[given]").params()["checker"] == "given"
+    assert registry.get("recall@5").name == "recall@5"
+    with pytest.raises(UnknownNameError, match="did you mean 'checker'"):
+        registry.give(cheker=checker)
+
+
+def test_a_registry_gives_its_critic_to_judged_metrics() -> None:
+    registry, critic = Registry(), Says(1)
+    registry.give(critic=critic)
+    for name in ("faithfulness", "llm_faithfulness"):
+        assert registry.get(name).measure(case(), ANSWER).value == 1  # type: ignore[union-attr]
+    assert len(critic.prompts) == 4 + 1
+
+
+def test_without_a_judge_the_error_says_how_to_name_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AUEPORA_JUDGE_URL", raising=False)
+    with pytest.raises(MetricError, match="AUEPORA_JUDGE_URL"):
+        Faithfulness().measure(case(), ANSWER)
