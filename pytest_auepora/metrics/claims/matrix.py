@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ...errors import MetricError, did_you_mean
-from ..refusal import expected_behaviour, is_refusal
+from ..ranking.gold import expected_behaviour
+from ..refusal import is_refusal
 from ..text.comparands import answer_text, evidence_texts, targets
 from .checker import ClaimChecker
 
