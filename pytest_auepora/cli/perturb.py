@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from ..core.files import write_atomically
-from ..core.perturb import OPERATIONS
 from ..io.edit import perturbed
+from ..io.perturb import OPERATIONS
 from .common import PASSED, to_read
 
 __all__ = ["add_arguments", "run"]

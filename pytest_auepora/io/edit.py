@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.perturb import Operation, variants
 from ..errors import GoldenFileError, Problem
 from .golden.load import load_golden
 from .json_lines import load_lines
+from .perturb import Operation, variants
 from .source import Source
 from .yaml.load import load_yaml
 

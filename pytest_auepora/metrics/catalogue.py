@@ -63,7 +63,7 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "sentence_bleu": ("generation.bleu:SentenceBleu", {}),
     "evidence_overlap": ("generation_overlap:EvidenceOverlapFaithfulness", {}),
     "assertion_pass": ("generation.assertions:AssertionPass", {}),
-    "chrf": ("generation.chrf:Chrf", {}),
+    "chrf": ("generation.bleu:Chrf", {}),
     "answer_recall": ("generation.recall:AnswerRecall", {}),
     "contains_answer": ("generation.recall:ContainsAnswer", {}),
     "nugget_recall": ("generation.recall:NuggetRecall", {}),
@@ -75,7 +75,7 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "llm_faithfulness": ("generation_llm_judge:LLMFaithfulnessScore", {}),
     "llm_groundedness": ("generation_llm_judge:LLMGroundedness", {}),
     "llm_answer_quality": ("generation_llm_judge:LLMAnswerQuality", {}),
-    "json_schema_valid": ("generation.structure:JsonSchemaValid", {}),
+    "json_schema_valid": ("generation.assertions:JsonSchemaValid", {}),
     # claims against evidence, by a judge, an NLI model or a matrix that is given
     "faithfulness": ("claims:Faithfulness", {}),
     "claim_precision": ("claims:ClaimPrecision", {}),
@@ -117,11 +117,11 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "mistake_reappearance": ("misinformation:MistakeReappearance", {}),
     "error_detection": ("misinformation:ErrorDetection", {}),
     "error_correction": ("misinformation:ErrorCorrection", {}),
-    "sliced": ("slicing:SlicedMetric", {}),
+    "sliced": ("pairs:SlicedMetric", {}),
     # latency
-    "mean_latency": ("latency:MeanLatency", {}),
-    "quantile_latency": ("latency:QuantileLatency", {}),
-    "p{percent}_latency": ("latency:PercentileLatency", {}),
+    "mean_latency": ("additional:MeanLatency", {}),
+    "quantile_latency": ("additional:QuantileLatency", {}),
+    "p{percent}_latency": ("additional:PercentileLatency", {}),
     # diversity
     "distinct_{n}": ("additional:DistinctN", {}),
     "intra_list_diversity@{top_k}": ("additional:IntraListDiversity", {}),

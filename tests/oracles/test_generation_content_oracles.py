@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
-from pytest_auepora.metrics.generation.chrf import Chrf
+from pytest_auepora.metrics.generation.bleu import Chrf
 from pytest_auepora.metrics.generation.evidence import KPrecision, UnsupportedNumbers
 from pytest_auepora.metrics.generation.recall import AnswerRecall, ContainsAnswer
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement, Metric
-from pytest_auepora.core.perturb import variants
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.io.perturb import variants
 from pytest_auepora.metrics.additional import (
     DistinctN,
     IntraListDiversity,

@@ -10,7 +10,7 @@ import pytest
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic, TransientJudgeError
 from tests.loopback import nobody_listens
-from tests.unit.metrics.judge_server import GOOD, Reply, critic, judge_server
+from tests.unit.metrics.judge.judge_server import GOOD, Reply, critic, judge_server
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 

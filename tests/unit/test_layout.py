@@ -32,7 +32,6 @@ LONG = {
 
 CROWDED = {
     "plugin",
-    "unit/metrics",
 }
 """Folders of more than 22 files, to be divided."""
 
@@ -83,19 +82,13 @@ WITHOUT = {
     "labels/text_match.py",
     "metrics/annotation/base.py",
     "metrics/annotation/judge.py",
-    "metrics/generation/bleu.py",
     "metrics/generation/rouge.py",
     "metrics/judge/critic.py",
     "metrics/judge/prompts.py",
-    "metrics/latency.py",
-    "metrics/pairs.py",
     "metrics/ranking/held.py",
     "metrics/registry.py",
     "metrics/semantic/bertscore.py",
-    "metrics/text/bleu.py",
     "metrics/text/comparands.py",
-    "metrics/text/number_words.py",
-    "metrics/text/rouge.py",
     "pytest_plugin/checking.py",
     "pytest_plugin/fixtures.py",
     "pytest_plugin/project_hooks.py",

@@ -1,4 +1,4 @@
-"""BLEU's sufficient statistics, fast; the score itself is sacrebleu's, to the last bit.
+"""BLEU's sufficient statistics; the score itself is sacrebleu's, to the last bit.
 
 sacrebleu's 13a tokenizer never looks past white space, so its result is remembered per word.
 """
@@ -6,16 +6,16 @@ sacrebleu's 13a tokenizer never looks past white space, so its result is remembe
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from .ngrams import Compared, matches, matches_of_many
 from .tokens import REMEMBER_UP_TO, REMEMBERED
 
-__all__ = ["SMOOTHING", "TOKENIZERS", "Bleu"]
+__all__ = ["SMOOTHING", "TOKENIZERS", "Bleu", "matches"]
 
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHING = ("exp", "floor", "add-k", "none")
@@ -39,23 +39,11 @@ class Bleu:
 
     def statistics(self, prediction: str, references: Sequence[str]) -> list[int]:
         """Return [length, nearest reference length, matches of order 1…, n-grams of order 1…]."""
-        cut = self._cut(prediction, references)
-        return self._statistics(cut, matches(*cut, self.max_order))
-
-    def statistics_of_many(self, texts: Iterable[tuple[str, Sequence[str]]]) -> list[list[int]]:
-        """Return `statistics` of every prediction and its references."""
-        cuts = (self._cut(prediction, references) for prediction, references in texts)
-        return [self._statistics(cut, matched) for cut, matched in matches_of_many(cuts, self.max_order)]
-
-    def _cut(self, prediction: str, references: Sequence[str]) -> Compared:
-        return self.words(prediction), [self.words(r) for r in references]
-
-    def _statistics(self, cut: Compared, matched: list[int]) -> list[int]:
-        given, wanted = cut
+        given, wanted = self.words(prediction), [self.words(r) for r in references]
         length = len(given)
         nearest = min((abs(length - len(w)), len(w)) for w in wanted)[1]
         totals = [max(length - n, 0) for n in range(self.max_order)]
-        return [length, nearest, *matched, *totals]
+        return [length, nearest, *matches(given, wanted, self.max_order), *totals]
 
     def score(self, statistics: Sequence[int]) -> Any:
         """Return sacrebleu's ``BLEUScore`` (0 to 100) for summed statistics."""
@@ -118,3 +106,26 @@ class _Words13a(dict[str, tuple[str, ...]]):
 
 
 _WORDS_13A = _Words13a()
+
+
+def matches(given: Sequence[str], wanted: Sequence[Sequence[str]], longest: int) -> list[int]:
+    """Count the n-grams of *given* that occur in one of *wanted*, each at most as often as where it is most frequent.
+
+    Returns:
+        the counts of orders 1 to *longest*.
+    """
+    found = [0] * longest
+    for n in range(1, longest + 1):
+        best = _ngrams(wanted[0], n)
+        for other in wanted[1:]:
+            best |= _ngrams(other, n)
+        shared = sum((_ngrams(given, n) & best).values())
+        if not shared:  # nor do longer ones
+            break
+        found[n - 1] = shared
+    return found
+
+
+def _ngrams(words: Sequence[str], n: int) -> Counter[Any]:
+    """Count the n-grams; single words are not wrapped."""
+    return Counter(words if n == 1 else zip(*[words[i:] for i in range(n)], strict=False))

@@ -45,3 +45,19 @@ def reason(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> 
     seen = metric.measure(sample, outputs)
     assert isinstance(seen, NotApplicable), seen
     return seen.reason
+
+
+CHUNKS: list[dict[str, Any]] = [
+    {"id": "a", "topically_relevant": True, "evidence_sufficient": False, "misleading": False},
+    {"id": "b", "topically_relevant": True, "evidence_sufficient": True, "misleading": False},
+    {"id": "c", "topically_relevant": False, "evidence_sufficient": False, "misleading": True},
+    {"id": "d", "topically_relevant": True, "evidence_sufficient": True, "misleading": False},
+]
+SAMPLE = case(chunk_labels=CHUNKS)
+
+
+def got(*ids: str) -> Any:
+    return gave("x", *(Document(i, f"text of {i}") for i in ids))
+
+
+ANSWER = "Refunds take 30 days [1]."

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.metrics_base import Metric
-from pytest_auepora.metrics.generation.chrf import Chrf
+from pytest_auepora.metrics.generation.assertions import JsonSchemaValid
+from pytest_auepora.metrics.generation.bleu import Chrf
 from pytest_auepora.metrics.generation.evidence import KPrecision, UnsupportedNumbers
 from pytest_auepora.metrics.generation.recall import (
     AnswerRecall,
@@ -13,7 +14,6 @@ from pytest_auepora.metrics.generation.recall import (
     InformationIntegration,
     NuggetRecall,
 )
-from pytest_auepora.metrics.generation.structure import JsonSchemaValid
 from pytest_auepora.metrics.registry import Registry
 
 MADE: list[Metric] = [

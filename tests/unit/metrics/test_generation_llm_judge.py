@@ -23,7 +23,7 @@ from pytest_auepora.metrics.generation_llm_judge import (
 from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
 from pytest_auepora.metrics.registry import Registry
 
-from .judge_server import chat, judge_server
+from .judge.judge_server import chat, judge_server
 from .samples import case, gave, reason, value
 
 

@@ -9,6 +9,7 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.types import Document, TargetCategory
 from pytest_auepora.errors import MetricError
+from pytest_auepora.metrics.generation.rouge import lcs_length
 from pytest_auepora.metrics.generation_overlap import (
     BleuScore,
     EvidenceOverlapFaithfulness,
@@ -22,7 +23,6 @@ from pytest_auepora.metrics.generation_overlap import (
 )
 from pytest_auepora.metrics.generation_text import Rouge1Answer, Rouge2Answer, RougeLAnswer
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.metrics.text.rouge import lcs_length
 
 from .samples import case, gave, reason, value
 

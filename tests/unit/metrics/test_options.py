@@ -23,6 +23,7 @@ from pytest_auepora.metrics.coverage import CitationCoverage, CoverageEntities
 from pytest_auepora.metrics.misinformation import ErrorCorrection, MisleadingRate
 from pytest_auepora.metrics.operational import TimeoutRate
 from pytest_auepora.metrics.options import Configured
+from pytest_auepora.metrics.pairs import SlicedMetric
 from pytest_auepora.metrics.ranking.spans import SpanIoU, SpanRecall
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.retrieval_basic import HitRateAtK, PrecisionAtK, RecallAtK
@@ -34,7 +35,6 @@ from pytest_auepora.metrics.robustness import (
     NoiseRobustness,
     OverRefusal,
 )
-from pytest_auepora.metrics.slicing import SlicedMetric
 
 REGISTRY = Registry()
 ROOMS = (

@@ -10,8 +10,7 @@ from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics import annotation as room
 from pytest_auepora.metrics.annotation import answer_hash, labels_from_claims
 
-from ..labelled import ANSWER
-from ..samples import case, gave, reason, value
+from ..samples import ANSWER, case, gave, reason, value
 
 
 def test_a_changed_answer_is_never_given_the_old_label() -> None:

@@ -12,8 +12,7 @@ from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics import annotation as room
 
-from ..labelled import SAMPLE, got
-from ..samples import case, gave, reason, value
+from ..samples import SAMPLE, case, gave, got, reason, value
 
 
 def test_rates_by_hand() -> None:

@@ -12,8 +12,7 @@ from pytest_auepora.metrics import annotation as room
 from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS
 from pytest_auepora.metrics.registry import Registry
 
-from ..labelled import ANSWER, SAMPLE, got
-from ..samples import case, gave, reason, value
+from ..samples import ANSWER, SAMPLE, case, gave, got, reason, value
 
 ALL_CHUNK: list[Any] = [
     room.TopicalPrecisionAtK,

@@ -16,8 +16,7 @@ from pytest_auepora.metrics.annotation import AnnotationFile, JudgeLabels, answe
 from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 
-from ..labelled import got
-from ..samples import case, gave, reason, value
+from ..samples import case, gave, got, reason, value
 
 # --- annotation files
 

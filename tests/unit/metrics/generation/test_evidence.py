@@ -5,7 +5,8 @@ from __future__ import annotations
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document
 from pytest_auepora.metrics.generation.evidence import KPrecision, UnsupportedNumbers
-from tests.unit.metrics.samples import case, gave, reason, value
+
+from ..samples import case, gave, reason, value
 
 
 def test_k_precision_clips() -> None:

@@ -14,7 +14,8 @@ from pytest_auepora.metrics.generation.recall import (
     InformationIntegration,
     NuggetRecall,
 )
-from tests.unit.metrics.samples import case, gave, reason, value
+
+from ..samples import case, gave, reason, value
 
 
 def test_answer_recall_and_containment() -> None:

@@ -10,7 +10,7 @@ import pytest
 from pytest_auepora.metrics.judge.cache import ReplyCache
 from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic
 
-from ..judge_server import GOOD, critic, judge_server
+from .judge_server import GOOD, critic, judge_server
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 

@@ -18,7 +18,7 @@ from pytest_auepora.metrics.judge.client import (
 )
 from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Question
 
-from ..judge_server import GOOD, Reply, chat, critic, judge_server
+from .judge_server import GOOD, Reply, chat, critic, judge_server
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 KEY = "sk-very-secret-0123"

@@ -6,8 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_auepora.metrics.text.number_words import worded
-from pytest_auepora.metrics.text.quantities import Stated, quantities
+from pytest_auepora.metrics.text.quantities import Stated, quantities, worded
 
 
 @pytest.mark.parametrize(

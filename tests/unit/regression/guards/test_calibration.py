@@ -13,7 +13,7 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scores import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.errors import ThresholdError
-from pytest_auepora.metrics.slicing import SlicedMetric
+from pytest_auepora.metrics.pairs import SlicedMetric
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare.cases import compare_case
 from pytest_auepora.regression.guards.calibration import (

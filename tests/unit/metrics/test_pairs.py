@@ -8,8 +8,8 @@ from pytest_auepora.core.metrics_base import NotApplicable
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.additional import PercentileLatency
+from pytest_auepora.metrics.pairs import SlicedMetric
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
-from pytest_auepora.metrics.slicing import SlicedMetric
 
 from .rankings import got, wants
 

@@ -14,7 +14,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Literal
 
-from .types import EvaluationSample
+from ..core.types import EvaluationSample
 
 __all__ = ["OPERATIONS", "Operation", "perturb", "variants"]
 

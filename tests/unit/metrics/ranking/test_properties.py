@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from .rankings import for_each, got, graded, judgments, ks, rankings, score, wants
+from ..rankings import for_each, got, graded, judgments, ks, rankings, score, wants
 
 CUT = ["recall@{k}", "recall@{k}[capped=true]", "precision@{k}", "hit@{k}", "mrr@{k}", "map@{k}", "ndcg@{k}",
        "ndcg@{k}[gain=linear]"]  # fmt: skip

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pytest_auepora.core.metrics_base import Measurement
-from pytest_auepora.metrics.generation.chrf import Chrf
-from tests.unit.metrics.samples import case, gave, reason, value
+from pytest_auepora.metrics.generation.bleu import Chrf
+
+from ..samples import case, gave, reason, value
 
 
 def test_chrf() -> None:

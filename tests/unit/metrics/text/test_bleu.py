@@ -1,0 +1,60 @@
+"""BLEU's counts: n-grams by their definition, lengths against the nearest reference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_auepora.metrics.text.bleu import Bleu, matches
+
+texts = st.lists(st.sampled_from("abbc"), max_size=12)
+
+
+def by_definition(given: Sequence[str], wanted: Sequence[Sequence[str]], longest: int) -> list[int]:
+    """Count each order by itself, each n-gram at most as often as in the reference that has it most often."""
+
+    def count(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+        return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+    return [
+        sum(min(times, max(count(w, n)[gram] for w in wanted)) for gram, times in count(given, n).items())
+        for n in range(1, longest + 1)
+    ]
+
+
+@given(texts, st.lists(texts, min_size=1, max_size=3), st.integers(1, 6))
+def test_matches_are_clipped_at_the_best_reference(said: list[str], wanted: list[list[str]], longest: int) -> None:
+    assert matches(said, wanted, longest) == by_definition(said, wanted, longest)
+
+
+def test_statistics_are_lengths_matches_and_totals() -> None:
+    assert Bleu(max_order=2).statistics("the cat sat", ["the cat", "a cat sat on it"]) == [3, 2, 3, 2, 3, 2]
+    assert Bleu(max_order=2).statistics("", ["the cat"]) == [0, 2, 0, 0, 0, 0]
+
+
+def test_of_two_references_equally_near_the_shorter_counts() -> None:
+    assert Bleu().statistics("a b c", ["a b c d", "a b"])[1] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Hello, world!", ("Hello", ",", "world", "!")),
+        ("1,000.5 it's", ("1,000.5", "it's")),
+        ("a-\nb <skipped>c", ("ab", "c")),
+        ("", ()),
+    ],
+)
+def test_13a_cuts_as_sacrebleu_does(text: str, words: tuple[str, ...]) -> None:
+    from sacrebleu.metrics.bleu import BLEU
+
+    assert Bleu().words(text) == words == tuple(BLEU(tokenize="13a").tokenizer(text).split())
+
+
+def test_the_signature_has_every_option() -> None:
+    made = Bleu(3, "floor", 0.1, "char", lowercase=True, effective_order=True).signature()
+    assert made.startswith("case:lc|eff:yes|tok:char|smooth:floor[0.1]|order:3|version:")
