@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pytest_auepora.metrics.latency import MeanLatency
 
 from pytest_auepora.adapters.outputs import NOTES, to_outputs, to_response
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import OutputShapeError
+from pytest_auepora.metrics.additional import MeanLatency
 from pytest_auepora.metrics.operational import ErrorRatePer1k, Retries
 from pytest_auepora.metrics.privacy import SecureFieldBypass
 
