@@ -20,11 +20,11 @@ from ..core.scores import Score
 from ..core.scoring import FURTHER
 from ..errors import AueporaError
 from ..io.golden.load import GoldenCase
-from ..regression.baseline.again import note_again
+from ..regression.baseline.model import note_again
 from ..regression.compare.cases import CaseComparison, compare_case, flip_of
 from ..regression.compare.comparability import incomparable_metrics
 from ..regression.guards.case_guard import judge_case, settle_confirmed
-from ..regression.guards.worst_repeat import note_worst
+from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
 from .case_result import Ended, ended_result, errored_result
 from .measure import Called, Convert, Measured, measure_calls

@@ -16,13 +16,12 @@ from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
 from ..regression.compare.cases import Comparison, MetricChange
 from ..regression.compare.cases import compare as pair
-from ..regression.guards.advisory import hold_back
-from ..regression.guards.calibration import Standing, standing_of
+from ..regression.guards.calibration import Standing, hold_back, standing_of
 from ..regression.guards.case_guard import guard_case
 from ..regression.guards.gates import GateOutcome
 from ..regression.guards.suite_guard import judge_comparison
 from ..regression.policy import RegressionPolicy
-from ..regression.wording import Word, word_of
+from ..regression.verdict import Word, word_of
 from .aggregates import AggregateMetrics, aggregate_of
 from .baselines import as_baseline
 from .codec import rounded

@@ -248,7 +248,7 @@ class AueporaSession:
         if not accepts or isinstance(system, Answering):
             return {}
         if (plan := self._again.get(suite.path)) is None:
-            from ..regression.baseline.again import again_plan
+            from ..regression.baseline.model import again_plan
 
             asked = (case.id for case in suite.cases if case.skip is None and case.benchmark is None)
             known = self.repeats(suite) - 1  # repeats tell as much

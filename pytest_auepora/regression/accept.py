@@ -9,9 +9,8 @@ from pathlib import Path
 from ..core.files import write_atomically
 from ..core.run import CaseResult, Run
 from ..errors import BaselineError
-from .baseline.again import AskedAgain, asked_again
 from .baseline.file import changing, load_baseline
-from .baseline.model import LEARNED, Baseline, BaselineCase, metric_key
+from .baseline.model import LEARNED, AskedAgain, Baseline, BaselineCase, asked_again, metric_key
 from .compare.cases import compare
 from .compare.comparability import provenance_changes
 

@@ -1,4 +1,4 @@
-"""The verdict on a run: thresholds over aggregates, coverage, errors, and the comparison with a baseline.
+"""The verdict on a run, in gates and in one word: thresholds, coverage, errors, the comparison with a baseline.
 
 Two guards, either fails: the case guard (`case_guard`, part of each case's own result) and the suite
 guard here.  A partial run is not judged: a mean over three of forty cases says nothing about forty.
@@ -6,7 +6,7 @@ guard here.  A partial run is not judged: a mean over three of forty cases says 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -19,8 +19,7 @@ from .baseline.model import BROKEN, Baseline
 from .compare.cases import Comparison, compare
 from .compare.measurements import settle
 from .compare.slices import slice_notes
-from .guards.advisory import advisory_notes, broken_outcomes, hold_back, silent_judges
-from .guards.calibration import standing_of
+from .guards.calibration import advisory_notes, broken_outcomes, hold_back, silent_judges, standing_of
 from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares
 from .guards.gates import GateOutcome, judge_gate
@@ -28,12 +27,59 @@ from .guards.steadiness import steadiness
 from .guards.suite_guard import judge_comparison, net_flips, too_few_notes
 from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
-from .wording import Word, next_steps, word_of
 
 if TYPE_CHECKING:
     from .statistics.repeats import VarianceSplit
 
-__all__ = ["GateOutcome", "Verdict", "judge"]
+__all__ = ["GateOutcome", "Verdict", "Word", "judge", "next_steps", "word_of"]
+
+Word = Literal["worse", "better", "same", "inconclusive", "not judged", "mixed"]
+"""What the comparison with the baseline amounts to; ``mixed``: single cases fell, the suite is the same or better."""
+
+_MOST_NAMED = 5
+
+
+def word_of(gates: Iterable[GateOutcome], fell: Sequence[str] = ()) -> Word:
+    """Return the word for a run.
+
+    Args:
+        gates: its outcomes; those against the baseline and the anchor count, advisory ones do not.
+        fell: ids of the cases that failed as they are worse than their baseline, or errored and did not before.
+    """
+    words = {g.word for g in gates if g.kind in ("regression", "anchor") and g.state not in ("advisory", "not judged")}
+    if "worse" in words:
+        return "worse"
+    if fell:
+        return "mixed" if words & {"same", "better"} and "inconclusive" not in words else "worse"
+    for word in ("better", "inconclusive", "same"):
+        if word in words:
+            return word
+    return "not judged"
+
+
+def next_steps(word: Word, *, varies: Sequence[str] = ()) -> list[str]:
+    """Return what to do next, a sentence each; nothing where *word* needs nothing done.
+
+    Args:
+        word: the verdict.
+        varies: cases that did not answer the same when asked again.
+    """
+    out: list[str] = []
+    if word in ("worse", "mixed"):
+        out.append("intended: accept it with `pytest --auepora-update`, and commit the baseline")
+    if varies:
+        out.append(
+            f"varies: {_named(varies)} answered differently when asked again; see the page Non-deterministic systems"
+        )
+    if word in ("worse", "mixed"):
+        out.append("look closer: `pytest --auepora-report html:report.html` shows each case beside its baseline")
+    return out
+
+
+def _named(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
+    return ", ".join(ids[:_MOST_NAMED]) + more
+
 
 Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
 

@@ -18,7 +18,7 @@ from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
 from ..errors import without_case
 from ..metrics.refusal import is_refusal
 from ..regression.compare.cases import CaseComparison
-from ..regression.guards.worst_repeat import as_shown
+from ..regression.guards.steadiness import as_shown
 from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, relevant_docs
 from .text import listed, quoted

@@ -24,8 +24,6 @@ LONG = {
     "unit/calls/test_executor.py",
     "unit/calls/test_own_loop.py",
     "unit/history/test_store.py",
-    "unit/regression/guards/test_interval_guard.py",
-    "unit/regression/statistics/test_significance.py",
     "unit/reporting/side_by_side/test_table.py",
 }
 """Files of more than 300 lines, to be divided."""
@@ -96,14 +94,8 @@ WITHOUT = {
     "pytest_plugin/session.py",
     "pytest_plugin/terminal.py",
     "pytest_plugin/watchdog.py",
-    "regression/baseline/model.py",
-    "regression/compare/measurements.py",
-    "regression/guards/advisory.py",
     "regression/guards/coverage.py",
     "regression/guards/gates.py",
-    "regression/guards/worst_repeat.py",
-    "regression/statistics/evidence.py",
-    "regression/statistics/wording.py",
     "reporting/findings.py",
     "reporting/html/plots.py",
     "reporting/html/side_view.py",

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...core.run import CaseResult, MetricInfo, Run
-from ..baseline.again import asked_again
-from ..baseline.model import RESOLUTION, Baseline, BaselineCase, match_of
+from ..baseline.model import RESOLUTION, Baseline, BaselineCase, asked_again, match_of
 from .comparability import changed_since, incomparable_metrics
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Whether a judge's scores may fail a run: the calibration file, and what it says of the metrics of a suite.
+"""Whether a judge's scores may fail a run: the calibration file, and the gates that it holds back.
 
 A judged metric is *advisory* (shown, never failing) until people have agreed with the judge: a calibration of the
 same metric, judge and prompt that says ``gate``.  `auepora calibrate` writes it.
@@ -7,15 +7,16 @@ same metric, judge and prompt that says ``gate``.  `auepora calibrate` writes it
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ...core.run import MetricInfo
+from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, NotWrittenError
 from ..policy import RegressionPolicy
+from .gates import GateOutcome, cases_words, why_nothing
 
 __all__ = [
     "FOLDER",
@@ -23,11 +24,15 @@ __all__ = [
     "Calibration",
     "CalibrationError",
     "Standing",
+    "advisory_notes",
+    "broken_outcomes",
     "calibration_path",
+    "hold_back",
     "load_calibration",
     "save_calibration",
+    "silent_judges",
     "standing_of",
-]  # fmt: skip
+]
 
 FORMAT = 1
 _WORDS = {True: "yes", False: "no"}
@@ -212,3 +217,54 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
 def _short(value: Any, most: int = 40) -> str:
     text = "(nothing)" if value is None else str(value)
     return text if len(text) <= most else f"{text[: most - 1]}\u2026"
+
+
+def hold_back(gates: Iterable[GateOutcome], standing: Standing) -> None:
+    """Make the outcomes of advisory metrics ``advisory``; what they would have been stays beside it."""
+    for gate in gates:
+        why = standing.advisory.get(gate.metric)
+        if why is None or gate.state not in ("passed", "failed", "inconclusive"):
+            continue
+        gate.would_be, gate.state = gate.state, "advisory"
+        if gate.would_be == "failed":
+            gate.message = f"would fail: {gate.message}"
+        gate.message = f"advisory: {gate.message}; {why}"
+
+
+def broken_outcomes(run: Run, standing: Standing) -> list[GateOutcome]:
+    """Return one failure for each calibration that is there and cannot be read."""
+    return [
+        GateOutcome(f"calibration: {name}", "calibration", "failed", why, metric=name, owner=run.owner)
+        for name, why in standing.broken.items()
+    ]
+
+
+def silent_judges(run: Run, gates: Iterable[GateOutcome], policy: RegressionPolicy) -> list[GateOutcome]:
+    """Return one failure for each judge of which every reply failed, calibrated or not, unless a gate tells it."""
+    told = {gate.metric for gate in gates if gate.state == "failed"}
+    out = []
+    for name, info in run.metrics.items():
+        if not info.judge or name in told or policy.for_metric(name).judge == "advisory":
+            continue
+        scores = run.scores_of(name, lambda case: case.state != "error" or bool(case.outputs))
+        failed = [i for i, score in zip(scores.ids, scores, strict=True) if score.state == "error"]
+        if failed and not scores.measured:
+            why = f"every reply of the judge failed, in {cases_words(len(failed))}: {why_nothing(scores)}"
+            owner = run.owner_of(name)
+            out.append(GateOutcome(f"judge: {name}", "calibration", "failed", why, metric=name, owner=owner))
+    return out
+
+
+def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -> list[str]:
+    """Say which metrics are advisory and why, and what they would have failed."""
+    by: dict[str, list[str]] = {}
+    for name, why in standing.advisory.items():
+        by.setdefault(why, []).append(name)
+    notes = [
+        gate.message.removesuffix(f"; {standing.advisory[gate.metric]}") for gate in gates if gate.would_be == "failed"
+    ]
+    told = [f"{c.case_id}: {line}" for c in run.having("advisory") for line in c.extra["advisory"]]
+    if told:
+        more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+        notes.append(f"advisory: would fail cases: {'; '.join(told[:3])}{more}")
+    return notes + [f"advisory: cannot fail the run: {', '.join(names)} ({why})" for why, names in by.items()]

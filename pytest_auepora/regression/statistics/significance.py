@@ -17,10 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..policy import CLUSTERS_FOR_STATISTICS
-from .evidence import Evidence, Outcome, PairedMetric
+from .evidence import Evidence, Outcome, PairedMetric, reason, warning
 from .precision import MeanEstimate, count_clusters, hall_t
 from .signflip import ClusterTable, sign_flip_test
-from .wording import reason, warning
 
 __all__ = ["FamilyVerdict", "MetricVerdict", "Outcome", "PairedMetric", "gravest", "judge_family"]
 

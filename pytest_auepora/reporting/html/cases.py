@@ -12,7 +12,7 @@ from typing import Any
 from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scores import Score
 from ...regression.compare.cases import CaseComparison, ScoreChange
-from ...regression.guards.worst_repeat import as_shown, shown_repeat
+from ...regression.guards.steadiness import as_shown, shown_repeat
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
 from ..diagnosis import cutoff, details_text, diagnose

@@ -19,8 +19,7 @@ from ...regression.baseline.model import BaselineCase
 from ...regression.compare.cases import CaseComparison, Comparison, MetricChange, ScoreChange
 from ...regression.guards.gates import GateOutcome
 from ...regression.statistics.repeats import VarianceSplit
-from ...regression.verdict import Outcome, Verdict
-from ...regression.wording import Word
+from ...regression.verdict import Outcome, Verdict, Word
 from ..side_by_side.data import SuiteData, side_by_side_dict
 from ..side_by_side.table import SideBySide, side_by_sides
 from ..tally import Kind, headline, overall_outcome, tally

@@ -11,7 +11,7 @@ from itertools import islice
 
 from ...core.run import CaseResult, MetricInfo
 from ...regression.compare.cases import CaseComparison
-from ...regression.guards.worst_repeat import as_shown, shown_repeat
+from ...regression.guards.steadiness import as_shown, shown_repeat
 from ..diagnosis import blamed_metrics, component, diagnosis_of
 from ..numbers import metric_value, plural, seconds
 from ..relevant_docs import relevant_docs

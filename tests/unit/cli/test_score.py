@@ -15,8 +15,8 @@ from pytest_auepora.errors import UnsendableError
 from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.regression.accept import accept
-from pytest_auepora.regression.baseline.again import note_again
 from pytest_auepora.regression.baseline.file import baseline_path
+from pytest_auepora.regression.baseline.model import note_again
 
 from .conftest import BAD, OUTPUTS, Shell
 

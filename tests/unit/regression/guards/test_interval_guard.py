@@ -11,63 +11,12 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scores import Score
-from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.core.types import EvaluationSample, SystemOutputs
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.file import parse_baseline
-from pytest_auepora.regression.baseline.model import MOST_DATA, Baseline, BaselineCase
-from pytest_auepora.regression.compare.cases import compare
-from pytest_auepora.regression.compare.measurements import settle
-from pytest_auepora.regression.guards.gates import GateOutcome
-from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.regression.verdict import Verdict, judge
+from pytest_auepora.regression.baseline.model import MOST_DATA, BaselineCase
 
-from ..runs import REGISTRY, steady
-
-LATENCY = {"p95_latency": {"policy": "auto"}, "mean_latency[end_to_end]": {"policy": "auto"}}
-
-
-def of(name: str) -> Metric:
-    return REGISTRY.get(name)
-
-
-def measured(metric: Metric, samples: list[EvaluationSample], outputs: list[SystemOutputs]) -> Run:
-    """A run of *metric* over these samples, one case each; a variant is in its base's cluster."""
-    info = MetricInfo.of(metric)
-    info.baselined = True
-    out = Run("suite", metrics={metric.name: info}, expected_ids=tuple(s.sample_id for s in samples))
-    for sample, output in zip(samples, outputs, strict=True):
-        score = Score.of(metric.measure(sample, output))
-        cluster = sample.labels.get("variant_of", sample.sample_id)
-        out.add([CaseResult(sample.sample_id, scores={metric.name: score}, content_hash="h", cluster=cluster)])
-    return out
-
-
-def answers(metric: Metric, *texts: str, reference: str = "the cat sat on the mat today") -> Run:
-    samples = [EvaluationSample(f"c{i}", "q", reference_answer=Response(reference)) for i in range(len(texts))]
-    return measured(metric, samples, [SystemOutputs([], Response(text)) for text in texts])
-
-
-def timed(*seconds: float, name: str = "p95_latency", concurrency: int = 1) -> Run:
-    samples = [EvaluationSample(f"c{i}", "q") for i in range(len(seconds))]
-    out = measured(of(name), samples, [SystemOutputs([], Response(""), {"end_to_end": s}) for s in seconds])
-    for case in out.cases.values():
-        case.concurrency = concurrency
-    return out
-
-
-def accepted(before: Run) -> Baseline:
-    """What a baseline file holds of *before*, written and read again."""
-    return parse_baseline(steady(merge(None, before, {"all"})[0]).dumps(), "test")
-
-
-def verdict(now: Run, before: Run, **policy: Any) -> Verdict:
-    metrics = {name: of(name) for name in now.metrics}
-    return judge(now, [], RegressionPolicy(**policy), metrics, baseline=accepted(before))
-
-
-def gate(now: Run, before: Run, **policy: Any) -> GateOutcome:
-    (found,) = [g for g in verdict(now, before, **policy).gates if g.kind == "regression"]
-    return found
+from ..measured import LATENCY, accepted, answers, gate, of, timed, verdict
 
 
 def jittered(n: int, seed: int, factor: float = 1.0) -> list[float]:
@@ -117,30 +66,6 @@ def test_own_limits_and_few_cases() -> None:
     assert gate(now, before, metrics=wide).state == "passed"
 
 
-def test_times_at_another_concurrency_do_not_compare() -> None:
-    found = verdict(timed(0.1, 0.9, concurrency=8), timed(0.1, 0.1), metrics=LATENCY)
-    assert found.comparison is not None
-    assert found.comparison.incomparable == {"p95_latency": "concurrency 1 \u2192 8"}
-    assert not [g for g in found.gates if g.kind == "regression"]
-    assert found.comparison.metric("p95_latency") is None, "no change of single cases in its place"
-    assert all(not case.gains for case in found.comparison.cases.values())
-    same = timed(0.1, 0.9, concurrency=8)
-    assert '"concurrency": 8' in merge(None, same, {"all"})[0].dumps()
-    assert gate(same, timed(0.1, 0.1, concurrency=8), metrics=LATENCY).state == "failed"
-
-
-def test_a_case_timed_at_another_concurrency_is_left_out() -> None:
-    before, now = timed(0.1, 0.1, 0.1), timed(0.1, 0.1, 0.9)
-    for case in (*before.cases.values(), *list(now.cases.values())[:2]):
-        case.concurrency = 8
-    found = verdict(now, before, metrics=LATENCY)
-    assert found.comparison is not None
-    change = found.comparison.metric("p95_latency")
-    assert change is not None
-    assert (change.n, change.after) == (2, 0.1)
-    assert "p95_latency" not in found.comparison.cases["c2"].changes
-
-
 # -- ratios and unions
 
 
@@ -165,17 +90,6 @@ def test_distinct_words_are_counted_over_all_answers() -> None:
     assert found.value == pytest.approx(1 / 30, abs=1e-3)  # each answer by itself has only different bigrams
 
 
-def test_what_the_baseline_has_too_little_of_is_said() -> None:
-    now = answers(of("distinct_2"), "one two three", "three four five")
-    old = accepted(now)
-    for case in old.cases.values():
-        case.data.clear()
-    found = judge(now, [], RegressionPolicy(), {"distinct_2": of("distinct_2")}, baseline=old)
-    assert found.comparison is not None
-    assert found.comparison.incomparable == {"distinct_2": "the baseline does not hold what it is computed from"}
-    assert found.outcome != "passed" or not [g for g in found.gates if g.kind == "regression"]
-
-
 def test_data_beyond_measure_is_not_kept() -> None:
     long = " ".join(map(str, range(3000)))
     kept = merge(None, answers(of("distinct_1"), long, "a b c"), {"all"})[0]
@@ -191,47 +105,6 @@ def test_the_file_reads_back_byte_for_byte() -> None:
 
 
 # -- a variant and its base
-
-
-def noisy(drop: float, *, clean: float = 1.0, n: int = 20) -> Run:
-    metric = of("noise_robustness[recall@1]")
-    samples, outputs = [], []
-    rng = random.Random(1)
-    for i in range(n):
-        for scenario in (None, "typo"):
-            labels = {} if scenario is None else {"variant_of": f"c{i}", "scenario": scenario}
-            hit = rng.random() < (clean if scenario is None else clean - drop)
-            samples.append(EvaluationSample(f"c{i}{scenario or ''}", "q", [Document("d", "")], labels=labels))
-            found = Document("d" if hit else "x", "")
-            outputs.append(SystemOutputs([RetrievedDocument(found, 1.0, 1)], Response("")))
-    return measured(metric, samples, outputs)
-
-
-def test_noise_robustness_is_tested_by_pairs() -> None:
-    found = gate(noisy(0.6), noisy(0.0))
-    assert found.state == "failed"
-    assert "20 cases" in found.message  # the variants
-    assert [found.before, found.value] == pytest.approx([1.0, 0.4], abs=0.3)
-    change = verdict(noisy(0.6), noisy(0.0)).comparison
-    assert change is not None
-    ratio = change.metric("noise_robustness[recall@1]")
-    assert ratio is not None
-    assert (ratio.before, ratio.n) == (1.0, 40)
-    assert ratio.after < 0.7
-
-
-def test_a_system_worse_at_everything_is_no_less_robust() -> None:
-    everywhere = gate(noisy(0.0, clean=0.5), noisy(0.0, clean=1.0))
-    assert everywhere.state != "failed"
-
-
-def test_pairs_by_case_agree_with_the_aggregate() -> None:
-    run = noisy(0.4)
-    metric = of("noise_robustness[recall@1]")
-    seen = [m for c in run.cases.values() if (m := c.scores[metric.name].measurement)]
-    told = metric.by_case(seen)
-    assert set(told) == {f"c{i}typo" for i in range(20)}
-    assert sum(told.values()) / 20 == pytest.approx(-metric.aggregate(seen).details["drop"])
 
 
 # -- privacy, and metrics of a project
@@ -290,16 +163,6 @@ def test_the_level_is_shared_among_those_that_stand_apart() -> None:
     assert gate(one, one).bound == "interval at 0.05"
     found = [g for g in verdict(both, both).gates if g.kind == "regression"]
     assert [g.bound for g in found] == ["interval at 0.025"] * 2
-
-
-def test_settling_twice_changes_nothing() -> None:
-    now, before = noisy(0.4), noisy(0.0)
-    comparison = compare(now, accepted(before))
-    metrics = {name: of(name) for name in now.metrics}
-    settle(now, comparison, metrics)
-    first = dict(comparison.aggregates), {i: dict(c.changes) for i, c in comparison.cases.items()}
-    settle(now, comparison, metrics)
-    assert first == (comparison.aggregates, {i: c.changes for i, c in comparison.cases.items()})
 
 
 def test_old_baselines_without_data_still_load() -> None:

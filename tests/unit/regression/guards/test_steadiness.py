@@ -17,7 +17,7 @@ from pytest_auepora.regression.baseline.file import parse_baseline
 from pytest_auepora.regression.baseline.model import Baseline
 from pytest_auepora.regression.compare.cases import compare
 from pytest_auepora.regression.guards.case_guard import judge_case
-from pytest_auepora.regression.guards.worst_repeat import as_shown, note_worst, shown_repeat
+from pytest_auepora.regression.guards.steadiness import as_shown, note_worst, shown_repeat
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 from pytest_auepora.reporting.json.report import json_report, read_json_report

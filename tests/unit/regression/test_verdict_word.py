@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.regression.guards.gates import GateOutcome, GateState, GateWord
-from pytest_auepora.regression.wording import next_steps, word_of
+from pytest_auepora.regression.verdict import next_steps, word_of
 
 
 def gate(word: GateWord, state: GateState = "passed") -> GateOutcome:

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline.again import again_plan, note_again
+from pytest_auepora.regression.baseline.model import again_plan, note_again
 from pytest_auepora.regression.compare.cases import compare
 
 from ..runs import case, metrics, run

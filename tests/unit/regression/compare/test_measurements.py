@@ -1,0 +1,85 @@
+"""What single cases cannot tell: aggregates that are no means, and variants beside their base."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.regression.accept import merge
+from pytest_auepora.regression.compare.cases import compare
+from pytest_auepora.regression.compare.measurements import settle
+from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.verdict import judge
+
+from ..measured import LATENCY, accepted, answers, gate, noisy, of, timed, verdict
+
+
+def test_times_at_another_concurrency_do_not_compare() -> None:
+    found = verdict(timed(0.1, 0.9, concurrency=8), timed(0.1, 0.1), metrics=LATENCY)
+    assert found.comparison is not None
+    assert found.comparison.incomparable == {"p95_latency": "concurrency 1 \u2192 8"}
+    assert not [g for g in found.gates if g.kind == "regression"]
+    assert found.comparison.metric("p95_latency") is None, "no change of single cases in its place"
+    assert all(not case.gains for case in found.comparison.cases.values())
+    same = timed(0.1, 0.9, concurrency=8)
+    assert '"concurrency": 8' in merge(None, same, {"all"})[0].dumps()
+    assert gate(same, timed(0.1, 0.1, concurrency=8), metrics=LATENCY).state == "failed"
+
+
+def test_a_case_timed_at_another_concurrency_is_left_out() -> None:
+    before, now = timed(0.1, 0.1, 0.1), timed(0.1, 0.1, 0.9)
+    for case in (*before.cases.values(), *list(now.cases.values())[:2]):
+        case.concurrency = 8
+    found = verdict(now, before, metrics=LATENCY)
+    assert found.comparison is not None
+    change = found.comparison.metric("p95_latency")
+    assert change is not None
+    assert (change.n, change.after) == (2, 0.1)
+    assert "p95_latency" not in found.comparison.cases["c2"].changes
+
+
+def test_what_the_baseline_has_too_little_of_is_said() -> None:
+    now = answers(of("distinct_2"), "one two three", "three four five")
+    old = accepted(now)
+    for case in old.cases.values():
+        case.data.clear()
+    found = judge(now, [], RegressionPolicy(), {"distinct_2": of("distinct_2")}, baseline=old)
+    assert found.comparison is not None
+    assert found.comparison.incomparable == {"distinct_2": "the baseline does not hold what it is computed from"}
+    assert found.outcome != "passed" or not [g for g in found.gates if g.kind == "regression"]
+
+
+def test_noise_robustness_is_tested_by_pairs() -> None:
+    found = gate(noisy(0.6), noisy(0.0))
+    assert found.state == "failed"
+    assert "20 cases" in found.message  # the variants
+    assert [found.before, found.value] == pytest.approx([1.0, 0.4], abs=0.3)
+    change = verdict(noisy(0.6), noisy(0.0)).comparison
+    assert change is not None
+    ratio = change.metric("noise_robustness[recall@1]")
+    assert ratio is not None
+    assert (ratio.before, ratio.n) == (1.0, 40)
+    assert ratio.after < 0.7
+
+
+def test_a_system_worse_at_everything_is_no_less_robust() -> None:
+    everywhere = gate(noisy(0.0, clean=0.5), noisy(0.0, clean=1.0))
+    assert everywhere.state != "failed"
+
+
+def test_pairs_by_case_agree_with_the_aggregate() -> None:
+    run = noisy(0.4)
+    metric = of("noise_robustness[recall@1]")
+    seen = [m for c in run.cases.values() if (m := c.scores[metric.name].measurement)]
+    told = metric.by_case(seen)
+    assert set(told) == {f"c{i}typo" for i in range(20)}
+    assert sum(told.values()) / 20 == pytest.approx(-metric.aggregate(seen).details["drop"])
+
+
+def test_settling_twice_changes_nothing() -> None:
+    now, before = noisy(0.4), noisy(0.0)
+    comparison = compare(now, accepted(before))
+    metrics = {name: of(name) for name in now.metrics}
+    settle(now, comparison, metrics)
+    first = dict(comparison.aggregates), {i: dict(c.changes) for i, c in comparison.cases.items()}
+    settle(now, comparison, metrics)
+    assert first == (comparison.aggregates, {i: c.changes for i, c in comparison.cases.items()})

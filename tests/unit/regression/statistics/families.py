@@ -1,0 +1,16 @@
+"""Short ways to judge one metric."""
+
+from __future__ import annotations
+
+from pytest_auepora.regression.statistics.significance import MetricVerdict, PairedMetric, judge_family
+
+
+def binary(n: int, losses: int, wins: int = 0) -> dict[str, float]:
+    """n cases of a metric that is 0 or 1: first the losses, then the wins, then the unchanged."""
+    return {f"c{i:04}": -1.0 if i < losses else 1.0 if i < losses + wins else 0.0 for i in range(n)}
+
+
+def judge_one(differences: dict[str, float], *, min_effect: float = 0.01, margin: float = 0.05) -> MetricVerdict:
+    family = judge_family([PairedMetric("hit@5", differences, min_effect, margin)], {})
+    assert family.outcome == family.metrics[0].outcome
+    return family.metrics[0]

@@ -1,0 +1,100 @@
+"""What a verdict says about one metric: how it moved, how often chance alone does so, what would decide it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
+
+from .families import binary, judge_one
+
+
+def test_a_clear_drop_fails_and_says_its_size_and_p() -> None:
+    verdict = judge_one(binary(50, 6))
+    assert verdict.outcome == "fail"
+    assert verdict.mean_difference == pytest.approx(-0.12)
+    assert verdict.p_adjusted == verdict.p_raw == pytest.approx(1 / 128)
+    assert verdict.cases_needed is None
+    assert verdict.reason == (
+        "worse by 0.12 (50 cases: 6 worse, 0 better): if nothing had changed, a drop as clear as this would show "
+        "in 0.78 % of runs (p 0.0078, at most 0.05 fails)"
+    )
+
+
+def test_inconclusive_says_what_would_decide_it() -> None:
+    verdict = judge_one(binary(50, 3))
+    assert verdict.outcome == "inconclusive"
+    assert verdict.mde is not None
+    assert verdict.cases_needed == math.ceil(50 * (verdict.mde / 0.06) ** 2)
+    assert verdict.reason.endswith(f"about {verdict.cases_needed} cases like these would decide it")
+    assert "p 0.0625, at most 0.05 fails" in verdict.reason
+
+
+def test_a_detectable_effect_above_the_margin_is_warned_about() -> None:
+    for losses, wins in ((6, 0), (3, 0), (1, 1)):
+        family = judge_family([PairedMetric("hit@5", binary(50, losses, wins))], {})
+        verdict = family.metrics[0]
+        assert verdict.mde is not None
+        assert verdict.se is not None
+        assert family.critical_value is not None
+        assert verdict.mde == pytest.approx((family.critical_value + 0.84) * verdict.se)
+        assert (verdict.mde > 0.05) == bool(verdict.warning)
+    assert "exceeds the margin 0.05" in judge_one(binary(50, 3)).warning
+    assert judge_one(binary(1000, 3, 3)).warning == ""
+
+
+def test_a_clear_drop_below_min_effect_does_not_fail() -> None:
+    slight = {f"c{i}": -0.005 for i in range(60)} | {"other": 0.001}
+    verdict = judge_one(slight)
+    assert verdict.p_adjusted < 0.001
+    assert verdict.outcome == "pass"
+    assert "clear (p < 0.0001) but below min_effect 0.01" in verdict.reason
+    assert judge_one(slight, min_effect=0.004).outcome == "fail"
+
+
+def test_a_drop_below_min_effect_is_not_decided_by_more_cases() -> None:
+    verdict = judge_one(binary(100, 10, 2), min_effect=0.2)
+    assert verdict.outcome == "inconclusive"
+    assert verdict.cases_needed is None
+    assert "more cases would not decide it" in verdict.reason
+
+
+def test_a_gain_is_no_drop() -> None:
+    verdict = judge_one(binary(100, 0, 20))
+    assert verdict.outcome == "better"
+    assert verdict.p_gain < 0.001
+    assert verdict.z < 0
+    assert verdict.p_raw > 0.99
+    assert verdict.reason.startswith("better by 0.2 (100 cases: 0 worse, 20 better)")
+
+
+def test_nothing_differs() -> None:
+    verdict = judge_one(binary(44, 0))
+    assert verdict.outcome == "same"
+    assert (verdict.mean_difference, verdict.z, verdict.se, verdict.mde) == (0.0, 0.0, 0.0, None)
+    assert "no case differs (44 cases)" in verdict.reason
+    assert "a drop of 0.133" in verdict.reason, "what 44 cases could have shown is told even so"
+
+
+def test_no_pair_is_never_green() -> None:
+    verdict = judge_one({})
+    assert verdict.outcome == "inconclusive"
+    assert (verdict.mean_difference, verdict.se, verdict.lower_bound, verdict.mde) == (None, None, None, None)
+    assert verdict.cases_needed is None
+    assert "nothing to judge" in verdict.reason
+    empty = judge_family([], {})
+    assert (empty.outcome, empty.metrics, empty.n_clusters, empty.critical_value) == ("inconclusive", (), 0, None)
+
+
+@pytest.mark.parametrize("cases", [1, 6])
+def test_one_cluster_alone_decides_nothing(cases: int) -> None:
+    differences = {f"c{i}": -1.0 for i in range(cases)}
+    family = judge_family([PairedMetric("hit@5", differences)], dict.fromkeys(differences, "all"))
+    verdict = family.metrics[0]
+    assert (verdict.outcome, verdict.n_cases, verdict.n_clusters) == ("inconclusive", cases, 1)
+    assert (verdict.se, verdict.lower_bound, verdict.p_raw) == (None, None, 0.25)
+    assert verdict.cases_needed is not None
+    assert verdict.cases_needed >= 4 * cases
+    assert "a single cluster has no spread" in verdict.reason
