@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import cached_property
 from typing import Any
 
 __all__ = [
@@ -100,8 +101,11 @@ class SystemOutputs:
     response: Response
     timings: dict[str, float] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
-    memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Where metrics keep what several of them need (tokens, hit positions); never stored."""
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """Where metrics keep what several of them need (tokens, hit positions); no field, and never stored."""
+        return {}
 
 
 @dataclass

@@ -90,6 +90,7 @@ class CaseFlow:
         timed: whether the time of a call is the system's.
         convert: reads the system's own answers.
         settle: matches labels that moved, by the corpus, anew.
+        known: gives what knows an id of the corpus, for citations; None where there is no corpus.
         redact: takes out of a result what nobody may see; called for each answer.
         record_cap: characters kept of each answer; 0 keeps none.
         ended_by: what counts as a skip, or as an expected failure.
@@ -105,6 +106,7 @@ class CaseFlow:
     timed: bool = True
     convert: Convert | None = None
     settle: Callable[[GoldenCase, Any], GoldenCase] | None = None
+    known: Callable[[Any], Callable[[str], bool] | None] | None = None
     redact: Redact | None = None
     record_cap: int = 0
     ended_by: EndedBy | None = None
@@ -123,10 +125,11 @@ class CaseFlow:
                 continue
             try:
                 case = self.settle(one.case, one.corpus) if self.settle is not None else one.case
+                known = self.known(one.corpus) if self.known is not None and self._cites else None
             except AueporaError as exc:
                 out[i] = self.end(one.case, exc)
                 continue
-            cases.append((i, case, [Called(case, call, self.where(case)) for call in one.calls]))
+            cases.append((i, case, [Called(case, call, self.where(case), known) for call in one.calls]))
         called = [one for _, _, calls in cases for one in calls]
         measured = iter(measure_calls(called, system, self.metrics, convert=self.convert, timed=self.timed))
         for i, case, calls in cases:
@@ -185,6 +188,10 @@ class CaseFlow:
     def where(self, case: GoldenCase) -> str:
         """Return ``file:line`` of *case*."""
         return f"{self.run.path}:{case.line}"
+
+    @cached_property
+    def _cites(self) -> bool:
+        return any("citation_coverage" in name for name in self.metrics)
 
     @cached_property
     def _incomparable(self) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ from ..core.telemetry import Sampled
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
 from ..io.golden.load import GoldenCase
+from ..metrics.coverage import note_known
 from ..metrics.ranking.matching import ranks_of_relevant
 from ..regression.baseline.model import metric_key
 from .answer_summary import shown_outputs, snippet
@@ -28,11 +29,12 @@ Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 
 
 class Called(NamedTuple):
-    """A case, the finished call on it, and where it stands."""
+    """A case, the finished call on it, where it stands, and what knows an id of the corpus."""
 
     case: GoldenCase
     call: CallResult
     where: str = ""
+    known: Callable[[str], bool] | None = None
 
 
 class Measured(NamedTuple):
@@ -56,7 +58,7 @@ def measure_calls(
     with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
     Where the value of a call is `RecordedAnswer`, the answer recorded there is what is measured.
     """
-    given = [_answered(one.case, system, one.call, convert, timed=timed) for one in called]
+    given = [_answered(one, system, convert, timed=timed) for one in called]
     good = [(one.case.sample, o) for one, o in zip(called, given, strict=True) if isinstance(o, SystemOutputs)]
     scores = iter(score_cases(metrics.values(), [sample for sample, _ in good], [outputs for _, outputs in good]))
     out = []
@@ -71,9 +73,10 @@ def measure_calls(
 
 
 def _answered(
-    case: GoldenCase, system: System, call: CallResult, convert: Convert | None, *, timed: bool
+    one: Called, system: System, convert: Convert | None, *, timed: bool
 ) -> SystemOutputs | RecordedAnswer | BaseException:
-    """Return what *call* gave, as outputs, or why there are none."""
+    """Return what the call gave, as outputs, or why there are none."""
+    case, call = one.case, one.call
     if call.error is not None:
         return call.error
     value, resources = call.value if isinstance(call.value, Sampled) else (call.value, None)
@@ -91,11 +94,13 @@ def _answered(
         outputs.extra.setdefault("retry", {"attempts": call.attempts, "reasons": list(call.retry_reasons)})
     if resources:
         outputs.extra.setdefault("resources", resources)
+    if one.known is not None:
+        note_known(outputs, one.known)
     return outputs
 
 
 def _measured(called: Called, outputs: SystemOutputs, scores: dict[str, Score]) -> CaseResult:
-    case, call, where = called
+    case, call, where, _ = called
     result = blank_result(case, where=where)
     result.seconds, result.concurrency = call.seconds, call.concurrency
     result.scores = scores

@@ -17,10 +17,13 @@ from ..metrics.registry import Registry
 from ..regression.baseline.model import metric_key
 from .codec import restored, rounded
 
-__all__ = ["CUTS", "MRR_CUT", "AggregateMetrics", "Tally", "aggregate_of", "document_of", "first_rank"]
+__all__ = ["CUTS", "MRR_CUT", "SHOWN_AS", "AggregateMetrics", "Tally", "aggregate_of", "document_of", "first_rank"]
 
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
+
+SHOWN_AS = {"groundedness": "assertion_pass"}
+"""Stored under the first name, measured and shown under the second: other metrics are called groundedness as well."""
 
 MRR_CUT = 10
 """A first hit below this rank counts as none."""
@@ -35,7 +38,7 @@ class AggregateMetrics:
         mrr: mean of 1 / rank of the first relevant chunk, 0 below rank 10, over the same cases.
         recall_at_k_doc: mean share of a case's relevant documents that the top k chunks come from.
         citation_coverage: of the grounded answers, the share that cites something and nothing that is not there.
-        groundedness: shown as ``assertion_pass``: of the answers with phrases to hold, the share with all of
+        groundedness: of the answers with phrases to hold, the share with all of
             ``must_contain`` and none of ``forbidden``; answers to cases that call for a refusal do not count.
         empty_result_rate: share of the cases for which nothing was returned.
         refusal_correctness: of the answered cases that call for a refusal, the share that was refused.
@@ -73,7 +76,7 @@ class AggregateMetrics:
             f"mrr@{MRR_CUT}": self.mrr,
             **{f"recall@{k}_doc": v for k, v in self.recall_at_k_doc.items()},
             "citation_coverage": self.citation_coverage,
-            "assertion_pass": self.groundedness,
+            SHOWN_AS["groundedness"]: self.groundedness,
             "empty_result_rate": self.empty_result_rate,
             "refusal_correctness": self.refusal_correctness,
         }
@@ -171,7 +174,7 @@ class Tally:
             mrr=_mean_of((1 / r if r is not None and r <= MRR_CUT else 0.0, n) for r, n in self._ranks.items()),
             recall_at_k_doc={k: _mean_of((r[i], n) for r, n in self._recalls.items()) for i, k in enumerate(CUTS)},
             citation_coverage=means["citation_coverage"],
-            groundedness=means["assertion_pass"],
+            groundedness=means[SHOWN_AS["groundedness"]],
             empty_result_rate=means["empty_result_rate"],
             refusal_correctness=means["refusal_correctness"],
             total_queries=self._total,

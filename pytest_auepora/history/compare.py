@@ -22,7 +22,7 @@ from ..regression.guards.gates import GateOutcome
 from ..regression.guards.suite_guard import judge_comparison
 from ..regression.policy import RegressionPolicy
 from ..regression.verdict import Word, word_of
-from .aggregates import AggregateMetrics, aggregate_of
+from .aggregates import SHOWN_AS, AggregateMetrics, aggregate_of
 from .baselines import as_baseline
 from .codec import rounded
 from .matching import CHUNK_KEYS, Match, Matcher, changes
@@ -192,12 +192,8 @@ def _match(matcher: Matcher, ids: Iterable[str]) -> Match:
 
 def _deltas(a: AggregateMetrics, b: AggregateMetrics, match: Match) -> dict[str, Any]:
     before, after = asdict(a), asdict(b)
-    changed = {_ONE_NAME.get(name, name): _delta(before[name], after[name]) for name in before}
+    changed = {SHOWN_AS.get(name, name): _delta(before[name], after[name]) for name in before}
     return {"chunker_version_match": match, **changed}
-
-
-_ONE_NAME = {"groundedness": "assertion_pass"}
-"""Stored under the first name, shown under the second."""
 
 
 def _delta(before: Any, after: Any) -> Any:

@@ -56,9 +56,9 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "rouge2": ("generation.rouge:Rouge2", {}),
     "rougeL": ("generation.rouge:RougeL", {}),
     "rouge": ("generation.rouge:RougeScores", {}),
-    "rouge1_answer": ("generation.rouge:Rouge1Answer", {}),
-    "rouge2_answer": ("generation.rouge:Rouge2Answer", {}),
-    "rougeL_answer": ("generation.rouge:RougeLAnswer", {}),
+    "rouge1_answer": ("generation.rouge:Rouge1", {}),
+    "rouge2_answer": ("generation.rouge:Rouge2", {}),
+    "rougeL_answer": ("generation.rouge:RougeL", {}),
     "bleu": ("generation.bleu:BleuScore", {}),
     "sentence_bleu": ("generation.bleu:SentenceBleu", {}),
     "evidence_overlap": ("generation_overlap:EvidenceOverlapFaithfulness", {}),
@@ -140,6 +140,10 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 PAPER_SPELLINGS = {
     "misleading_context_rate": "misleading_rate",
+    "mean_reciprocal_rank": "mrr",
+    "mean_average_precision": "map",
+    "normalized_discounted_cumulative_gain": "ndcg",
+    "hit_rate": "hit",
     **{
         f"{stem}_rate": stem
         for stem in (
@@ -148,7 +152,7 @@ PAPER_SPELLINGS = {
         )
     },
 }  # fmt: skip
-"""Names with "Rate", as the label taxonomy writes them, and the spelling each is read as."""
+"""Names as papers and the label taxonomy write them, and the spelling each is read as."""
 
 ALWAYS = ("empty_result_rate", "mean_latency", "p50_latency", "p95_latency")
 """Measured in every run because they cost nothing, so gates may name them without listing them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -14,8 +15,11 @@ from .options import UNSPELLED, Configured, choice
 from .ranking.gold import source_of
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 
-__all__ = ["CitationCoverage", "CoverageEntities", "citations_of"]
+__all__ = ["IN_CORPUS", "CitationCoverage", "CoverageEntities", "citations_of", "note_known"]
 
+
+IN_CORPUS = "auepora_in_corpus"
+"""The key of ``SystemOutputs.extra`` that lists which of the cited ids the project's corpus has."""
 
 _MARKER = r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]"
 _CITED_BY = ("id", "doc_id", "chunk_id", "document_id", "citation", "source", "path")
@@ -69,7 +73,8 @@ class CitationCoverage(Configured):
     lists none, markers such as ``[2]`` or ``[1, 3]`` in the answer are read as ranks.
 
     Options:
-        resolve_in: ``"corpus"``: any document known of is good: those returned, those of the case, and *corpus*.
+        resolve_in: ``"corpus"``: any document known of is good: those returned, those of the case, those of the
+            project's corpus (the fixture ``auepora_corpus_ids``, or its hook), and *corpus*.
             ``"retrieved"``: only what was returned for this very question.
         corpus: every id there is, or a function that knows one; cannot be spelled in a name.
     """
@@ -102,7 +107,10 @@ class CitationCoverage(Configured):
         if self.resolve_in == "corpus":
             docs = [*docs, *(sample.relevant_docs or ()), *(sample.candidate_docs or ())]
         ids = {name for doc in docs for name in (doc.doc_id, source_of(doc))}
-        corpus = self.corpus if self.resolve_in == "corpus" else None
+        corpus = self.corpus
+        if self.resolve_in == "retrieved":
+            return ids.__contains__
+        ids.update(outputs.extra.get(IN_CORPUS, ()))
         if corpus is None:
             return ids.__contains__
         more = corpus if callable(corpus) else frozenset(corpus).__contains__
@@ -133,6 +141,12 @@ def citations_of(outputs: SystemOutputs) -> list[Any]:
     if not isinstance(given, Collection):
         raise MetricError(f"citations must be a list, got {type(given).__name__}")
     return [_cited(citation) for citation in given]
+
+
+def note_known(outputs: SystemOutputs, known: Callable[[str], bool]) -> None:
+    """Note which citations are in the project's corpus, so that they resolve in a replay as well."""
+    with suppress(MetricError):  # the metric says what is wrong with them
+        outputs.extra[IN_CORPUS] = [name for c in citations_of(outputs) if known(name := str(c))]
 
 
 def _cited(citation: Any) -> Any:

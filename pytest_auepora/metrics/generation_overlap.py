@@ -14,16 +14,14 @@ from .text.tokens import answer_words, is_mostly_ascii, squad_words
 
 if TYPE_CHECKING:
     from .generation.bleu import BleuScore, SentenceBleu
-    from .generation.rouge import Rouge1, Rouge1Answer, Rouge2, Rouge2Answer, RougeL, RougeLAnswer, RougeScores
+    from .generation.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
 
 __all__ = [
     "BleuScore",
     "EvidenceOverlapFaithfulness",
     "ExactMatch",
     "Rouge1",
-    "Rouge1Answer",
     "Rouge2",
-    "Rouge2Answer",
     "RougeL",
     "RougeLAnswer",
     "RougeScores",
@@ -33,8 +31,7 @@ __all__ = [
 
 _ELSEWHERE = {
     **dict.fromkeys(("BleuScore", "SentenceBleu"), "generation.bleu"),
-    **dict.fromkeys(("Rouge1", "Rouge2", "RougeL", "RougeScores"), "generation.rouge"),
-    **dict.fromkeys(("Rouge1Answer", "Rouge2Answer", "RougeLAnswer"), "generation.rouge"),
+    **dict.fromkeys(("Rouge1", "Rouge2", "RougeL", "RougeLAnswer", "RougeScores"), "generation.rouge"),
 }
 """What can be had here as well, and is imported when it is asked for."""
 
@@ -137,15 +134,19 @@ class EvidenceOverlapFaithfulness(Configured):
     """Share of the answer's n-grams that occur in the evidence; a cheap proxy of faithfulness.
 
     Occurrences are not clipped: a word said twice counts twice, even if the evidence has it once
-    (`KPrecision` clips).  No n-gram reaches across two documents.  With nothing retrieved the score is 0.
+    (`KPrecision` clips).  With nothing retrieved the score is 0.
 
     Args:
         evidence_source: the ``retrieved`` documents, or the ``relevant`` ones of the golden case.
         n: length of the n-grams in words.
+        top_k: how many of the retrieved documents are evidence; all by default.
+        joined: whether an n-gram may reach from one document into the next, as in one text.
     """
 
     evidence_source: str = choice("retrieved", "relevant")
     n: int = 1
+    top_k: int | None = None
+    joined: bool = False
 
     stem: ClassVar[str] = "evidence_overlap"
     target = TargetCategory.GENERATION_FAITHFULNESS
@@ -159,9 +160,11 @@ class EvidenceOverlapFaithfulness(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Return the share of n-grams that occur in the evidence; an empty answer scores 0."""
-        evidence = evidence_texts(sample, outputs, self.evidence_source)
+        evidence = evidence_texts(sample, outputs, self.evidence_source, self.top_k)
         if isinstance(evidence, NotApplicable):
             return evidence
+        if self.joined:
+            evidence = ["\n".join(evidence)] if evidence else []
         grams = list(_ngrams(answer_words(answer_text(outputs)), self.n))
         if not grams:
             return self._without_ngrams(outputs)

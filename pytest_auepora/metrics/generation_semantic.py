@@ -12,7 +12,7 @@ from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
 from .semantic.bertscore import BertEncoder, BertMatch, layers_of, match, model_fingerprint, versions
-from .semantic.embedding import Embedder, EmbedFn, load_model
+from .semantic.embedding import Embedder, EmbedFn, fingerprint, load_model
 from .text.comparands import answer_text, comparison_target, targets
 
 __all__ = ["BertScoreMetric", "EmbeddingSimilarity"]
@@ -152,7 +152,8 @@ class EmbeddingSimilarity(_Semantic):
 
     def params(self) -> dict[str, Any]:
         """Return the options with the model that makes the vectors."""
-        return {**super().params(), "model": model_fingerprint(self.model)}
+        own = model_fingerprint(self.model) if self.embed_fn is None else fingerprint(self.embed_fn)
+        return {**super().params(), "model": own}
 
     def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
         texts = [text for wanted, answer in pairs for text in (*wanted, answer)]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from .generation.bleu import BleuScore, SentenceBleu
-from .generation.rouge import Rouge1, Rouge1Answer, Rouge2, Rouge2Answer, RougeL, RougeLAnswer, RougeScores
+from .generation.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
 from .generation_overlap import ExactMatch, TokenF1
 
 __all__ = [
     "BleuScore",
     "ExactMatch",
     "Rouge1",
-    "Rouge1Answer",
     "Rouge2",
-    "Rouge2Answer",
     "RougeL",
     "RougeLAnswer",
     "RougeScores",

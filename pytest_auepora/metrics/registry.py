@@ -177,8 +177,8 @@ class Registry:
 
 
 def _plain(head: str) -> str:
-    """Return the spelling of a metric that is written as in papers: ``NDCG@5``, ``UnsupportedClaimRate``."""
-    stem, at, cut = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", head).lower().partition("@")
+    """Return the spelling of a metric that is written as in papers: ``NDCG@5``, ``On-Topic Rate``."""
+    stem, at, cut = re.sub(r"[ -]|(?<=[a-z])(?=[A-Z])", "_", head).lower().partition("@")
     return PAPER_SPELLINGS.get(stem, stem) + at + cut
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,15 @@ class Labels:
         if known is None or known[0] is not given:
             known = self._given[suite.path] = given, None if given is None else corpus_of(given)
         return known[1]
+
+    def known(self, suite: GoldenSuite, given: Any) -> Callable[[str], bool] | None:
+        """Return what says whether an id is that of a chunk or document of the corpus; None where there is none.
+
+        Raises:
+            CorpusError: it is none.
+        """
+        corpus = None if self.session.answers.asks_nothing else self.corpus(suite, given)
+        return None if corpus is None else lambda name: name in corpus or name in corpus.by_source
 
     def _from_hook(self, suite: GoldenSuite) -> Any:
         if suite.path not in self._hooked:

@@ -277,6 +277,7 @@ class AueporaSession:
                 run, self.metrics(suite), suite.policy, baseline=baseline,
                 advisory=self.advisory(suite), accepting=self.options.accepting, convert=self.project.convert,
                 settle=lambda case, corpus: self.settle(suite, case, corpus, variant, run.provenance),
+                known=lambda corpus: self.labels.known(suite, corpus),
                 redact=self.project.redact if self.project.redacts else None,
                 record_cap=self.answers.record_cap, ended_by=ended_by,
             )  # fmt: skip

@@ -324,3 +324,15 @@ def test_a_golden_file_that_cannot_be_written_fails_and_stays(shop: Example, mon
     assert result.ret == 1
     result.stdout.fnmatch_lines(["nothing was rewritten: *cannot be written*", "left to people: 2 labels"])
     assert shop.golden.read_text() == GOLDEN
+
+
+def test_citations_resolve_in_the_corpus_of_the_project(shop: Example) -> None:
+    answer = "lambda query: {'answer': 'So it is.', 'documents': [], 'citations': ['delivery', CITED]}"
+    conftest = CONFTEST.format(how="old").replace("lambda query, top_k: shop.ask(query, top_k, 'old')", answer)
+    shop.write("shop.golden.yaml", GOLDEN.replace("token_f1]", "citation_coverage]").replace("recall@2: 1.0", ""))
+    for cited, value in (("refunds#1", 1.0), ("refunds#9", 0.0)):
+        shop.write("conftest.py", conftest.replace("CITED", repr(cited)))
+        for arguments in ((), ("--auepora-replay=last",)):
+            shop.run(*arguments, "--auepora-report=json:rag.json")
+            run = json.loads((shop.path / "rag.json").read_text(encoding="utf-8"))["suites"][0]["run"]
+            assert [case["scores"]["citation_coverage"]["value"] for case in run["cases"].values()] == [value] * 3

@@ -17,9 +17,7 @@ from ..text.tokens import is_mostly_ascii, words
 
 __all__ = [
     "Rouge1",
-    "Rouge1Answer",
     "Rouge2",
-    "Rouge2Answer",
     "RougeL",
     "RougeLAnswer",
     "RougeScore",
@@ -180,20 +178,20 @@ def _details(best: dict[str, RougeScore], wanted: list[Sequence[str]], given: Se
 class Rouge1(_Rouge):
     """Words in common with the reference."""
 
-    stem: ClassVar[str] = "rouge1"
+    stem: ClassVar[str] = "rouge1_answer"
 
 
 class Rouge2(_Rouge):
     """Pairs of neighbouring words in common with the reference."""
 
-    stem: ClassVar[str] = "rouge2"
+    stem: ClassVar[str] = "rouge2_answer"
     formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the word pairs in common"
 
 
 class RougeL(_Rouge):
     """Longest sequence of words, in order but with gaps, in common with the reference."""
 
-    stem: ClassVar[str] = "rougeL"
+    stem: ClassVar[str] = "rougeL_answer"
     formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the longest common subsequence"
 
 
@@ -223,19 +221,5 @@ class RougeScores(_Rouge):
         return tuple(self.variants)
 
 
-class Rouge1Answer(Rouge1):
-    """`Rouge1` called ``rouge1_answer``."""
-
-    stem: ClassVar[str] = "rouge1_answer"
-
-
-class Rouge2Answer(Rouge2):
-    """`Rouge2` called ``rouge2_answer``."""
-
-    stem: ClassVar[str] = "rouge2_answer"
-
-
-class RougeLAnswer(RougeL):
-    """`RougeL` called ``rougeL_answer``."""
-
-    stem: ClassVar[str] = "rougeL_answer"
+RougeLAnswer = RougeL
+"""The name of the framework's engineering specification."""

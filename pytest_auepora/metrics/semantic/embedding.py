@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import json
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["EmbedFn", "Embedder", "load_model"]
+__all__ = ["EmbedFn", "Embedder", "fingerprint", "load_model"]
 
 EmbedFn = Callable[[list[str]], Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]]
 """Takes texts, gives (or is awaited for) one vector each, all of one length."""
@@ -85,6 +89,37 @@ class Embedder:
             raise MetricError("embed_fn gave a vector that is not finite")
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         yield from rows / np.where(norms == 0, 1, norms)
+
+
+def fingerprint(fn: Callable[..., Any]) -> str:
+    """Return what names a function of the user's: its own name, and a digest of what tells it from others so called.
+
+    That is the source of a lambda or an inner function, the texts a partial gives, and the model that a closure or an
+    object names (``Embedder(model="small").embed``).  Keys and folders are not looked at: they differ by machine.
+    """
+    told: list[str] = []
+    held: dict[str, Any] = {}
+    while isinstance(fn, partial):
+        told += [arg for arg in fn.args if isinstance(arg, str)]
+        held |= fn.keywords
+        fn = fn.func
+    owner = getattr(fn, "__self__", fn)
+    held |= getattr(owner, "__dict__", {})
+    with suppress(AttributeError, ValueError):  # no Python function, or a cell that is empty yet
+        held |= {n: cell.cell_contents for n, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=False)}
+    told += [
+        f"{name}={value}"
+        for name, value in sorted(held.items())
+        if _NAMES_MODEL.search(name) and isinstance(value, (str, int))
+    ]
+    name: str = getattr(fn, "__qualname__", type(fn).__qualname__)
+    if "<" in name:
+        with suppress(OSError, TypeError):
+            told.append("".join(inspect.getsource(fn).split()))
+    return f"{name}@{hashlib.sha256(repr(told).encode()).hexdigest()[:8]}" if told else name
+
+
+_NAMES_MODEL = re.compile("model|name|revision|deployment|engine|dim", re.IGNORECASE)
 
 
 def load_model(name: str) -> EmbedFn:

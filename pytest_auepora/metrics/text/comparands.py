@@ -38,8 +38,10 @@ def targets(sample: EvaluationSample, compare_to: str = "reference") -> list[str
     return texts or NotApplicable("reference_answer is empty")
 
 
-def evidence_texts(sample: EvaluationSample, outputs: SystemOutputs, source: str) -> list[str] | NotApplicable:
-    """Return the evidence, one text a document; an empty list where nothing was retrieved.
+def evidence_texts(
+    sample: EvaluationSample, outputs: SystemOutputs, source: str, top_k: int | None = None
+) -> list[str] | NotApplicable:
+    """Return the evidence, one text a document; an empty list where nothing was retrieved.  *top_k* cuts what was.
 
     Documents that are known by their id alone say nothing about an answer: n/a.
     """
@@ -49,7 +51,7 @@ def evidence_texts(sample: EvaluationSample, outputs: SystemOutputs, source: str
             return NotApplicable("no relevant_docs")
         docs = sample.relevant_docs
     else:
-        docs = [r.doc for r in outputs.retrieved]
+        docs = [r.doc for r in outputs.retrieved[:top_k]]
     texts = [d.text for d in docs if d.text and d.text.strip()]
     if docs and not texts:
         return NotApplicable(f"the {source} documents carry no text")

@@ -9,7 +9,7 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.coverage import CitationCoverage, CoverageEntities
+from pytest_auepora.metrics.coverage import CitationCoverage, CoverageEntities, note_known
 
 from .rankings import doc, got, score, wants
 from .samples import reason
@@ -109,6 +109,15 @@ def test_in_which_documents_citations_resolve() -> None:
     assert score(CitationCoverage(corpus=["elsewhere"]), wants("gold"), outputs) == 1.0
     assert score(CitationCoverage(corpus=lambda name: name.startswith("else")), wants("gold"), outputs) == 1.0
     assert score(CitationCoverage("retrieved", corpus=["elsewhere"]), wants("gold"), outputs) == 0.0
+
+
+def test_what_the_project_has_resolves_and_is_noted() -> None:
+    outputs = answered(citations=["elsewhere", "nowhere"])
+    note_known(outputs, {"elsewhere"}.__contains__)
+    seen = CitationCoverage().measure(wants("gold"), outputs)
+    assert seen == Measurement(0.0, details={"cited": 2, "unresolved": ["nowhere"]})
+    assert score(CitationCoverage("retrieved"), wants("gold"), outputs) == 0.0
+    note_known(answered(citations=3), bool)
 
 
 def test_answers_that_need_no_citation() -> None:

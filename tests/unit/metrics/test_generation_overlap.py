@@ -21,7 +21,7 @@ from pytest_auepora.metrics.generation_overlap import (
     SentenceBleu,
     TokenF1,
 )
-from pytest_auepora.metrics.generation_text import Rouge1Answer, Rouge2Answer, RougeLAnswer
+from pytest_auepora.metrics.generation_text import RougeLAnswer
 from pytest_auepora.metrics.registry import Registry
 
 from .samples import case, gave, reason, value
@@ -45,8 +45,8 @@ MADE: list[Metric] = [
     RougeL(compare_to="query"),
     RougeScores(variants=("rouge1", "rougeL")),
     RougeScores(variants="rouge2"),
-    Rouge1Answer(),
-    Rouge2Answer(compare_to="query", use_stemmer=False),
+    Rouge1(),
+    Rouge2(compare_to="query", use_stemmer=False),
     RougeLAnswer(),
     BleuScore(),
     BleuScore(max_order=2, smooth_method="none", tokenizer="none"),
@@ -63,11 +63,12 @@ def test_names_of_metrics_made_in_code_are_accepted(metric: Metric) -> None:
 
 
 def test_names() -> None:
-    assert RougeLAnswer().name == "rougeL_answer"
-    assert RougeL(compare_to="query").name == "rougeL[compare_to=query]"
-    assert RougeL(tokenizer=str.split).name == "rougeL[tokenizer=str.split]"
+    assert [m().name for m in (Rouge1, Rouge2, RougeLAnswer)] == ["rouge1_answer", "rouge2_answer", "rougeL_answer"]
+    assert RougeL(compare_to="query").name == "rougeL_answer[compare_to=query]"
+    assert RougeL(tokenizer=str.split).name == "rougeL_answer[tokenizer=str.split]"
     assert RougeScores(variants=("rouge1", "rougeL")).name == "rouge[variants=rouge1|rougeL]"
     assert EvidenceOverlapFaithfulness(n=2).name == "evidence_overlap[n=2]"
+    assert EvidenceOverlapFaithfulness(top_k=3, joined=True).name == "evidence_overlap[top_k=3,joined=true]"
 
 
 @pytest.mark.parametrize("metric", [*MADE, *AGAINST_REFERENCE], ids=lambda m: m.name)
@@ -230,6 +231,14 @@ def test_evidence_overlap() -> None:
     assert value(metric, case(), gave("北京大学", "他在北京")) == pytest.approx(1 / 2)
 
 
+def test_evidence_of_the_top_documents_and_as_one_text() -> None:
+    outputs = gave("leaves on Monday", "The parcel leaves", "on Monday")
+    assert value(EvidenceOverlapFaithfulness(top_k=1), case(), outputs) == pytest.approx(1 / 3)
+    assert value(EvidenceOverlapFaithfulness(n=2), case(), outputs) == 0.5
+    assert value(EvidenceOverlapFaithfulness(n=2, joined=True), case(), outputs) == 1.0
+    assert value(EvidenceOverlapFaithfulness(joined=True), case(), gave("leaves")) == 0.0
+
+
 def test_evidence_overlap_says_what_it_lacks() -> None:
     metric = EvidenceOverlapFaithfulness(evidence_source="relevant")
     assert metric.required_fields() == ["relevant_docs"]
@@ -266,5 +275,5 @@ def test_every_public_name_of_the_seeds_modules_is_there() -> None:
 
     for module in (generation_overlap, generation_semantic, generation_text):
         for name in module.__all__:
-            assert getattr(module, name).__name__ == name
+            assert issubclass(getattr(module, name), Metric)
     assert generation_overlap.RougeLAnswer is generation_text.RougeLAnswer

@@ -194,6 +194,10 @@ def test_every_metric_says_what_it_is(spelling: str) -> None:
         ("SufficiencyRate@3", "sufficiency_rate@3"),
         ("MisleadingContextRate@3", "misleading_rate@3"),
         ("UnsupportedClaimRate", "unsupported_claim"),
+        ("On-Topic Rate", "on_topic"),
+        ("Misleading Context Rate@5", "misleading_rate@5"),
+        ("Mean Reciprocal Rank@10", "mrr@10"),
+        ("HitRate@5", "hit@5"),
         ("on_topic_rate", "on_topic"),
     ],
 )
