@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from .core.metrics_base import Measurement, Metric, NotApplicable
     from .core.plan import EvaluationPlan
     from .core.rag_interface import Generator, RAGSystem, RAGSystemProtocol, Retriever, SimpleRAGSystem
-    from .core.run import CaseResult, Run
+    from .core.run import CaseResult, ComparableScore, Run
     from .core.runner import AueporaEvaluator
-    from .core.scores import ComparableScore
     from .core.types import (
         Document,
         EvaluationSample,
@@ -87,9 +86,8 @@ _MODULES = {
     "core.metrics_base": "Measurement Metric NotApplicable",
     "core.plan": "EvaluationPlan",
     "core.rag_interface": "Generator RAGSystem RAGSystemProtocol Retriever SimpleRAGSystem",
-    "core.run": "CaseResult Run",
+    "core.run": "CaseResult ComparableScore Run",
     "core.runner": "AueporaEvaluator",
-    "core.scores": "ComparableScore",
     "core.types": "Document EvaluationSample MetricResult Response RetrievedDocument SystemOutputs TargetCategory",
     "errors": "AueporaError BaselineError GoldenFileError OutputShapeError",
     "evaluation.recorded": "score_recorded",

@@ -11,11 +11,12 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
 from typing import Any, Literal
 
+from ..errors import NotMeasuredError
 from .case_texts import TextsApart
 from .metrics_base import Metric, interval_of, ruler_of
-from .scores import Score, ScoreList
+from .scoring import Aggregate, Score, ScoreList
 
-__all__ = ["CaseResult", "CaseState", "MetricInfo", "Run"]
+__all__ = ["CaseResult", "CaseState", "ComparableScore", "MetricInfo", "Run"]
 
 CaseState = Literal["passed", "failed", "error", "skipped"]
 
@@ -219,3 +220,51 @@ class Run:
         data["metrics"] = {k: MetricInfo.from_dict(v) for k, v in raw.get("metrics", {}).items()}
         data["expected_ids"] = tuple(raw.get("expected_ids", ()))
         return cls(**data)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparableScore:
+    """One metric of a run (``run["recall@5"]``) or of a case (``auepora_case["token_f1"]``).
+
+    ``value`` is None where nothing was measured; comparing then raises `NotMeasuredError` with ``reason``,
+    so a missing score can never pass for a good or a bad one.  Over a run, errored cases count as the
+    metric's worst value.
+    """
+
+    name: str
+    value: float | None
+    reason: str = ""
+    run: Run | None = None
+    case: CaseResult | None = None
+    info: MetricInfo | None = None
+    aggregate: Aggregate | None = None
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise NotMeasuredError(f"{self.name} has no value: {self.reason or 'nothing was measured'}")
+        return self.value
+
+    def __lt__(self, other: float) -> bool:
+        return float(self) < float(other)
+
+    def __le__(self, other: float) -> bool:
+        return float(self) <= float(other)
+
+    def __gt__(self, other: float) -> bool:
+        return float(self) > float(other)
+
+    def __ge__(self, other: float) -> bool:
+        return float(self) >= float(other)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (int, float, ComparableScore)):
+            return float(self) == float(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.value))
+
+    def __repr__(self) -> str:
+        if self.value is None:
+            return f"<{self.name}: no value, {self.reason}>"
+        return f"<{self.name} {self.value:.4f}>"

@@ -6,13 +6,102 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from .metrics_base import Measurement, Metric, NotApplicable, mean_of
-from .scores import Score, ScoreList
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
-__all__ = ["FURTHER", "Aggregate", "aggregate", "failed_scores", "score_case", "score_cases"]
+__all__ = [
+    "FURTHER",
+    "Aggregate",
+    "Score",
+    "ScoreList",
+    "ScoreState",
+    "aggregate",
+    "failed_scores",
+    "score_case",
+    "score_cases",
+]
+
+ScoreState = Literal["number", "n/a", "error", "aggregate"]
+
+
+@dataclass(slots=True)
+class Score:
+    """One metric on one case: a number, or why there is none.
+
+    ``state`` is ``"number"``; ``"n/a"`` with a ``reason``; ``"error"`` with a ``reason``; or
+    ``"aggregate"`` where the case has no value of its own and counts in the aggregate only.
+    """
+
+    state: ScoreState
+    value: float | None = None
+    reason: str = ""
+    data: Any = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, seen: Measurement | NotApplicable) -> Score:
+        """Wrap what a metric returned."""
+        if isinstance(seen, NotApplicable):
+            return cls("n/a", reason=seen.reason)
+        if seen.value is None:
+            return cls("aggregate", data=seen.data, details=seen.details)
+        value = float(seen.value)
+        if math.isnan(value):
+            return cls("error", reason="the metric returned NaN")
+        return cls("number", value, "", seen.data, seen.details)
+
+    @classmethod
+    def failed(cls, reason: str) -> Score:
+        """Make the score of a case that could not be measured."""
+        return cls("error", reason=reason)
+
+    def said(self) -> dict[str, Any]:
+        """Return it as plain data, without what is as it is by default."""
+        out: dict[str, Any] = {"state": self.state, "value": self.value}
+        if self.reason:
+            out["reason"] = self.reason
+        if self.data is not None:
+            out["data"] = self.data
+        if self.details:
+            out["details"] = self.details
+        return out
+
+    @property
+    def measurement(self) -> Measurement | None:
+        """What `Metric.aggregate` takes, or None for n/a and errors."""
+        if self.state in ("n/a", "error"):
+            return None
+        return Measurement(self.value, self.data, self.details)
+
+
+class ScoreList(list[Score]):
+    """The scores of one metric in some cases, in order, with the *ids* of these cases."""
+
+    def __init__(self, scores: Iterable[Score], ids: Sequence[str] = ()) -> None:
+        super().__init__(scores)
+        self.ids = ids
+
+    @property
+    def measured(self) -> list[Score]:
+        """Those with something to aggregate."""
+        return [s for s in self if s.state not in ("n/a", "error")]
+
+    @property
+    def values(self) -> list[float | None]:
+        """Their values: all that a mean is made of."""
+        return [s.value for s in self.measured]
+
+    def details(self, key: str) -> Iterable[Any]:
+        """Return what those with something to aggregate have under *key* in their details, where they have it."""
+        return (s.details[key] for s in self if key in s.details and s.state not in ("n/a", "error"))
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """The same as their metric gave it."""
+        return [seen for s in self if (seen := s.measurement) is not None]
+
 
 FURTHER = "data_of_repeats"
 """Key of a score's details: what it aggregates in the repeats after the first, where that is not the same."""

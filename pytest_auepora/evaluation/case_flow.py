@@ -16,8 +16,7 @@ from ..adapters.systems import System
 from ..calls.call import CallResult
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, MetricInfo, Run
-from ..core.scores import Score
-from ..core.scoring import FURTHER
+from ..core.scoring import FURTHER, Score
 from ..errors import AueporaError
 from ..io.golden.load import GoldenCase
 from ..regression.baseline.model import note_again

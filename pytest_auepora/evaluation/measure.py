@@ -9,8 +9,7 @@ from ..adapters.systems import System
 from ..calls.call import CallResult
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, MetricInfo
-from ..core.scores import Score
-from ..core.scoring import failed_scores, score_cases
+from ..core.scoring import Score, failed_scores, score_cases
 from ..core.telemetry import Sampled
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NotRecordedError, RecordedError

@@ -20,7 +20,7 @@ from ..core.case_texts import ResultFile
 from ..core.metrics_base import Metric
 from ..core.progress import Progress
 from ..core.run import CaseResult
-from ..core.scores import Score
+from ..core.scoring import Score
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import RecordedError
 from ..io.golden.load import GoldenSuite

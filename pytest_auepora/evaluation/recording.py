@@ -17,7 +17,7 @@ from typing import Any
 from ..core.json import dumps
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult
-from ..core.scores import Score
+from ..core.scoring import Score
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
 from ..io.golden.load import GoldenCase

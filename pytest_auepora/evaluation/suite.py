@@ -27,7 +27,7 @@ from .replay import Answering
 from .suite_setup import blank_run, calibrations_of, find_baseline, suite_metrics
 
 if TYPE_CHECKING:
-    from ..core.scores import ComparableScore
+    from ..core.run import ComparableScore
     from .measure import Convert
 
 __all__ = ["Evaluation", "evaluate", "opened"]
@@ -92,7 +92,7 @@ class Evaluation:
         Raises:
             UnknownNameError: the metric was not measured; the message names those that were.
         """
-        from ..core.scores import ComparableScore
+        from ..core.run import ComparableScore
 
         if name in _RATES:
             gate = judge_gate(self.run, Gate(name, Bound("min", 0.0)), self.metrics)

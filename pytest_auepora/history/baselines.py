@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.run import CaseResult, MetricInfo, Run
-from ..core.scores import Score
+from ..core.scoring import Score
 from ..errors import AueporaError
 from ..metrics.registry import Registry
 from ..regression.baseline.model import Baseline, BaselineCase, match_of, metric_key

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.json import dumps, encoded, taken_apart
 from ..core.run import CaseResult, Run
-from ..core.scores import Score
+from ..core.scoring import Score
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import HistoryError
 

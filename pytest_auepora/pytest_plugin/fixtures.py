@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System
-from ..core.run import CaseResult, MetricInfo
-from ..core.scores import ComparableScore
+from ..core.run import CaseResult, ComparableScore, MetricInfo
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
 from ..evaluation.suite import Evaluation, opened
 from ..io.golden.load import GoldenCase, GoldenSuite

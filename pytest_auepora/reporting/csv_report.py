@@ -9,7 +9,7 @@ from typing import TextIO
 
 from ..core.metrics_base import Measurement
 from ..core.run import CaseResult, MetricInfo, Run
-from ..core.scores import Score
+from ..core.scoring import Score
 from ..metrics.additional import PercentileLatency
 from ..metrics.ranking.held import Ranking
 from ..metrics.retrieval_basic import PrecisionAtK

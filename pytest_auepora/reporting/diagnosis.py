@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ..core.run import CaseResult, MetricInfo
-from ..core.scores import Score
+from ..core.scoring import Score
 from ..core.targets import component_of
 from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
 from ..errors import without_case

@@ -19,7 +19,7 @@ from random import Random
 from typing import NamedTuple
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.model import again_plan, note_again

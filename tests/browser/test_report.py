@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_auepora.core.run import Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.trend import EarlierRun, Trend
 

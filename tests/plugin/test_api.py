@@ -29,7 +29,7 @@ def test_it(auepora):
 
 def test_na_never_compares(auepora):
     run = auepora.evaluate("shop.golden.yaml")
-    from pytest_auepora.core.scores import ComparableScore
+    from pytest_auepora.core.run import ComparableScore
     with pytest.raises(NotMeasuredError, match="no reference"):
         ComparableScore("bleu", None, "no reference") >= 0.3
 """,

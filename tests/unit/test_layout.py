@@ -47,7 +47,6 @@ WITHOUT = {
     "cli/runs.py",
     "cli/sources.py",
     "core/dataset.py",
-    "core/scores.py",
     "core/scoring.py",
     "core/types.py",
     "errors.py",

@@ -12,8 +12,7 @@ from typing import Literal
 
 from ...core.metrics_base import Metric
 from ...core.run import CaseResult, Run
-from ...core.scores import Score, ScoreList
-from ...core.scoring import aggregate
+from ...core.scoring import Score, ScoreList, aggregate
 from ...errors import without_case
 from ..compare.slices import in_slice
 from ..policy import RegressionPolicy

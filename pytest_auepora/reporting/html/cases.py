@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...core.run import CaseResult, MetricInfo, Run
-from ...core.scores import Score
+from ...core.scoring import Score
 from ...regression.compare.cases import CaseComparison, ScoreChange
 from ...regression.guards.steadiness import as_shown, shown_repeat
 from ...regression.thresholds import Bound

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
-from ...core.scores import Score
+from ...core.scoring import Score
 from ...errors import AueporaError
 from ...metrics.registry import Registry
 from ...regression.compare.difference import Difference, Standing, aggregate_difference, mean_difference

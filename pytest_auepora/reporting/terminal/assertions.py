@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...core.run import CaseResult, Run
-from ...core.scores import ComparableScore, Score
+from ...core.run import CaseResult, ComparableScore, Run
+from ...core.scoring import Score
 from ...regression.guards.gates import errored_words
 from ...regression.thresholds import Bound
 from ..diagnosis import cutoff, details_text

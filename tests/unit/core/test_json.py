@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core import json as json_text
 from pytest_auepora.core.json import dumps, taken_apart
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 
 TEXTS = st.text(st.characters(exclude_categories=())) | st.sampled_from(
     ["null", '"null"', "\u2028\n\x00\x7f", "\ud800"]

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
-from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scores import ComparableScore, Score
-from pytest_auepora.core.scoring import FURTHER, aggregate, failed_scores, score_case
+from pytest_auepora.core.run import CaseResult, ComparableScore, MetricInfo, Run
+from pytest_auepora.core.scoring import FURTHER, Score, aggregate, failed_scores, score_case
 from pytest_auepora.core.types import Document, EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
 from pytest_auepora.errors import NotMeasuredError
 from pytest_auepora.metrics.registry import Registry

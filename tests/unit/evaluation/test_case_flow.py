@@ -11,8 +11,7 @@ from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo
-from pytest_auepora.core.scores import Score
-from pytest_auepora.core.scoring import aggregate, score_case
+from pytest_auepora.core.scoring import Score, aggregate, score_case
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import CorpusError
 from pytest_auepora.evaluation.case_flow import Asked, CaseFlow, merge_repeats

@@ -12,8 +12,7 @@ from example_suite.simple_rag import (
     Lexicon,
     build_rag,
 )
-from pytest_auepora.core.scores import Score
-from pytest_auepora.core.scoring import aggregate, score_case
+from pytest_auepora.core.scoring import Score, aggregate, score_case
 from pytest_auepora.core.types import Document, SystemOutputs
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenSuite

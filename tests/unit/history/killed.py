@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.evaluation.recording import Recording
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.settings import journals_in

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.history.codec import result_text, run_of, run_text, without_answer
 
 NUMBERS = st.floats(allow_nan=False) | st.integers(-3, 3)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
 from pytest_auepora.history import database, store
 from pytest_auepora.history.codec import result_text

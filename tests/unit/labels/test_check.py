@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.labels.check import CheckedLabel, check_case, repairs, settle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.run import CaseResult, MetricInfo
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.reporting.diagnosis import blamed_metrics, cutoff, details_text, diagnose
 from pytest_auepora.reporting.relevant_docs import relevant_docs

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.core.metrics_base import CHUNK_KEYS
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
 from pytest_auepora.metrics.judge.critic import LLMCritic
 from pytest_auepora.regression.accept import merge

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.errors import ThresholdError
 from pytest_auepora.metrics.pairs import SlicedMetric

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.file import parse_baseline

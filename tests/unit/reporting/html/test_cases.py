@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.reporting.html.cases import MOST_HITS, case_rows
 
 from ..builders import Case, baseline_of, run_of, verdict_of

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.run import MetricInfo, Run
-from pytest_auepora.core.scores import Score
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from pytest_auepora.errors import NotComparableError
 from pytest_auepora.metrics.registry import Registry

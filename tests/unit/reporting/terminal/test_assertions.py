@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import math
 
-from pytest_auepora.core.run import Run
-from pytest_auepora.core.scores import ComparableScore
+from pytest_auepora.core.run import ComparableScore, Run
 from pytest_auepora.reporting.terminal.assertions import explain_score
 from pytest_auepora.reporting.text import text_width
 
