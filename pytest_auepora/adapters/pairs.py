@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
+from ..core.noise import NOISE_DOCS, noise_of, with_noise
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
-from .documents import to_retrieved
+from .documents import made_like, to_retrieved
 from .outputs import to_outputs
 from .shapes import describe
 from .signatures import binder, is_async
@@ -25,7 +26,7 @@ class Pair:
 
     A subclass of `Generator` is given a list of `Document`.  Any other generator gets the documents of
     `RetrievedDocument` objects, or else exactly what the retriever returned, since the two were
-    written for each other.
+    written for each other.  The case's ``noise_docs`` stand among them, in the same form.
     """
 
     def __init__(self, retriever: Any, generator: Any) -> None:
@@ -48,12 +49,16 @@ class Pair:
         middle = time.perf_counter()
         retrieved = _documents(found)
         handed = [r.doc for r in retrieved] if self._wants_documents or _are_ours(found) else found
+        if noise := noise_of(sample):
+            handed = with_noise(handed or (), sample, made_like(handed))
         ready = time.perf_counter()  # our own conversion is nobody's latency
         answer = yield self._generate(**asked, documents=handed)
         end = time.perf_counter()
         outputs = to_outputs(answer)
         outputs.extra.pop("auepora_notes", None)  # the answer alone has no documents: they are here
         outputs.retrieved = retrieved
+        if noise:
+            outputs.extra[NOISE_DOCS] = [doc.doc_id for doc in noise]
         timings = {"retrieval": middle - start, "generation": end - ready, "end_to_end": end - ready + middle - start}
         outputs.timings = {**timings, **outputs.timings}
         return outputs

@@ -50,12 +50,15 @@ class System:
             known to, so look at what came.
         invoke: ``invoke(sample, top_k)`` returns the raw answer, or an awaitable of it.
         provenance: what the object says about itself (corpus, chunker, model, …) in ``auepora_provenance``.
+        takes_noise: whether the ``noise_docs`` of a case get into the generator's context: a retriever and a
+            generator, or an object that says ``takes_noise_docs = True``.
     """
 
     name: str
     is_async: bool
     invoke: Callable[[EvaluationSample, int], Any]
     provenance: dict[str, Any] = field(default_factory=dict)
+    takes_noise: bool = False
 
     @cached_property
     def is_coroutine(self) -> bool:
@@ -150,7 +153,7 @@ def as_system(obj: Any) -> System:
         return _of_callable(obj, run, ("sample", "top_k"), needed="sample")
     if (pair := pair_of(obj)) is not None:
         parts = pair.parts if isinstance(obj, (tuple, list, Mapping)) else (obj,)
-        return System(name_of(*parts), pair.is_async, pair.invoke, provenance_of(*parts))
+        return System(name_of(*parts), pair.is_async, pair.invoke, provenance_of(*parts), takes_noise=True)
     if callable(obj):
         return _of_callable(obj, obj, ("query", "sample", "top_k"), needed="query")
     raise SystemShapeError(f"the rag fixture gave {describe(obj)}\n{ACCEPTED}")
@@ -158,7 +161,8 @@ def as_system(obj: Any) -> System:
 
 def _of_callable(obj: Any, fn: Callable[..., Any], roles: tuple[str, ...], *, needed: str) -> System:
     call = binder(fn, tuple({*roles, "query"}), (needed,))
-    return System(name_of(obj), is_async(fn), _invoker(call, is_async(fn)), provenance_of(obj))
+    noise = bool(getattr(obj, "takes_noise_docs", False))
+    return System(name_of(obj), is_async(fn), _invoker(call, is_async(fn)), provenance_of(obj), takes_noise=noise)
 
 
 def _invoker(call: Callable[..., Any], gives_awaitable: bool) -> Callable[[EvaluationSample, int], Any]:

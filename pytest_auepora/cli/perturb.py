@@ -1,13 +1,18 @@
-"""``auepora perturb GOLDEN``: variants of golden queries with typos, other casing or punctuation."""
+"""``auepora perturb GOLDEN``: variants of cases: typos, casing, punctuation, paraphrases, noise in the context."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from ..core.files import write_atomically
+from ..core.types import EvaluationSample
+from ..errors import AueporaError, did_you_mean
 from ..io.edit import perturbed
-from ..io.perturb import OPERATIONS
+from ..io.golden.load import load_golden
+from ..io.perturb import OPERATIONS, Operation, reworded
+from ..io.perturb import variants as disturbed
 from .common import PASSED, to_read
 
 __all__ = ["add_arguments", "run"]
@@ -19,14 +24,74 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--operation", action="append", choices=OPERATIONS, help="what is done to the queries (repeatable; typo)"
     )
-    parser.add_argument("--count", type=int, default=3, metavar="N", help="variants of each case and operation (3)")
+    parser.add_argument(
+        "--paraphrases", type=to_read, metavar="FILE",
+        help="other wordings of the queries: JSON Lines with id and query, or a mapping of ids to texts",
+    )  # fmt: skip
+    parser.add_argument(
+        "--noise", type=to_read, metavar="CORPUS",
+        help="put irrelevant documents of this corpus (JSON Lines of id and text) among those a generator gets",
+    )  # fmt: skip
+    parser.add_argument(
+        "--noise-docs", type=_positive, default=3, metavar="N", help="how many documents a variant gets (3)"
+    )
+    parser.add_argument(
+        "--count", type=_positive, default=3, metavar="N", help="variants of each case and operation (3)"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another number, other variants (0)")
     parser.add_argument("--write", action="store_true", help="append them to the file; else they are only printed")
 
 
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
+    return int(text)
+
+
+class _Variants:
+    """Makes the variants of a case that were asked for; without a word, typos."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self._given = given
+        asked = given.paraphrases or given.noise
+        self._operations: list[Operation] = given.operation or ([] if asked else ["typo"])
+        self._paraphrases = _paraphrases(given.paraphrases, given.golden) if given.paraphrases else {}
+        self._corpus = None
+        if given.noise:
+            from ..labels.corpus import load_corpus
+
+            self._corpus = load_corpus(given.noise)
+
+    def __call__(self, sample: EvaluationSample) -> list[EvaluationSample]:
+        count, seed = self._given.count, self._given.seed
+        made = disturbed(sample, self._operations, count=count, seed=seed)
+        made += reworded(sample, self._paraphrases.get(sample.sample_id, ()), "paraphrase", count=count)
+        if self._corpus is not None:
+            from ..drafting.noise import noise_variants
+
+            made += noise_variants(sample, self._corpus, count=count, each=self._given.noise_docs, seed=seed)
+        return made
+
+
+def _paraphrases(path: Path, golden: Path) -> dict[str, list[str]]:
+    """Read other wordings.
+
+    Raises:
+        AueporaError: the file cannot be read, or names a case that is not there.
+    """
+    from ..drafting.paraphrases import load_paraphrases
+
+    found = load_paraphrases(path)
+    known = [case.id for case in load_golden(golden).cases]
+    for case_id in found:
+        if case_id not in known:
+            raise AueporaError(f"{path}: {golden} has no case {case_id!r}{did_you_mean(case_id, known)}")
+    return found
+
+
 def run(given: argparse.Namespace) -> int:
     """Print the new cases, or append them to the file for review."""
-    made = perturbed(given.golden, given.operation or ["typo"], count=given.count, seed=given.seed)
+    made = perturbed(given.golden, _Variants(given))
     if given.write and made.ids:
         write_atomically(given.golden, made.text)
     if not given.write:

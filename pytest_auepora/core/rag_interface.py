@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import Protocol, runtime_checkable
 
+from .noise import NOISE_DOCS, noise_of, with_noise
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
 __all__ = [
@@ -54,16 +55,20 @@ class Generator(ABC):
 class SimpleRAGSystem(RAGSystem):
     """A retriever and a generator, one after the other, each timed."""
 
+    takes_noise_docs = True
+
     def __init__(self, retriever: Retriever, generator: Generator) -> None:
         self._retriever = retriever
         self._generator = generator
 
     def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
-        """Retrieve, then generate from what was retrieved."""
+        """Retrieve, then generate from what was retrieved, and from the case's ``noise_docs`` where it has any."""
         start = time.perf_counter()
         retrieved = self._retriever.retrieve(sample.query, top_k=top_k)
         found = time.perf_counter()
-        response = self._generator.generate(sample.query, [r.doc for r in retrieved])
+        documents = with_noise([r.doc for r in retrieved], sample, lambda doc: doc)
+        response = self._generator.generate(sample.query, documents)
         end = time.perf_counter()
         timings = {"retrieval": found - start, "generation": end - found, "end_to_end": end - start}
-        return SystemOutputs(retrieved=retrieved, response=response, timings=timings)
+        noise = [doc.doc_id for doc in noise_of(sample)]
+        return SystemOutputs(retrieved, response, timings, {NOISE_DOCS: noise} if noise else {})

@@ -11,7 +11,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System
-from ..errors import AueporaError, NotRecordedError
+from ..core.noise import NOISE_DOCS
+from ..errors import AueporaError, NotRecordedError, SystemShapeError
 from ..io.golden.load import GoldenCase
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
     """
     if isinstance(system, Answering) and (recorded := system.answer(case, repeat)) is not None:
         return recorded
+    if case.sample.labels.get(NOISE_DOCS) and not system.takes_noise:
+        return partial(_no_noise, system)
     fn: Callable[[], Any] = partial(system.invoke, case.sample, case.top_k)
     if seed is not None:
         from ..core.seeding import derive_seed, seeded
@@ -50,6 +53,14 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
     from ..core.telemetry import with_resources
 
     return with_resources(fn, is_async=system.is_async)
+
+
+def _no_noise(system: System) -> Any:
+    """Say why a case cannot be asked; without its noise it would be the case it is a variant of, and always pass."""
+    raise SystemShapeError(
+        f"noise_docs: {system.name} has no context to put them into; return (retriever, generator) from the fixture, "
+        "or say takes_noise_docs = True on a system that reads sample.labels['noise_docs']"
+    )
 
 
 class RecordedRun:
@@ -187,4 +198,4 @@ def replayed(source: RecordedRun | None, *, missing: str = "") -> Answering:
 
 def resumed(source: RecordedRun, base: System) -> Answering:
     """Return what answers as *source* did where the system answered, then, and asks *base* for the rest."""
-    return Answering(base.name, base.is_async, base.invoke, base.provenance, source=source, base=base)
+    return Answering(base.name, base.is_async, base.invoke, base.provenance, base.takes_noise, source=source, base=base)

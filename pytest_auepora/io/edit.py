@@ -6,16 +6,17 @@ import codecs
 import copy
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..core.noise import NOISE_DOCS
+from ..core.types import EvaluationSample
 from ..errors import GoldenFileError, Problem
 from .golden.load import load_golden
 from .json_lines import load_lines
-from .perturb import Operation, variants
 from .source import Source
 from .yaml.load import load_yaml
 
@@ -198,8 +199,8 @@ class Perturbed:
     text: str
 
 
-def perturbed(path: Path, operations: Sequence[Operation], *, count: int, seed: int) -> Perturbed:
-    """Return the golden file at *path* with up to *count* variants of each operation behind its cases.
+def perturbed(path: Path, variants: Callable[[EvaluationSample], Iterable[EvaluationSample]]) -> Perturbed:
+    """Return the golden file at *path* with the *variants* of each case behind its cases.
 
     Only cases that are no variants themselves are disturbed, and variants the file already has are left out, so
     doing it twice changes nothing.  Everything that stood in the file stays as it was, comments included.
@@ -218,13 +219,14 @@ def perturbed(path: Path, operations: Sequence[Operation], *, count: int, seed: 
         if case.skip is not None or "variant_of" in case.sample.labels:
             continue
         kept = {k: v for k, v in by_id[case.id].items() if k not in _OWN}
-        for one in variants(case.sample, operations, count=count, seed=seed):
+        for one in variants(case.sample):
             if one.sample_id not in known:
                 own = {
                     "id": one.sample_id,
                     "variant_of": case.id,
                     "scenario": one.labels["scenario"],
                     "query": one.query,
+                    **({NOISE_DOCS: one.labels[NOISE_DOCS]} if NOISE_DOCS in one.labels else {}),
                 }
                 new.append({**own, **kept})
     block = (

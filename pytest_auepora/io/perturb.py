@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from ..core.types import EvaluationSample
 
-__all__ = ["OPERATIONS", "Operation", "perturb", "variants"]
+__all__ = ["OPERATIONS", "Operation", "drawn_order", "perturb", "reworded", "variants"]
 
 Operation = Literal["typo", "casing", "punctuation"]
 OPERATIONS: tuple[Operation, ...] = ("typo", "casing", "punctuation")
@@ -50,6 +50,11 @@ class _Draw:
         """The numbers below *n* in a random order."""
         left = list(range(n))
         return [left.pop(self.below(len(left))) for _ in range(n)]
+
+
+def drawn_order(key: str, n: int) -> list[int]:
+    """Return the numbers below *n* in an order that *key* decides, the same on every machine."""
+    return _Draw(key).order(n)
 
 
 def _neighbours() -> dict[str, str]:
@@ -168,18 +173,28 @@ def variants(
     """
     made: list[EvaluationSample] = []
     for operation in operations:
-        seen = {sample.query}
-        for index in range(_TRIES * count):
-            if len(seen) > count:
-                break
-            query = perturb(
-                sample.query, case_id=sample.sample_id, operation=operation, index=index, seed=seed, typos=typos
-            )
-            if query in seen:
-                continue
-            seen.add(query)
-            labels: dict[str, Any] = {**sample.labels, "variant_of": sample.sample_id, "scenario": operation}
-            made.append(
-                replace(sample, sample_id=f"{sample.sample_id}-{operation}-{len(seen) - 1}", query=query, labels=labels)
-            )
+        forms = (
+            perturb(sample.query, case_id=sample.sample_id, operation=operation, index=index, seed=seed, typos=typos)
+            for index in range(_TRIES * count)
+        )
+        made += reworded(sample, forms, operation, count=count)
+    return made
+
+
+def reworded(
+    sample: EvaluationSample, queries: Iterable[str], scenario: str, *, count: int = VARIANTS
+) -> list[EvaluationSample]:
+    """Return variants of *sample* that ask the first *count* of *queries* that differ from it and from each other."""
+    made: list[EvaluationSample] = []
+    seen = {sample.query}
+    for query in queries:
+        if query in seen:
+            continue
+        seen.add(query)
+        labels: dict[str, Any] = {**sample.labels, "variant_of": sample.sample_id, "scenario": scenario}
+        made.append(
+            replace(sample, sample_id=f"{sample.sample_id}-{scenario}-{len(made) + 1}", query=query, labels=labels)
+        )
+        if len(made) == count:
+            break
     return made

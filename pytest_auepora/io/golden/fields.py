@@ -59,6 +59,15 @@ _ENTITY = _TextOr(
         ),
     )
 )
+_NOISE = _TextOr(
+    Record(
+        "a noise document",
+        table(
+            Field("id", Text(), "Its id; by default one made of its text."),
+            Field("text", Text(), "What it says.", required=True),
+        ),
+    )
+)
 _SENSITIVE = _TextOr(
     Record(
         "a sensitive item",
@@ -112,6 +121,8 @@ CASE_FIELDS = table(
     Field("cluster", Text(), "Cases that are not independent share it; the verdict's statistics need to know."),
     Field("entities", ListOf(_ENTITY, one_ok=True), "What the passages found should mention; a|b is one thing."),
     Field("nuggets", ListOf(_NUGGET, one_ok=True), "Facts the answer should hold."),
+    Field("noise_docs", ListOf(_NOISE, one_ok=True),
+          "Irrelevant documents that the generator gets among the others; for a retriever and a generator."),
     Field("sensitive", ListOf(_SENSITIVE, one_ok=True), "Texts that must not leak into the answer."),
     Field("claims", _TEXTS, "Statements a complete answer makes: what claim_recall and context_recall count."),
     Field("answer_schema", Free(), "JSON Schema that a structured answer must satisfy."),

@@ -21,10 +21,10 @@ DEFAULT_SCHEMA = "auepora.schema.json"
 _BREAKS = re.compile("[\r\x85\u2028\u2029]")
 _ORDER = (
     "id", "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match",
-    "expect", "expect_change", "scenario", "variant_of", "entities", "nuggets", "sensitive", "claims",
+    "expect", "expect_change", "scenario", "variant_of", "entities", "nuggets", "noise_docs", "sensitive", "claims",
     "answer_schema", "tags", "labels", "metadata",
 )  # fmt: skip
-_LABELS = _ORDER[5:17]
+_LABELS = _ORDER[5 : _ORDER.index("tags")]
 _RUNNING = ("must_pass", "quarantine", "skip", "xfail", "timeout", "benchmark")
 
 

@@ -32,11 +32,12 @@ ALIASES = {
 
 _COLUMNS = (
     "id", "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match",
-    "expect", "expect_change", "scenario", "variant_of", "entities", "nuggets", "sensitive", "claims", "answer_schema",
-    "tags", "labels", "metadata", "top_k", "timeout", "skip", "xfail", "must_pass", "quarantine", "cluster",
+    "expect", "expect_change", "scenario", "variant_of", "entities", "nuggets", "noise_docs", "sensitive",
+    "claims", "answer_schema", "tags", "labels", "metadata", "top_k", "timeout", "skip", "xfail",
+    "must_pass", "quarantine", "cluster",
 )  # fmt: skip
-_LISTS = ("relevant_docs", "candidate_docs", "must_contain", "forbidden", "entities", "nuggets", "sensitive", "claims",
-          "tags")  # fmt: skip
+_LISTS = ("relevant_docs", "candidate_docs", "must_contain", "forbidden", "entities", "nuggets", "noise_docs",
+          "sensitive", "claims", "tags")  # fmt: skip
 _OBJECTS = ("answer_schema", "labels", "metadata")
 _NUMBERS = {"top_k": int, "timeout": float}
 _FLAGS = ("expect_change", "must_pass")

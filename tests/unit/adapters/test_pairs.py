@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.rag_interface import SimpleRAGSystem
-from pytest_auepora.core.types import Document
+from pytest_auepora.core.types import Document, EvaluationSample
 from pytest_auepora.errors import OutputShapeError
 
 from .asking import Finder, Writer, ask, find
@@ -127,3 +128,43 @@ def test_an_exception_of_a_part_comes_through(fails: str, kind: str) -> None:
 def test_documents_of_a_wrong_shape_are_blamed_on_the_retriever() -> None:
     with pytest.raises(OutputShapeError, match=r"^from the retriever: document 1 has neither an id nor a text"):
         ask(as_system((lambda q: [{}], write)))
+
+
+@dataclass
+class Passage:
+    page_content: str
+    metadata: dict[str, str]
+
+
+@pytest.mark.parametrize(
+    ("found", "text_of"),
+    [
+        (["right text"], str),
+        ([{"id": "r", "text": "right text", "score": 1}], lambda d: d["text"]),
+        ([{"chunk_id": "r", "content": "right text"}], lambda d: d["content"]),
+        ([Document("r", "right text")], lambda d: d.text),
+        ([Passage("right text", {"source": "r"})], lambda d: d.page_content),
+    ],
+)
+def test_noise_stands_among_the_documents_in_their_form(found: list[Any], text_of: Callable[[Any], str]) -> None:
+    given: list[list[str]] = []
+
+    def write(query: str, documents: list[Any]) -> str:
+        given.append([text_of(d) for d in documents])
+        return "an answer"
+
+    sample = EvaluationSample("c", "q", labels={"noise_docs": ["noise", {"id": "n", "text": "more"}]})
+    system = as_system((lambda query: found, write))
+    outputs = system.as_outputs(system.invoke(sample, 5), 0.0, sample)
+    assert sorted(given[0]) == ["more", "noise", "right text"]
+    assert len(outputs.retrieved) == 1
+    assert outputs.extra["noise_docs"][1] == "n"
+    assert system.takes_noise
+    assert not as_system(lambda query: "x").takes_noise
+
+
+def test_noise_that_no_generator_could_read_is_an_error() -> None:
+    sample = EvaluationSample("c", "q", labels={"noise_docs": ["noise"]})
+    system = as_system((lambda query: [("text", 0.5)], lambda query, docs: "x"))
+    with pytest.raises(OutputShapeError, match="noise_docs: no text can be put into what the retriever gives"):
+        system.invoke(sample, 5)

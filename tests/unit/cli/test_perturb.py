@@ -79,3 +79,41 @@ def test_where_they_cannot_be_appended_nothing_is_written(
     assert main(["perturb", str(golden), "--write"]) == 3
     assert "paste the new cases" in capsys.readouterr().err
     assert golden.read_text(encoding="utf-8") == text
+
+
+def test_paraphrases_from_a_file(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = golden.parent / "other.yaml"
+    file.write_text(
+        'refunds: ["When can I get a refund?", "When can I get a refund?", "Until when?"]', encoding="utf-8"
+    )
+    assert main(["perturb", str(golden), "--paraphrases", str(file), "--write"]) == 0
+    made = load_golden(golden).cases[2:]
+    assert [(c.id, c.sample.query) for c in made] == [
+        ("refunds-paraphrase-1", "When can I get a refund?"),
+        ("refunds-paraphrase-2", "Until when?"),
+    ]
+    assert made[0].sample.labels["scenario"] == "paraphrase"
+    file.write_text("refund: Until when?", encoding="utf-8")
+    assert main(["perturb", str(golden), "--paraphrases", str(file)]) == 3
+    assert "has no case 'refund' (did you mean 'refunds'?)" in capsys.readouterr().err
+
+
+def test_noise_from_a_corpus(golden: Path) -> None:
+    corpus = golden.parent / "corpus.jsonl"
+    rows = [f'{{"id": "d{i}", "text": "document {i}"}}\n' for i in range(9)]
+    corpus.write_text("".join([*rows, '{"id": "policy-4", "text": "30 days"}\n']), encoding="utf-8")
+    done = ["perturb", str(golden), "--noise", str(corpus), "--count", "2", "--noise-docs", "4", "--write"]
+    assert main(done) == 0
+    made = load_golden(golden).cases[2:]
+    assert [c.id for c in made] == ["refunds-noise-1", "refunds-noise-2"]
+    assert [len(c.sample.labels["noise_docs"]) for c in made] == [4, 4]
+    assert made[0].sample.query == load_golden(golden).cases[0].sample.query
+    assert made[0].content_hash != load_golden(golden).cases[0].content_hash
+    once = golden.read_bytes()
+    assert main(done) == 0
+    assert golden.read_bytes() == once
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "many"])
+def test_numbers_are_whole_and_above_nought(golden: Path, number: str) -> None:
+    assert main(["perturb", str(golden), "--count", number]) == 2
