@@ -15,7 +15,7 @@ from ..regression.policy import RegressionPolicy
 from .common import PASSED, UsageError, of_outcome, put
 from .sources import Sources, add_history
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "policy_of", "run", "steady_of"]
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
 _DEFAULT = ("last~1", "last")
@@ -59,7 +59,7 @@ def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
         name_a, a = sources.find(a_said, b)
     report = compare(
         a, b, names=(name_a, name_b), strict_chunker_version=given.strict_chunker_version,
-        policy=_policy(sources.root, b), steady=_steady(sources.root, b),
+        policy=policy_of(sources.root, b), steady=steady_of(sources.root, b),
     )  # fmt: skip
     if given.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -111,7 +111,7 @@ def _columns(sources: Sources, said: Sequence[str]) -> list[tuple[str, Run]]:
     return [one for i in range(len(said)) for one in found[i]]
 
 
-def _steady(root: Path, run: Run) -> frozenset[str]:
+def steady_of(root: Path, run: Run) -> frozenset[str]:
     """Return the metrics that the baseline beside the run's golden file knows as steady; none without one."""
     from ..regression.baseline.file import baseline_path, load_baseline
 
@@ -123,7 +123,7 @@ def _steady(root: Path, run: Run) -> frozenset[str]:
     return frozenset() if found is None else found.steady
 
 
-def _policy(root: Path, run: Run) -> RegressionPolicy | None:
+def policy_of(root: Path, run: Run) -> RegressionPolicy | None:
     """Return the policy of the run's golden file, where that is still there and can be read."""
     path = root / run.path
     if not run.path or not path.is_file():

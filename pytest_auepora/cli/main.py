@@ -18,6 +18,7 @@ __all__ = ["Parser", "main", "parser_for"]
 _COMMANDS = {
     "new": "write a fixture, golden cases and a small system to begin with",
     "runs": "list the runs that were kept",
+    "view": "show the runs that were kept as a page in the browser",
     "compare": "compare two runs, baselines or reports, case by case; or several, side by side",
     "report": "print the report of a run that was kept, or of a JSON report",
     "comment": "put a JSON report on a pull request, as one comment that is updated",

@@ -7,12 +7,11 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..core.json import dumps
 from ..core.run import Run
 from ..errors import Problem
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_trend
-from ..reporting.json.report import FORMAT, from_outside, read_whole_report
+from ..reporting.json.report import from_outside, read_verdict
 from ..reporting.trend import Trend, trend_of
 from .common import PASSED, put
 from .sources import add_history, open_history, read_report
@@ -45,8 +44,7 @@ def run(given: argparse.Namespace) -> int:
 def _kept(given: argparse.Namespace) -> tuple[list[Run], list[Verdict], list[Problem]]:
     store = open_history(given.history)
     run_id = store.resolve(given.name)
-    stored = {"run": store.load(run_id), "verdict": store.verdict(run_id)}
-    return read_whole_report(dumps({"format": FORMAT, "suites": [stored]}))
+    return [store.load(run_id)], [read_verdict(store.verdict(run_id))], []
 
 
 def _trends(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Trend]:

@@ -222,6 +222,12 @@ class HistoryStore:
                     out[run_id] = {n: (infos[n], values[n].get("value")) for n in infos if n in values}
         return out
 
+    def provenance(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return what was said of the provenance of runs, by id."""
+        sql = "SELECT provenance FROM eval_runs WHERE run_id = :id"
+        with self._database.transaction() as open_:
+            return {i: json.loads(text) for i in run_ids for (text,) in open_.rows(sql, {"id": i})}
+
     def info(self, name: str) -> StoredRun:
         """Return what the list says about one run; *name* as `resolve` reads it."""
         run_id = self.resolve(name)

@@ -15,6 +15,7 @@ from .numbers import plural
 
 __all__ = [
     "FAILING",
+    "ORDER",
     "Kind",
     "cases_of",
     "comparison_word",
@@ -38,7 +39,8 @@ FAILING: tuple[Kind, ...] = (
 )  # fmt: skip
 """Kinds that make a run red."""
 
-_ORDER: tuple[Kind, ...] = (*FAILING, "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped")
+ORDER: tuple[Kind, ...] = (*FAILING, "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped")
+"""All kinds, the worst first."""
 _WORDS = {"edited": "not comparable (edited)"}
 _SHORT_NOTE = 40
 
@@ -63,10 +65,10 @@ def kind_of(result: CaseResult, comparison: CaseComparison | None) -> Kind:
             return flip
 
 
-def cases_of(run: Run, verdict: Verdict, kinds: Sequence[Kind] = _ORDER) -> dict[Kind, list[CaseResult]]:
+def cases_of(run: Run, verdict: Verdict, kinds: Sequence[Kind] = ORDER) -> dict[Kind, list[CaseResult]]:
     """Return the cases of a run by kind, worst kinds first, each in the order of the golden file; only *kinds*."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    by: dict[Kind, list[CaseResult]] = {kind: [] for kind in _ORDER}
+    by: dict[Kind, list[CaseResult]] = {kind: [] for kind in ORDER}
     for case_id, result in run.cases.items():
         if (kind := kind_of(result, compared.get(case_id))) in kinds:
             by[kind].append(result)
@@ -77,7 +79,7 @@ def tally(run: Run, verdict: Verdict) -> Counter[Kind]:
     """Return how many cases of each kind there are."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     found = Counter(kind_of(result, compared.get(case_id)) for case_id, result in run.cases.items())
-    return Counter({kind: found[kind] for kind in _ORDER if kind in found})
+    return Counter({kind: found[kind] for kind in ORDER if kind in found})
 
 
 def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequence[Problem] = ()) -> str:
@@ -137,7 +139,7 @@ def long_note(verdict: Verdict) -> str:
 
 
 def _counts(counts: Counter[Kind]) -> str:
-    return ", ".join(f"{counts[kind]:,} {_WORDS.get(kind, kind)}" for kind in _ORDER if counts[kind])
+    return ", ".join(f"{counts[kind]:,} {_WORDS.get(kind, kind)}" for kind in ORDER if counts[kind])
 
 
 def _why(notes: Iterable[str]) -> str:

@@ -22,7 +22,7 @@ from ..relevant_docs import relevant_docs, score_texts, source_text
 from ..tally import FAILING, kind_of
 from ..text import printable
 
-__all__ = ["MOST_HITS", "case_rows", "shown", "suite_data"]
+__all__ = ["MOST_COLUMNS", "MOST_HITS", "case_details", "case_line", "case_rows", "shown", "suite_data"]
 
 MOST_COLUMNS = 5
 MOST_HITS = 20
@@ -63,19 +63,21 @@ def case_rows(
         before = earlier.get(case_id)
         if before is not None and (before.content_hash != case.content_hash or not before.outputs):
             before = None
-        row = _row(case, compared.get(case_id), run, columns, verdict.flaky.get(case_id, ""))
+        told = compared.get(case_id)
+        flaky = verdict.flaky.get(case_id, "")
+        row = case_line(case, told, run, columns, flaky) | case_details(case, told, run, flaky)
         if before is not None:
             row["before"] = _before(before)
         yield row
 
 
-def _row(
-    case: CaseResult, compared: CaseComparison | None, run: Run, columns: Sequence[str], flaky: str
+def case_line(
+    case: CaseResult, compared: CaseComparison | None, run: Run, columns: Sequence[str], flaky: str = ""
 ) -> dict[str, Any]:
+    """Return what the row of a case shows, without what is empty."""
     kind = kind_of(case, compared)
     why = diagnose(case, compared, run.metrics)
     paired = compared is not None and compared.paired
-    case = as_shown(case)
     row = {
         "id": shown(case.case_id),
         "kind": kind,
@@ -87,6 +89,14 @@ def _row(
         "tags": [shown(t) for t in case.labels.get("tags", ())],
         "labels": {shown(k): shown(v) for k, v in case.labels.items() if k != "tags"},
         "why": shown(why) if why else "",
+    }
+    return {k: v for k, v in row.items() if v not in (None, "", [], {})}
+
+
+def case_details(case: CaseResult, compared: CaseComparison | None, run: Run, flaky: str = "") -> dict[str, Any]:
+    """Return what opening a case shows beside its row, without what is empty."""
+    case = as_shown(case)
+    row = {
         "where": shown(case.where),
         "owner": shown(run.owner),
         "problems": [shown(p) for p in case.problems],

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["hash_source", "html_report"]
 
 _STYLES = ("base.css", "parts.css", "cases.css", "print.css")
-_SCRIPTS = ("elements.js", "details.js", "table.js", "page.js")
+_SCRIPTS = ("elements.js", "theme.js", "details.js", "table.js", "page.js")
 
 
 def html_report(

@@ -31,6 +31,7 @@ __all__ = [
     "from_outside",
     "json_report",
     "read_json_report",
+    "read_verdict",
     "read_whole_report",
 ]
 
@@ -114,7 +115,7 @@ def read_whole_report(text: str) -> tuple[list[Run], list[Verdict], list[Problem
         raw = _read(text)
         suites, told = raw["suites"], raw.get("mistakes", ())
         mistakes = [Problem(str(m["path"]), int(m["line"]), int(m["col"]), str(m["message"])) for m in told]
-        return [_run(s["run"]) for s in suites], [_verdict(s["verdict"]) for s in suites], mistakes
+        return [_run(s["run"]) for s in suites], [read_verdict(s["verdict"]) for s in suites], mistakes
 
 
 def _read(text: str) -> dict[str, Any]:
@@ -194,7 +195,8 @@ def _run(raw: dict[str, Any]) -> Run:
     return Run.from_dict(raw)
 
 
-def _verdict(raw: Mapping[str, Any]) -> Verdict:
+def read_verdict(raw: Mapping[str, Any]) -> Verdict:
+    """Return the verdict that *raw* is the plain data of, as a report or a history has it."""
     out = _made(Verdict, raw)
     out.gates = [_made(GateOutcome, {**g, "culprits": tuple(g.get("culprits", ()))}) for g in raw.get("gates", ())]
     out.aggregates = {name: _made(Aggregate, a) for name, a in raw.get("aggregates", {}).items()}

@@ -126,20 +126,25 @@ const rationale = (one) => one.judged
     [make("dt", null, part ? `${metric}: ${part}` : metric), make("dd", { class: "prose", dir: "auto" }, text)]).flat()))
   : null;
 
-const scores = (one) => one.scores
-  ? block("Scores", "scores", make("table", null,
+const scores = (one) => {
+  if (!one.scores) return null;
+  const bounded = one.scores.some((score) => score[5]);
+  const compares = one.scores.some((score) => score[2]);
+  return block("Scores", "scores", make("table", null,
     make("caption", { class: "unseen" }, "Scores of this case with its own thresholds"),
     make("thead", null, make("tr", null,
       make("th", { scope: "col" }, "Metric"), make("th", { scope: "col", class: "number" }, "Value"),
-      make("th", { scope: "col", class: "number" }, "Baseline"), make("th", { scope: "col", class: "number" }, "Change"),
-      make("th", { scope: "col" }, "Threshold"), make("th", { scope: "col", class: "wide" }, "Note"))),
+      compares ? [make("th", { scope: "col", class: "number" }, "Baseline"), make("th", { scope: "col", class: "number" }, "Change")] : null,
+      bounded ? make("th", { scope: "col" }, "Threshold") : null, make("th", { scope: "col", class: "wide" }, "Note"))),
     make("tbody", null, one.scores.map(([name, value, before, change, sign, bounds, holds, note]) =>
       make("tr", null,
-        make("th", { scope: "row" }, name), make("td", { class: "number" }, value),
-        make("td", { class: "number muted" }, before), make("td", { class: `number ${turn(sign) || ""}` }, change),
-        make("td", { class: "bound" }, bounds ? [holds === null ? null : mark(holds, holds ? "holds: " : "does not hold: "), " ", bounds] : null),
-        make("td", { class: "wide muted", dir: "auto" }, note))))))
-  : null;
+        make("th", { scope: "row" }, breaks(name)), make("td", { class: "number" }, value),
+        compares ? [make("td", { class: "number muted" }, before), make("td", { class: `number ${turn(sign) || ""}` }, change)] : null,
+        bounded ? make("td", { class: "bound" }, bounds ? [holds === null ? null : mark(holds, holds ? "holds: " : "does not hold: "), " ", bounds] : null) : null,
+        make("td", { class: "wide muted", dir: "auto" }, note))))));
+};
+/* Where the name of a metric may break. */
+const breaks = (name) => name.split(/(?<=[_,=])|(?=[{@])/).map((piece, i) => [i ? make("wbr") : null, piece]);
 
 const facts = (one) => {
   const said = [

@@ -6,7 +6,7 @@ const make = (tag, given, ...inside) => {
     if (name === "on") for (const [event, act] of Object.entries(value)) element.addEventListener(event, act);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  for (const part of inside.flat()) if (part !== null && part !== undefined && part !== "") element.append(part);
+  for (const part of inside.flat(Infinity)) if (part !== null && part !== undefined && part !== "") element.append(part);
   return element;
 };
 const unseen = (text) => make("span", { class: "unseen" }, text);

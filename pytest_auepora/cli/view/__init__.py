@@ -1,0 +1,48 @@
+"""``auepora view``: the stored runs as a page on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import webbrowser
+from pathlib import Path
+
+from ...errors import MissingExtraError
+from ...history.settings import project_root
+from ..common import PASSED
+from ..sources import add_history, open_history
+
+__all__ = ["add_arguments", "run"]
+
+PORT = 8642
+"""Taken where it is free; then the address is the same every day."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("--port", type=int, default=0, metavar="N", help=f"port (default: {PORT}, or a free one)")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument(
+        "--labels", type=Path, metavar="DIR", help="folder of the labels that are given there (default: labels)"
+    )
+    add_history(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C."""
+    try:
+        from .server import bound, serve
+    except ImportError:
+        raise MissingExtraError("auepora view", "ui") from None
+    from .app import app_of
+    from .library import Library
+
+    root = project_root(Path.cwd())
+    library = Library(open_history(given.history), root, given.labels or root / "labels")
+    listening = bound(given.port, PORT)
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    print(f"{address} shows the runs of {library.store.name}; Ctrl-C ends it", file=sys.stderr)
+    if given.open:
+        webbrowser.open(address)
+    serve(app_of(library), listening)
+    return PASSED

@@ -1,0 +1,170 @@
+"""The stored runs as the page asks for them: any run, held against its baseline or against any other run."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ...core.run import CaseResult, Run
+from ...errors import UnknownRunError
+from ...history.baselines import as_baseline
+from ...history.compare import compare
+from ...history.store import HistoryStore
+from ...history.tables import StoredRun
+from ...regression.compare.cases import CaseComparison
+from ...regression.compare.cases import compare as pair_cases
+from ...regression.verdict import Verdict
+from ...reporting.html.cases import MOST_COLUMNS, case_line
+from ...reporting.json.report import read_verdict
+from ...reporting.metric_rows import chosen_metrics
+from ..compare import policy_of, steady_of
+
+__all__ = ["Library", "Pair"]
+
+T = TypeVar("T")
+
+_KEPT = 4
+"""Runs, and pairs of them, that lie in memory."""
+
+
+@dataclass
+class Pair:
+    """A run and what it is held against.
+
+    Attributes:
+        info: what the list says about the run.
+        verdict: that of the time against the baseline, else one against the other run.
+        other: the earlier run whose answers and rankings stand beside these; None where there is none.
+        other_info: what the list says about it.
+        by_baseline: whether the verdict is the one against the baseline; *other* then is the run before.
+        not_comparable: cases that both have and that do not compare, with the reason.
+    """
+
+    info: StoredRun
+    run: Run
+    verdict: Verdict
+    other: Run | None = None
+    other_info: StoredRun | None = None
+    by_baseline: bool = True
+    not_comparable: dict[str, str] = field(default_factory=dict)
+
+    def compared(self, case_id: str) -> CaseComparison | None:
+        """Return how a case compares; None where nothing does."""
+        return self.verdict.comparison.cases.get(case_id) if self.verdict.comparison is not None else None
+
+    def before(self, case: CaseResult) -> CaseResult | None:
+        """Return what the other run has of the same *case*, in the same words."""
+        found = self.other.cases.get(case.case_id) if self.other is not None else None
+        return found if found is not None and found.content_hash == case.content_hash else None
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The metrics that have a column in the table of cases."""
+        return chosen_metrics(self.run, self.verdict, MOST_COLUMNS)
+
+    @cached_property
+    def lines(self) -> list[dict[str, Any]]:
+        """The row of each case, in the order of the golden file."""
+        return [self._line(i, case) for i, case in enumerate(self.run.cases.values())]
+
+    def _line(self, index: int, case: CaseResult) -> dict[str, Any]:
+        compared = self.compared(case.case_id)
+        line = case_line(case, compared, self.run, self.columns, self.verdict.flaky.get(case.case_id, ""))
+        line["index"] = index
+        words = line.setdefault("is", [])
+        words.append(line["kind"])
+        if case.case_id in self.verdict.varies and "flaky" not in words:
+            words.append("flaky")
+        if why := self.why_not(case.case_id):
+            words.append("incomparable")
+            line["apart"] = why
+        line["text"] = f"{case.case_id}\n{case.query}\n{line.get('why', '')}\n{case.outputs.get('answer', '')}".lower()
+        return line
+
+    def why_not(self, case_id: str) -> str:
+        """Return why a case does not compare, or not in everything; an empty string where it does."""
+        if (compared := self.compared(case_id)) is None:
+            return ""
+        told = {"new": "not there before", "changed": "the golden case was edited"}.get(compared.flip, "")
+        return self.not_comparable.get(case_id) or told or compared.apart
+
+
+class Library:
+    """Reads the history, and holds what was read last.
+
+    Args:
+        store: the history.
+        root: of the project, to find golden files and baselines in.
+        labels: the folder for labels of people.
+    """
+
+    def __init__(self, store: HistoryStore, root: Path, labels: Path) -> None:
+        self.store, self.root, self.labels = store, root, labels
+        self._lock = threading.Lock()
+        self._runs: OrderedDict[str, Run] = OrderedDict()
+        self._pairs: OrderedDict[tuple[str, str], Pair] = OrderedDict()
+
+    def pair(self, name: str, against: str = "") -> Pair:
+        """Return a run and what it is held against: the baseline of its time, or the run called *against*.
+
+        Raises:
+            UnknownRunError: there is no such run.
+            NotComparableError: they share nothing that compares.
+            HistoryError: the history cannot be read.
+        """
+        run_id = self.store.resolve(name)
+        with self._lock:  # two requests for one large run read it once
+            return _held(self._pairs, (run_id, against), lambda: self._pair(run_id, against))
+
+    def run(self, run_id: str) -> Run:
+        """Return a stored run."""
+        return _held(self._runs, run_id, lambda: self.store.load(run_id))
+
+    def _pair(self, run_id: str, against: str) -> Pair:
+        info, run = self.store.info(run_id), self.run(run_id)
+        verdict = read_verdict(self.store.verdict(run_id))
+        if not against:
+            before = self._run_before(info)
+            return Pair(info, run, verdict, self.run(before.run_id) if before else None, before)
+        other_info = self.store.info(self.store.resolve(against, run.suite))
+        other = self.run(other_info.run_id)
+        steady = steady_of(self.root, run)
+        report = compare(
+            other, run, names=(other_info.run_id, run_id), policy=policy_of(self.root, run), steady=steady
+        )  # fmt: skip
+        comparison = pair_cases(run, as_baseline(other))
+        comparison.steady = tuple(sorted({*comparison.steady, *steady}))
+        verdict = replace(
+            verdict, comparison=comparison, baseline_note="", fell=[*report.problems], rose=[],
+            gates=[gate for gate in verdict.gates if gate.kind == "threshold"] + report.gates,
+        )  # fmt: skip
+        return Pair(info, run, verdict, other, other_info, False, report.not_comparable)
+
+    def _run_before(self, info: StoredRun) -> StoredRun | None:
+        runs = self.store.runs(None, info.suite, info.variant)
+        return next((one for one in runs if one.complete and one.run_id < info.run_id), None)
+
+    def case(self, pair: Pair, case_id: str) -> CaseResult:
+        """Return a case of the pair's run.
+
+        Raises:
+            UnknownRunError: there is none of that name.
+        """
+        if (found := pair.run.cases.get(case_id)) is None:
+            raise UnknownRunError(f"run {pair.info.run_id} has no case {case_id!r}")
+        return found
+
+
+def _held(kept: OrderedDict[Any, T], key: Any, make: Callable[[], T]) -> T:
+    """Return what is *kept* under *key*, or make it, and let go of what was used longest ago."""
+    if key not in kept:
+        kept[key] = make()
+    kept.move_to_end(key)
+    if len(kept) > _KEPT:
+        kept.popitem(last=False)
+    return kept[key]

@@ -1,0 +1,189 @@
+"""What the page says of a run as a whole: the verdict and its reasons, metrics with intervals, the runs before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from ...core.run import MetricInfo
+from ...history.tables import StoredRun
+from ...regression.compare.comparability import provenance_changes
+from ...regression.compare.difference import Difference, mean_difference
+from ...regression.compare.slices import in_slice
+from ...regression.guards.gates import GateOutcome
+from ...reporting.html.cases import shown
+from ...reporting.html.page import OUTCOMES
+from ...reporting.metric_rows import MetricRow, metric_rows
+from ...reporting.notes import gate_reason, missing_notes, next_steps, noise_lines
+from ...reporting.notes import provenance_changes as changed_since
+from ...reporting.numbers import metric_change, metric_value, number
+from ...reporting.symbols import UNICODE
+from ...reporting.tally import comparison_word, headline, tally
+from .library import Library, Pair
+
+__all__ = ["history_of", "listed_run", "overview"]
+
+MOST_RUNS = 40
+MOST_VALUES = 40
+"""Values of a label that still make slices of it."""
+
+_STATES = ("failed", "inconclusive", "advisory", "passed", "not judged")
+
+
+def listed_run(one: StoredRun) -> dict[str, Any]:
+    """Return what a list of runs says about one."""
+    return {
+        "id": one.run_id, "started": one.started, "title": shown(one.title), "suite": shown(one.suite),
+        "commit": shown(one.git_commit[:10]), "seconds": one.seconds, "complete": one.complete,
+        "outcome": one.outcome, "cases": one.cases, "failed": one.failed, "origin": shown(one.origin),
+    }  # fmt: skip
+
+
+def overview(library: Library, pair: Pair) -> dict[str, Any]:
+    """Return all but the cases."""
+    run, verdict = pair.run, pair.verdict
+    word, mark = OUTCOMES[verdict.outcome]
+    rows = metric_rows(run, verdict)
+    compared = verdict.comparison
+    notes = [*missing_notes(run, verdict, rows), *verdict.notes, *noise_lines(verdict)]
+    return {
+        "run": listed_run(pair.info),
+        "path": shown(run.path),
+        "owner": shown(run.owner),
+        "other": listed_run(pair.other_info) if pair.other_info else None,
+        "byBaseline": pair.by_baseline,
+        "compared": compared is not None,
+        "outcome": verdict.outcome,
+        "mark": mark,
+        "word": ", ".join(filter(None, [word, comparison_word(verdict)])),
+        "headline": shown(headline([verdict], [run])),
+        "baselineNote": shown(verdict.baseline_note),
+        "reasons": [_reason(gate, run.owner) for state in _STATES for gate in verdict.gates if gate.state == state],
+        "failedCases": verdict.failed_cases,
+        "steps": [shown(step) for step in next_steps(verdict)],
+        "changed": [shown(one) for one in changed_since(verdict)] if pair.by_baseline else _changed(pair),
+        "notes": [shown(note) for note in notes],
+        "gone": {shown(old): shown(new or "") for old, new in (compared.vanished if compared else {}).items()},
+        "metrics": [_metric(pair, row) for row in rows if row.name in run.metrics or row.gate is not None],
+        "counts": dict(Counter(word for line in pair.lines for word in set(line["is"]))),
+        "kinds": list(tally(run, verdict)),
+        "columns": [{"name": shown(n), "lower": run.metrics[n].direction == "lower"} for n in pair.columns],
+        "tags": sorted({tag for line in pair.lines for tag in line.get("tags", ())}),
+        "labels": _labels(pair),
+        "judged": [n for n, info in run.metrics.items() if info.judge],
+        "history": history_of(library, pair.info),
+    }
+
+
+def _reason(gate: GateOutcome, owner: str) -> dict[str, Any]:
+    """Return a judgement: what is said first, and the arithmetic behind it."""
+    message = shown(gate.message.removeprefix(f"{gate.title}: "))
+    short = shown(gate_reason(gate))
+    return {
+        "state": gate.state, "kind": gate.kind, "title": shown(gate.title), "short": short,
+        "slice": gate.kind == "regression" and not gate.is_of_whole, "why": "" if message == short else message,
+        "owner": "" if gate.owner == owner else shown(gate.owner), "culprits": [shown(one) for one in gate.culprits],
+        "p": None if gate.p is None else number(gate.p, 4), "mde": None if gate.mde is None else number(gate.mde),
+        "n": gate.n, "total": gate.total, "bound": shown(gate.bound),
+    }  # fmt: skip
+
+
+def _changed(pair: Pair) -> list[str]:
+    if pair.other is None:
+        return []
+    changes = provenance_changes(pair.other.provenance, pair.run.provenance)
+    return [shown(f"{key} {old} → {new}") for key, (old, new) in changes.items()]
+
+
+def _labels(pair: Pair) -> dict[str, list[str]]:
+    """Return the labels by which cases can be told apart, with their values."""
+    values: dict[str, set[str]] = {}
+    for line in pair.lines:
+        for key, value in line.get("labels", {}).items():
+            values.setdefault(key, set()).add(value)
+    return {key: sorted(seen) for key, seen in sorted(values.items()) if len(seen) <= MOST_VALUES}
+
+
+def _metric(pair: Pair, row: MetricRow) -> dict[str, Any]:
+    marked = row.regression is not None and row.regression.state in ("failed", "inconclusive")
+    gain = row.change.gain if row.change is not None else 0.0
+    own = row.name in pair.run.metrics
+    return {
+        "name": shown(row.name), "lower": row.info is not None and row.info.direction == "lower",
+        "value": row.value_text, "n": row.n_text, "baseline": row.baseline_text, "change": row.change_text,
+        "sign": (gain > 0) - (gain < 0), "gate": shown(row.gate_text(UNICODE)[2:]),
+        "state": row.gate.state if row.gate is not None else "",
+        "regression": row.regression.state if marked and row.regression is not None else "",
+        "interval": _interval(pair, row.name) if own else None, "own": own,
+    }  # fmt: skip
+
+
+def slice_metrics(pair: Pair, label: str) -> list[dict[str, Any]]:
+    """Return each metric over each value of *label*, with the interval of its change."""
+    run = pair.run
+    values = sorted({value for line in pair.lines if (value := line.get("labels", {}).get(label))})
+    if label == "tag":
+        values = sorted({tag for line in pair.lines for tag in line.get("tags", ())})
+    out = []
+    for name in pair.columns:
+        for value in values[:MOST_VALUES]:
+            ids = {i for i, case in run.cases.items() if in_slice(case, {label: value})}
+            scores = [s.value for s in run.scores_of(name, lambda case, ids=ids: case.case_id in ids)]  # type: ignore[misc]
+            seen = [value for value in scores if value is not None]
+            mean = sum(seen) / len(seen) if seen else None
+            out.append({
+                "metric": shown(name), "slice": shown(value), "n": len(seen),
+                "value": metric_value(mean, run.metrics[name]), "interval": _interval(pair, name, ids),
+            })  # fmt: skip
+    return out
+
+
+def _interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict[str, Any] | None:
+    """Return the mean change of a metric over the cases that compare, with its 95 % interval, and in words."""
+    if (comparison := pair.verdict.comparison) is None or name in comparison.aggregates:
+        return None
+    changes = comparison.changes_of(name)
+    pairs = {i: (c.before, c.after) for i, c in changes.items() if ids is None or i in ids}
+    found = mean_difference(pairs, pair.run.clusters)
+    info = pair.run.metrics[name]
+    if found.value is None:
+        return None
+    return {
+        "value": found.value, "low": found.low, "high": found.high, "n": found.n_cases,
+        "standing": found.standing(info.direction), "text": _told(found, info), "time": info.target == "LATENCY",
+    }  # fmt: skip
+
+
+def _told(found: Difference, info: MetricInfo) -> str:
+    if found.value is None:
+        return ""
+    text = metric_change(found.value, info)
+    if found.low is None or found.high is None:
+        return text
+    return f"{text} [{metric_change(found.low, info)}, {metric_change(found.high, info)}]"
+
+
+def history_of(library: Library, info: StoredRun) -> dict[str, Any]:
+    """Return the runs of the suite, oldest first, with what their metrics amounted to and what had changed."""
+    listed = [one for one in library.store.runs(None, info.suite, info.variant) if one.complete][:MOST_RUNS][::-1]
+    ids = [one.run_id for one in listed]
+    measured, provenance = library.store.measured(ids), library.store.provenance(ids)
+    values = {i: {n: value for n, (_, value) in measured.get(i, {}).items()} for i in ids}
+    metrics = {n: told for i in ids for n, (told, _) in measured.get(i, {}).items()}
+    kept = [n for n, told in metrics.items() if told.get("target") != "LATENCY" and _within_one(told)]
+    changes = [[], *(_moved(provenance.get(a, {}), provenance.get(b, {})) for a, b in pairwise(ids))]
+    return {
+        "metrics": [{"name": shown(n), "values": [values[i].get(n) for i in ids]} for n in kept],
+        "runs": [{**listed_run(one), "changed": list(told)} for one, told in zip(listed, changes, strict=True)],
+    }
+
+
+def _within_one(told: dict[str, Any]) -> bool:
+    low, high = told.get("range") or (None, None)
+    return low is not None and high is not None and low >= 0 and high <= 1
+
+
+def _moved(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    return (shown(f"{key} {old} → {new}") for key, (old, new) in provenance_changes(before, after).items())

@@ -1,0 +1,75 @@
+/* Shows what the address says. */
+const render = async ({ keep } = {}) => {
+  const mine = ++turn_;
+  const from = state();
+  main.setAttribute("aria-busy", "true");
+  const slow = setTimeout(() => mine === turn_ && !keep && main.replaceChildren(make("p", { class: "waiting" }, "Reading the run …")), 250);
+  let made;
+  try {
+    made = from.case ? await caseView(from) : from.run ? await runView(from, keep) : await runsView(from);
+  } catch (error) {
+    if (mine === turn_) made = [problem(error instanceof Failed ? error.message : `The page made a mistake: ${error}`)];
+  }
+  clearTimeout(slow);
+  if (mine !== turn_) return;
+  const active = document.activeElement;
+  const focus = keep && active && active.id;
+  const caret = focus && active.selectionStart;
+  const top = scrollY;
+  main.replaceChildren(...made.flat().filter(Boolean));
+  main.setAttribute("aria-busy", "false");
+  document.getElementById("place").textContent = from.run ? "" : "runs";
+  document.title = `${main.querySelector("h1")?.textContent || "Runs"} – auepora`;
+  if (keep) {
+    scrollTo(0, top);
+    const again = focus && document.getElementById(focus);
+    if (again) { again.focus({ preventScroll: true }); if (caret !== null && again.setSelectionRange && again.type === "search") again.setSelectionRange(caret, caret); }
+  } else if (mine > 1) { // not where the page has just been opened
+    scrollTo(0, 0);
+    (main.querySelector("[data-first]") || main).focus({ preventScroll: true });
+  }
+  main.dispatchEvent(new Event("shown"));
+};
+
+/* Keys: none of them while somebody types, and none at all where that is switched off. */
+const help = document.getElementById("help");
+const keysOn = document.getElementById("keys-on");
+const KEYS = [
+  ["?", "this help", () => help.showModal()],
+  ["j", "next case, next row", () => step(1)],
+  ["k", "previous case, previous row", () => step(-1)],
+  ["Enter", "open the row", null],
+  ["u", "up: from a case to its run, from a run to all runs", () => up()],
+  ["/", "search in the cases", () => document.getElementById("text")?.focus()],
+  ["f", "failing cases only, or all again", () => state().run && go({ show: state().show === "failed" ? "" : "failed", page: "" }, { keep: true })],
+  ["x", "exchange the two runs", () => document.getElementById("exchange")?.click()],
+  ["y", "label: the answer is good", () => document.querySelector("[data-label=true]")?.click()],
+  ["n", "label: the answer is not good", () => document.querySelector("[data-label=false]")?.click()],
+  ["t", "light or dark", () => theme.click()],
+];
+const up = () => {
+  const from = state();
+  if (from.case) go({ case: "" });
+  else if (from.run) go({}, { base: {} });
+};
+const step = (by) => {
+  const neighbour = document.querySelector(by > 0 ? "a[rel=next]" : "a[rel=prev]");
+  if (state().case) return neighbour && neighbour.click();
+  const rows = [...main.querySelectorAll("tr .opener")];
+  const at = rows.indexOf(document.activeElement);
+  const next = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by))];
+  if (next) next.focus();
+};
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open || !keysOn.checked) return;
+  if (event.key === "Escape" && event.target.id === "text") return event.target.blur();
+  if (event.target.closest("input, select, textarea")) return;
+  const found = KEYS.find(([key, , act]) => key === event.key && act);
+  if (found) { event.preventDefault(); found[2](); }
+});
+document.getElementById("keys").append(...KEYS.map(([key, what]) => make("div", null, make("dt", null, make("kbd", null, key)), make("dd", null, what))));
+document.getElementById("help-button").addEventListener("click", () => help.showModal());
+document.getElementById("help-close").addEventListener("click", () => help.close());
+keysOn.checked = localStorage.getItem("auepora-keys") !== "off";
+keysOn.addEventListener("change", () => localStorage.setItem("auepora-keys", keysOn.checked ? "on" : "off"));
+render();

@@ -1,0 +1,94 @@
+"""What the page asks for, and what it is told when that goes wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_auepora.cli.view.library import Library
+
+from .conftest import LABEL, TOKEN, Page
+from .histories import Stored
+
+
+def told(page: Page, path: str, code: int = 200) -> Any:
+    reply = page(path)
+    assert reply.code == code, reply.body
+    return json.loads(reply.body)
+
+
+def test_the_page_is_made_of_its_own_files(page: Page) -> None:
+    assert page("/").headers["content-type"] == "text/html; charset=utf-8"
+    assert 'src="/view.js"' in page("/").body
+    assert "const runView" in page("/view.js").body
+    assert ".verdict" in page("/view.css").body
+
+
+def test_runs_are_listed_latest_first(page: Page, history: Stored) -> None:
+    found = told(page, "/api/runs")
+    assert [one["id"] for one in found["runs"]] == [history.other, history.worse, history.good]
+    assert found["suites"] == ["billing"]
+    assert found["runs"][2]["commit"] == "abcdef1234"
+    assert told(page, "/api/runs?suite=nothing")["found"] == 0
+    assert len(told(page, "/api/runs?from=2")["runs"]) == 1
+
+
+def test_a_run_its_cases_and_one_of_them(page: Page, history: Stored) -> None:
+    assert told(page, f"/api/run?run={history.worse}")["outcome"] == "failed"
+    assert told(page, f"/api/run?run={history.worse}&against={history.other}")["other"]["id"] == history.other
+    assert told(page, f"/api/cases?run={history.worse}&show=failed")["found"] == 3
+    assert told(page, f"/api/slices?run={history.worse}&label=scenario")[0]["metric"] == "recall@5"
+    one = told(page, f"/api/case?run={history.worse}&case=steady")
+    assert one["judges"] == [
+        {"metric": "helpful", "value": "0.800", "labels": {}, "file": "labels/billing.helpful.jsonl"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "said"),
+    [
+        ("/api/run?run=nope", 404, "no run 'nope'"),
+        ("/api/case?run=last&case=nope", 404, "has no case 'nope'"),
+        ("/api/case?run=last", 404, "has no case ''"),
+        ("/api/run?run=last&against=nope", 404, "no run 'nope'"),
+    ],
+)
+def test_what_is_not_there_is_said(page: Page, path: str, code: int, said: str) -> None:
+    assert said in told(page, path, code)["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        (LABEL, 200, ""),
+        (LABEL.replace(b"true", b"4"), 400, "expected run, case, metric, person and label"),
+        (LABEL.replace(b'"anna"', b'" "'), 500, "a label needs a name"),
+        (LABEL.replace(b"steady", b"nope"), 404, "has no case 'nope'"),
+        (b"no JSON", 400, "expected run, case"),
+        (b"[" * 100_000, 413, "too long"),
+    ],
+)
+def test_a_label_is_written_or_refused(page: Page, body: bytes, code: int, said: str) -> None:
+    reply = page("/api/label", "POST", body, Origin=f"http://{page.host}", x_auepora_token=TOKEN)
+    assert reply.code == code
+    found = json.loads(reply.body)
+    assert said in found.get("error", "")
+    assert code != 200 or found == {"labels": {"anna": True}}
+    assert told(page, "/api/case?run=last&case=steady")["judges"][0]["labels"] == found.get("labels", {})
+
+
+def test_the_export_is_one_file_without_a_server(page: Page, history: Stored) -> None:
+    reply = page(f"/export?run={history.worse}&against={history.good}")
+    assert reply.headers["content-disposition"] == f'attachment; filename="auepora-{history.worse}.html"'
+    assert "fell-out" in reply.body
+    assert "/view.js" not in reply.body
+
+
+def test_an_empty_history_is_no_error(page: Page, history: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = type(history.library.store)(history.library.root / "nothing.sqlite")
+    monkeypatch.setattr(history.library, "store", store)
+    assert isinstance(history.library, Library)
+    assert told(page, "/api/runs")["runs"] == []
+    assert "no run 'last'" in told(page, "/api/run?run=last", 404)["error"]

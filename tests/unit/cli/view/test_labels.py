@@ -1,0 +1,59 @@
+"""Labels that are given on the page are what ``auepora calibrate`` reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.calibration.labels import read_label_file
+from pytest_auepora.cli.view.labels import label_path, labels_of, put_label
+from pytest_auepora.errors import AueporaError
+
+from .histories import Stored
+
+
+def test_labels_are_read_by_calibrate(history: Stored, tmp_path: Path) -> None:
+    run = history.library.pair(history.worse).run
+    path = label_path(tmp_path / "labels", run.suite, "helpful")
+    for case_id, label in (("steady", True), ("fell-out", False), ("wrong-answer", False)):
+        put_label(path, run, run.cases[case_id], "helpful", {"anna": label})
+    put_label(path, run, run.cases["steady"], "helpful", {"ben": True})
+    found = read_label_file(path)
+    assert found.kind == "boolean"
+    assert [(item.case, item.people, item.scores, item.model) for item in found.items] == [
+        ("steady", [True, True], [0.8], "m-9"),
+        ("fell-out", [False], [0.8], "m-9"),
+        ("wrong-answer", [False], [0.8], "m-9"),
+    ]
+    assert found.items[0].evidence[0] == "What index.md says about money."
+
+
+def test_a_label_is_changed_and_taken_back(history: Stored, tmp_path: Path) -> None:
+    run = history.library.pair(history.good).run
+    case, path = run.cases["steady"], tmp_path / "l.jsonl"
+    assert put_label(path, run, case, "helpful", {" anna ": True}) == {"anna": True}
+    assert put_label(path, run, case, "helpful", {"anna": False}) == {"anna": False}
+    assert labels_of(path, case) == {"anna": False}
+    other = history.library.pair(history.worse).run.cases["wrong-answer"]
+    assert labels_of(path, other) == {}, "another answer to the case is another item"
+    assert put_label(path, run, case, "helpful", {"anna": None}) == {}
+    assert path.read_text() == ""
+
+
+def test_what_cannot_be_labelled_is_said(history: Stored, tmp_path: Path) -> None:
+    run = history.library.pair(history.worse).run
+    path = tmp_path / "l.jsonl"
+    with pytest.raises(AueporaError, match="a label needs a name"):
+        put_label(path, run, run.cases["steady"], "helpful", {"  ": True})
+    with pytest.raises(AueporaError, match="no judge's metric"):
+        put_label(path, run, run.cases["steady"], "recall@5", {"anna": True})
+    with pytest.raises(AueporaError, match="no stored answer"):
+        put_label(path, run, run.cases["raises"], "helpful", {"anna": True})
+    path.write_text('{"id": "1", "label": 4}\n')
+    with pytest.raises(AueporaError, match=r"l\.jsonl:1: expected a label that was given in auepora view"):
+        put_label(path, run, run.cases["steady"], "helpful", {"anna": True})
+
+
+def test_a_name_of_a_file_has_no_way_out_of_its_folder(tmp_path: Path) -> None:
+    assert label_path(tmp_path, "../../etc/x", "a b/c").parent == tmp_path

@@ -1,0 +1,55 @@
+"""Any stored run, held against its baseline or another run."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.errors import NotComparableError, UnknownRunError
+
+from ...reporting.builders import Case, run_of, verdict_of
+from .histories import Stored
+
+
+def test_a_run_stands_against_its_baseline_by_default(history: Stored) -> None:
+    pair = history.library.pair(history.worse)
+    assert pair.by_baseline
+    assert pair.verdict.outcome == "failed"
+    assert pair.other_info is not None
+    assert pair.other_info.run_id == history.good, "the run before has the texts that a baseline lacks"
+    assert pair.before(pair.run.cases["steady"]) is not None
+
+
+def test_any_two_runs_are_judged_as_the_command_does(history: Stored) -> None:
+    pair = history.library.pair(history.good, history.worse)
+    assert not pair.by_baseline
+    assert {line["kind"] for line in pair.lines} == {"fixed", "unchanged"}
+    assert pair.verdict.comparison is not None
+    assert pair.verdict.comparison.cases["fell-out"].best == 1.0
+
+
+def test_what_does_not_compare_is_said(history: Stored) -> None:
+    store = history.library.store
+    shop = run_of([Case("x")], suite="shop")
+    edited = run_of([Case("steady"), Case("raises"), Case("newcomer")])
+    edited.cases["steady"].content_hash = "other words"
+    ids = [store.add(run, verdict_of(run)) for run in (shop, edited)]
+    with pytest.raises(NotComparableError, match="is a run of"):
+        history.library.pair(ids[0], history.good)
+    pair = history.library.pair(ids[1], history.good)
+    assert pair.why_not("steady") == "the golden case was edited"
+    assert pair.why_not("newcomer") == "not there before"
+    assert pair.before(pair.run.cases["steady"]) is None
+    assert ["incomparable" in line["is"] for line in pair.lines] == [True, False, True]
+
+
+def test_of_an_unknown_run_or_case_the_names_are_told(history: Stored) -> None:
+    with pytest.raises(UnknownRunError, match="no run 'nope'"):
+        history.library.pair("nope")
+    with pytest.raises(UnknownRunError, match="has no case 'nope'"):
+        history.library.case(history.library.pair(history.good), "nope")
+
+
+def test_a_pair_is_read_once(history: Stored) -> None:
+    pair = history.library.pair(history.worse)
+    assert history.library.pair("last~1") is pair
+    assert history.library.pair(history.good).run is pair.other

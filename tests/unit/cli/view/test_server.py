@@ -1,0 +1,63 @@
+"""Whoever is not this page, on this machine, gets nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.cli.view.server import bound
+
+from .conftest import LABEL, TOKEN, Page
+from .histories import Stored
+
+
+def test_it_listens_on_the_loopback_interface_alone() -> None:
+    with bound(0) as listening:
+        assert listening.getsockname()[0] == "127.0.0.1"
+        with pytest.raises(OSError, match="in use"):
+            bound(listening.getsockname()[1])
+        with bound(0, listening.getsockname()[1]) as other:
+            assert other.getsockname()[1] != listening.getsockname()[1], "the usual port is taken: any other"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[::2]:80"])
+@pytest.mark.parametrize("path", ["/", "/api/start", "/api/runs", "/view.js", "/export?run=last"])
+def test_another_host_may_not_even_read(page: Page, host: str, path: str) -> None:
+    reply = page(path, Host=host)
+    assert reply.code in (400, 403)
+    assert TOKEN not in reply.body
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "localhost:9000", "[::1]:9000"])
+def test_names_of_this_machine_may_read(page: Page, host: str) -> None:
+    assert page("/api/start", Host=host).body == '{"token":"let-me-in"}'
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({}, 403),
+        ({"Origin": "HERE"}, 403),
+        ({"x_auepora_token": TOKEN}, 403),
+        ({"Origin": "HERE", "x_auepora_token": "of an earlier start"}, 403),
+        ({"Origin": "http://evil.example", "x_auepora_token": TOKEN}, 403),
+        ({"Origin": "null", "x_auepora_token": TOKEN}, 403),
+        ({"Origin": "HERE", "x_auepora_token": TOKEN}, 200),
+    ],
+)
+def test_only_the_page_itself_may_write(page: Page, history: Stored, headers: dict[str, str], code: int) -> None:
+    given = {name: value.replace("HERE", f"http://{page.host}") for name, value in headers.items()}
+    assert page("/api/label", "POST", LABEL, **given).code == code
+    assert history.library.labels.exists() == (code == 200)
+
+
+def test_nobody_may_frame_sniff_or_keep_it(page: Page) -> None:
+    for path in ("/", "/api/runs", "/nowhere"):
+        headers = page(path).headers
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+        assert headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in headers
+        assert "server" not in headers
