@@ -11,7 +11,7 @@ from ...core.run import CaseResult
 from ...errors import AueporaError
 from ...evaluation.recording import RecordedAnswer
 from ...metrics.annotation.labels import answer_hash
-from ...regression.guards.worst_repeat import as_shown
+from ...regression.guards.steadiness import as_shown
 from ...reporting.html.cases import MOST_HITS, case_details, shown
 from ...reporting.numbers import metric_value
 from ...reporting.relevant_docs import score_texts, source_text
