@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_auepora.core.scores import Score
-
 from pytest_auepora.cli.view.library import Library
 from pytest_auepora.core.run import Run
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.baseline.model import Baseline
 
