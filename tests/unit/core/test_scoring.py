@@ -1,0 +1,158 @@
+"""Scores are numbers or say why not; aggregates have honest denominators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
+from pytest_auepora.core.scoring import FURTHER, Score, aggregate, failed_scores, score_case
+from pytest_auepora.core.types import Document, EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
+from pytest_auepora.metrics.registry import Registry
+
+
+class Const(Metric):
+    target = TargetCategory.GENERATION_CORRECTNESS
+
+    def __init__(self, name: str, seen: Measurement | NotApplicable | Exception) -> None:
+        self.name = name
+        self.seen = seen
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        if isinstance(self.seen, Exception):
+            raise self.seen
+        return self.seen
+
+
+class Lower(Const):
+    direction = "lower"
+    range = (0.0, math.inf)
+
+
+scores = st.one_of(
+    st.floats(0, 1).map(lambda v: Score("number", v)),
+    st.text(max_size=5).map(lambda r: Score("n/a", reason=r)),
+    st.text(max_size=5).map(Score.failed),
+)
+
+
+def test_a_metric_that_raises_does_not_take_the_others_along() -> None:
+    metrics = [
+        Const("good", Measurement(0.5)),
+        Const("bad", ZeroDivisionError("oops")),
+        Const("na", NotApplicable("no reference_answer")),
+        Const("nan", Measurement(math.nan)),
+        Const("part", Measurement(None, [1, 2])),
+    ]
+    found = score_case(metrics, EvaluationSample("1", "q"), SystemOutputs([], Response("")))
+    assert [(s.state, s.value) for s in found.values()] == [
+        ("number", 0.5), ("error", None), ("n/a", None), ("error", None), ("aggregate", None),
+    ]  # fmt: skip
+    assert found["bad"].reason == "ZeroDivisionError: oops"
+
+
+class Seconds(float):
+    """A number that is no plain float, as numpy's are not."""
+
+
+@pytest.mark.parametrize("value", [0.5, 0.0, math.inf, 1, True, Seconds(0.25), math.nan, None])
+def test_a_score_is_that_of_its_measurement_whatever_the_number(value: Any) -> None:
+    seen = Measurement(value, [1], {"note": "x"})
+    (found,) = score_case([Const("m", seen)], EvaluationSample("1", "q"), SystemOutputs([], Response(""))).values()
+    assert found == Score.of(seen)
+    assert type(found.value) in (float, type(None))
+
+
+class Doubled(Const):
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        assert all(type(m) is Measurement for m in measurements)
+        return super().aggregate(measurements)
+
+
+@given(st.lists(scores, max_size=12), st.lists(st.floats(0, 1), max_size=2))
+def test_a_mean_is_the_same_over_scores_and_over_measurements(found: list[Score], more: list[float]) -> None:
+    for score in found:
+        if score.state == "number" and more:
+            score.details = {FURTHER: more}
+    one, other = (aggregate(kind("m", NotApplicable("")), found) for kind in (Const, Doubled))
+    assert one == other
+
+
+@given(st.lists(scores, max_size=12))
+def test_an_error_never_raises_what_gates_see(found: list[Score]) -> None:
+    metric = Const("m", Measurement(0.0))
+    total = aggregate(metric, found)
+    assert total.n + total.n_error + total.n_na == total.total == len(found)
+    if total.value is not None:
+        assert total.gated is not None
+        assert total.gated <= total.value + 1e-12
+        values = [s.value if s.value is not None else 0.0 for s in found if s.state != "n/a"]
+        assert total.gated == pytest.approx(sum(values) / len(values))
+
+
+def test_without_a_bound_an_error_leaves_nothing_to_gate() -> None:
+    found = aggregate(Lower("latency", Measurement(0.0)), [Score("number", 2.0), Score.failed("x")])
+    assert (found.value, found.gated) == (2.0, None)
+
+
+def test_nothing_measured_is_none_and_not_zero() -> None:
+    found = aggregate(Const("m", Measurement(0.0)), [Score("n/a", reason="x")])
+    assert found.value is None
+    assert found.gated is None
+    only_errors = aggregate(Const("m", Measurement(0.0)), [Score.failed("x")])
+    assert (only_errors.value, only_errors.gated) == (None, 0.0)
+
+
+def test_a_failed_call_is_an_error_where_the_metric_applies() -> None:
+    metrics = [
+        Const("m", Measurement(0.0)),
+        Const("na", NotApplicable("not a refusal case")),
+        Const("raises", ValueError("x")),
+    ]
+    found = failed_scores(metrics, EvaluationSample("1", "q"), "timeout")
+    assert found["m"] == found["raises"] == Score.failed("timeout")
+    assert found["na"] == Score("n/a", reason="not a refusal case")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "distinct_2", "distinct_10", "evidence_overlap[n=4]", "unsupported_numbers", "intra_list_diversity@5",
+        "response_diversity", "response_diversity[of=embedding]", "judged@5", "citation_coverage", "over_refusal",
+        "mean_latency[retrieval]", "memory_mb",
+    ],
+)  # fmt: skip
+def test_a_missing_answer_is_no_excuse_for_a_failed_call(name: str) -> None:
+    metric = Registry().get(name)
+    sample = EvaluationSample("1", "q", relevant_docs=[Document("d")])
+    assert failed_scores([metric], sample, "timeout")[name] == Score.failed("timeout")
+
+
+class Several(Measurement):
+    """A measurement of somebody's own kind."""
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        Measurement(0.5, [1, 2], {"missed": ["a"]}),
+        Measurement(True),
+        Measurement(1),
+        Measurement(math.nan),
+        Measurement(math.inf),
+        Measurement(None, [3]),
+        Several(0.25, 7),
+        NotApplicable("no relevant_docs"),
+    ],
+)
+def test_a_case_scores_what_a_measurement_says(seen: Measurement | NotApplicable) -> None:
+    sample, outputs = EvaluationSample("a", "?"), SystemOutputs([], Response("x"))
+    scored, wanted = score_case([Const("m", seen)], sample, outputs)["m"], Score.of(seen)
+    assert asdict(scored) == asdict(wanted)
+    assert type(scored.value) is type(wanted.value)

@@ -1,0 +1,66 @@
+"""Errors: one tree, messages with places and near words."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+from pytest_auepora import errors
+from pytest_auepora.errors import (
+    AueporaError,
+    GoldenFileError,
+    MissingExtraError,
+    Problem,
+    UnknownNameError,
+    did_you_mean,
+    message_of,
+    without_case,
+)  # fmt: skip
+
+
+def test_every_error_is_in_the_tree_and_in_the_overview() -> None:
+    classes = {n: c for n, c in vars(errors).items() if inspect.isclass(c) and issubclass(c, Exception)}
+    assert all(issubclass(c, AueporaError) for n, c in classes.items() if n != "AueporaWarning")
+    told = set(re.findall(r"── (\w+)", errors.__doc__ or ""))
+    assert told == set(classes) - {"AueporaError", "AueporaWarning"}
+
+
+def test_near_words_are_named_in_their_own_case() -> None:
+    assert did_you_mean("recal", ["Recall", "mrr"]) == " (did you mean 'Recall'?)"
+    assert did_you_mean("map", ["map@5", "mrr", "Map"], most=2) == " (did you mean 'Map' or 'map@5'?)"
+    assert did_you_mean("zebra", ["recall"]) == ""
+    assert did_you_mean("recall" * 50, ["recall" * 50]) == "", "no slip of a name is so long"
+
+
+def test_an_unknown_name_knows_its_near_ones() -> None:
+    error = UnknownNameError("metric", "recal", ["recall", "mrr"])
+    assert error.near == ["recall"]
+    assert str(error) == "unknown metric 'recal' (did you mean 'recall'?)"
+    assert isinstance(error, LookupError)
+    assert len(str(UnknownNameError("metric", "x" * 1000, ["y"]))) < 300
+
+
+def test_a_golden_file_error_says_every_place() -> None:
+    error = GoldenFileError([Problem("a.yaml", 3, 5, "no query"), Problem("a.yaml", 0, 0, "no case")])
+    assert str(error) == "a.yaml:3:5: no query\na.yaml: no case"
+    assert [p.place for p in error.problems] == ["a.yaml:3:5", "a.yaml"]
+
+
+def test_a_missing_extra_says_how_to_install_it() -> None:
+    with pytest.raises(ImportError, match=r"pip install 'pytest-auepora\[html\]'"):
+        raise MissingExtraError("the HTML report", "html")
+
+
+def test_what_cases_say_alike_reads_alike() -> None:
+    assert without_case("timeout on 'a': 5 s", "a") == without_case("timeout on 'b': 5 s", "b") == "timeout: 5 s"
+
+
+def test_an_error_without_a_message_still_has_one() -> None:
+    class Silent(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    assert message_of(ValueError("no")) == "no"
+    assert message_of(Silent()) == "<exception str() failed>"
