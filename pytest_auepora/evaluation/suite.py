@@ -24,7 +24,7 @@ from ..regression.guards.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
 from .replay import Answering
-from .suite_setup import blank_run, calibrations_of, find_baseline, suite_metrics
+from .suite_run import blank_run, calibrations_of, find_baseline, suite_metrics
 
 if TYPE_CHECKING:
     from ..core.run import ComparableScore

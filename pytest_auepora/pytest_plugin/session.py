@@ -135,7 +135,7 @@ class AueporaSession:
     def metrics(self, suite: GoldenSuite) -> dict[str, Metric]:
         """Return the metric objects of *suite*."""
         if (metrics := self._metrics.get(suite.path)) is None:
-            from ..evaluation.suite_setup import suite_metrics
+            from ..evaluation.suite_run import suite_metrics
 
             metrics = self._metrics[suite.path] = suite_metrics(suite, self.project.registry)
         return metrics
@@ -143,7 +143,7 @@ class AueporaSession:
     def infos(self, suite: GoldenSuite) -> dict[str, MetricInfo]:
         """Return what describes the metrics of *suite*, by name."""
         if (infos := self._infos.get(suite.path)) is None:
-            from ..evaluation.suite_setup import blank_run
+            from ..evaluation.suite_run import blank_run
 
             infos = self._infos[suite.path] = blank_run(suite, self.metrics(suite)).metrics
         return infos
@@ -152,7 +152,7 @@ class AueporaSession:
         """Return the baseline of *suite*, or None and why: absent, or unreadable."""
         key = suite.path, variant
         if key not in self._baselines:
-            from ..evaluation.suite_setup import find_baseline
+            from ..evaluation.suite_run import find_baseline
 
             try:
                 self._baselines[key] = find_baseline(suite, variant, self.options.override)
@@ -170,7 +170,7 @@ class AueporaSession:
 
     def calibrations(self, suite: GoldenSuite) -> Path:
         """Return the folder that says which judges of *suite* may fail the run."""
-        from ..evaluation.suite_setup import calibrations_of
+        from ..evaluation.suite_run import calibrations_of
 
         given = self.config.getini("auepora_calibrations")
         return calibrations_of(suite, self.root / given if given else None)
@@ -194,7 +194,7 @@ class AueporaSession:
 
     def run(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> Run:
         """Return an empty run of *suite*."""
-        from ..evaluation.suite_setup import blank_run
+        from ..evaluation.suite_run import blank_run
 
         run = blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
         run.provenance = dict(provenance)

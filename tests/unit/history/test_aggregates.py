@@ -12,7 +12,6 @@ from pytest_auepora.core.json import dumps
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.history.aggregates import AggregateMetrics, Tally, aggregate_of
-from pytest_auepora.history.by_id import compute_aggregate, store_aggregate
 from pytest_auepora.history.codec import restored, run_of, run_text
 from pytest_auepora.history.store import HistoryStore
 
@@ -168,9 +167,9 @@ def test_old_runs_can_be_aggregated_anew_and_that_is_recorded(tmp_path: object) 
     kept, run = HistoryStore(f"{tmp_path}/h.sqlite"), by_ranks()
     run_id = kept.add(run, verdict_of(run))
     old = AggregateMetrics(mrr=0.123456)
-    store_aggregate(run_id, old, kept)
+    kept.store_aggregate(run_id, old)
     assert kept.runs()[0].aggregate["mrr"] == kept.aggregate("last")["mrr"] == 0.1235
-    store_aggregate(run_id, compute_aggregate(run_id, kept), kept)
+    kept.store_aggregate(run_id, aggregate_of(kept.load(run_id)))
     assert kept.aggregate(run_id) == aggregate_of(run).to_dict()
 
 

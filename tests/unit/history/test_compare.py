@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.run import Run
-from pytest_auepora.errors import NotComparableError, UnknownRunError
+from pytest_auepora.errors import NotComparableError
 from pytest_auepora.history.aggregates import aggregate_of
 from pytest_auepora.history.baselines import as_baseline, as_run
-from pytest_auepora.history.by_id import compare_runs
 from pytest_auepora.history.compare import ComparisonKind, compare
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.baseline.file import parse_baseline
@@ -195,14 +194,12 @@ def test_a_metric_nobody_knows_still_reads_as_a_run() -> None:
     assert (info.version, info.params, info.direction) == (3, {"x": 1}, "higher")
 
 
-def test_stored_runs_compare_by_id(tmp_path: Path) -> None:
+def test_stored_runs_compare_as_they_did_before(tmp_path: Path) -> None:
     kept = HistoryStore(tmp_path / "h.sqlite")
     a, b = pair_of_runs()
     first, second = (kept.add(run, verdict_of(run)) for run in (a, b))
-    report = compare_runs("last~1", "last", kept)
-    assert report == compare(a, b, names=(first, second))
-    with pytest.raises(UnknownRunError):
-        compare_runs("last~2", "last", kept)
+    assert [kept.resolve(name) for name in ("last~1", "last")] == [first, second]
+    assert compare(kept.load(first), kept.load(second)) == compare(a, b)
 
 
 def test_the_markdown() -> None:

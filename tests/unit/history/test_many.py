@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.evaluation.recording import Recording
-from pytest_auepora.history.by_id import compare_runs
+from pytest_auepora.history.compare import CompareReport, compare
 from pytest_auepora.history.database import SqliteFile
 from pytest_auepora.history.store import HistoryStore
 
@@ -75,6 +75,9 @@ def test_comparing_reads_two_runs_only(full: HistoryStore) -> None:
             assert len([json.loads(zlib.decompress(row[0])) for row in rows.fetchall()]) == CASES
         raw.close()
 
-    assert len(compare_runs(old, new, full).per_query) == CASES
+    def ours() -> CompareReport:
+        return compare(full.load(old), full.load(new))
+
+    assert len(ours().per_query) == CASES
     # reading and decoding the two runs is the floor; scanning all would be fifty times that
-    assert best(lambda: compare_runs(old, new, full)) < 15 * best(by_hand)
+    assert best(ours) < 15 * best(by_hand)

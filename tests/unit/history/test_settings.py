@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.history.by_id import default_store
 from pytest_auepora.history.settings import project_place, project_root
 
 INI = "[pytest]\nauepora_history = kept/runs.sqlite\n"
@@ -60,4 +59,3 @@ def test_a_history_makes_a_root_by_itself(tmp_path: Path, monkeypatch: pytest.Mo
     inside.mkdir()
     monkeypatch.chdir(inside)
     assert project_place(Path.cwd()) == history
-    assert default_store().name == str(history)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_auepora.evaluation.suite import evaluate
-from pytest_auepora.evaluation.suite_setup import find_baseline
+from pytest_auepora.evaluation.suite_run import find_baseline
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline.file import baseline_path
