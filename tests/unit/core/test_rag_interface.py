@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
 from pytest_auepora.core.dataset import InMemoryDataset
@@ -15,8 +12,6 @@ from pytest_auepora.core.targets import component_of
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, TargetCategory
 from pytest_auepora.metrics.generation_text import RougeLAnswer
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
-
-SHARED = Path(__file__).resolve().parents[3].parent / "shared"
 
 
 class Words(Retriever):
@@ -62,22 +57,6 @@ def test_the_evaluator_gives_one_result_per_metric() -> None:
 
 def test_every_target_belongs_to_a_component() -> None:
     assert {component_of(t) for t in TargetCategory} == {"retrieval", "generation", "system"}
-
-
-@pytest.mark.shared_data
-def test_the_classic_example_runs_with_our_package_name(capsys: pytest.CaptureFixture[str]) -> None:
-    seeds = sorted((SHARED / "seeds").glob("002_*.txt"))
-    if not seeds:
-        pytest.skip("the specification's text is not beside the project")
-    section = seeds[0].read_text(encoding="utf-8").split("## 11.")[1]
-    found = re.search(r"```python\n(.*?)```", section, re.DOTALL)
-    assert found is not None
-    code = found[1].replace("auepora_eval", "pytest_auepora")
-    retriever = Words({"d1": "by Ashish Vaswani et al.", "d2": "something else"})
-    exec(compile(code, "example", "exec"), {"retriever": retriever, "llm": lambda prompt: "Ashish Vaswani"})
-    out = capsys.readouterr().out.splitlines()
-    assert out[0].startswith("recall@5 1.0")
-    assert out[1].startswith("rougeL_answer 0.666")
 
 
 def test_a_simple_system_times_its_parts() -> None:

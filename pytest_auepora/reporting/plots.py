@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ...core.run import MetricInfo, Run
-from ...errors import MissingExtraError
-from ...regression.verdict import Verdict
-from ..metric_rows import chosen_metrics, rank_of
-from ..numbers import plural
+from ..core.run import MetricInfo, Run
+from ..errors import MissingExtraError
+from ..regression.verdict import Verdict
+from .metric_rows import chosen_metrics, rank_of
+from .numbers import plural
 from .svg import INKS, svg_text
 
 if TYPE_CHECKING:
