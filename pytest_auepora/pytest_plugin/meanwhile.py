@@ -32,7 +32,7 @@ def make_ready(session: AueporaSession) -> None:
 
 
 def _needed(session: AueporaSession) -> Iterator[str]:
-    yield from ("..evaluation.case_flow", "..evaluation.suite_setup", "..regression.verdict")
+    yield from ("..evaluation.case_flow", "..evaluation.suite_run", "..regression.verdict")
     if f"{__package__.partition('.')[0]}.metrics.generation.rouge" in sys.modules:
         yield "rouge_score.tokenizers"  # imports all of nltk
     known = session.config.pluginmanager.hasplugin
