@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -203,14 +203,7 @@ def evaluate(
     flow = CaseFlow(
         out.run, out.metrics, suite.policy, baseline=out.baseline, advisory=out.advisory, timed=timed, convert=convert
     )
-    asking = Confirmations()
-
-    def confirms(case: GoldenCase, result: CaseResult) -> range:
-        live = timed and times == 1 and not isinstance(system, Answering)
-        limited = case.benchmark is not None
-        wanted = live and asking.wants(suite.path, len(suite.cases), result, suite.policy, timed=limited)
-        return range(1, 1 + suite.policy.confirm) if wanted else range(0)
-
+    confirms = _confirming(suite, live=timed and times == 1 and not isinstance(system, Answering))
     try:
         for done in run_suite(
             flow, suite.cases, system, own, repeat=times, seed=seed, progress=progress, confirms=confirms
@@ -220,6 +213,18 @@ def evaluate(
         if caller is None:
             own.close()
     return out
+
+
+def _confirming(suite: GoldenSuite, *, live: bool) -> Callable[[GoldenCase, CaseResult], range]:
+    """Return what says which repeats ask a failed case again; none where no *live* system answers."""
+    asking = Confirmations()
+
+    def confirms(case: GoldenCase, result: CaseResult) -> range:
+        timed = case.benchmark is not None
+        wanted = live and asking.wants(suite.path, len(suite.cases), result, suite.policy, timed=timed)
+        return range(1, 1 + suite.policy.confirm) if wanted else range(0)
+
+    return confirms
 
 
 def opened(

@@ -160,22 +160,20 @@ def judge(
         calibrations: the folder of calibration files; what a judge says counts only as they allow.
         anchor: an older baseline, judged as well, also while accepting: that is when slow drift gets in.
     """
-    out = Verdict(run.title, baseline_note=baseline_note)
     standing = standing_of(run.metrics, policy, calibrations)
+    out = Verdict(run.title, baseline_note=baseline_note)
     out.failed_cases = sum(not c.expected_to_fail for c in run.in_state("failed", "error"))
-    for name, metric in metrics.items():
-        out.aggregates[name] = aggregate(metric, run.scores_of(name))
+    out.aggregates = {name: aggregate(metric, run.scores_of(name)) for name, metric in metrics.items()}
     if baseline is not None:
         out.comparison = compare(run, baseline)
-        if accepting:
-            settle(run, out.comparison, metrics)
+    if out.comparison is not None and accepting:
+        settle(run, out.comparison, metrics)
     out.gates += [judge_gate(run, gate, metrics) for gate in with_error_gate(gates)]
-    out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning)
-    out.gates += label_outcomes(run)
-    if out.comparison is not None and baseline is not None and not accepting:
+    out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning) + label_outcomes(run)
+    if out.comparison is not None and not accepting:
         out.gates += judge_comparison(run, out.comparison, policy, metrics, standing.advisory)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
-    elif out.comparison is None and not accepting and (require_baseline or baseline_note.startswith(BROKEN)):
+    elif not accepting and (require_baseline or baseline_note.startswith(BROKEN)):
         out.gates.append(_no_baseline(baseline_note))
     if anchor is not None:
         out.gates += judge_anchor(run, anchor, policy, metrics, standing.advisory)
@@ -185,14 +183,8 @@ def judge(
     out.gates += silent_judges(run, out.gates, policy)
     if not run.is_full:
         _withhold(run, out)
-    if out.comparison is not None and run.is_full and not accepting:
-        out.notes += slice_notes(run, out.comparison, policy) + too_few_notes(out.gates)
-    if out.comparison is not None and not accepting:
-        _note_cases(run, out.comparison, policy, out)
-    out.varies = [case.case_id for case in run.having(VARIES)]
+    _note_cases(run, None if accepting else out.comparison, policy, out)
     out.notes += label_notes(run, out.comparison) + _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
-    found = steadiness(run, out.comparison, policy)
-    out.flaky, out.noise = found.flaky, found.noise
     return out
 
 
@@ -203,12 +195,19 @@ def _no_baseline(note: str) -> GateOutcome:
     return GateOutcome("baseline", "baseline", "failed", told)
 
 
-def _note_cases(run: Run, comparison: Comparison, policy: RegressionPolicy, out: Verdict) -> None:
-    """Note which cases fell and rose by themselves, and which metrics are no longer steady."""
-    for case_id, found in comparison.cases.items():
+def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolicy, out: Verdict) -> None:
+    """Note which cases fell, rose, vary and are flaky, and what was too small or is no longer steady to be judged."""
+    found = steadiness(run, out.comparison, policy)
+    out.flaky, out.noise = found.flaky, found.noise
+    out.varies = [case.case_id for case in run.having(VARIES)]
+    if comparison is None:
+        return
+    if run.is_full:
+        out.notes += slice_notes(run, comparison, policy) + too_few_notes(out.gates)
+    for case_id, case in comparison.cases.items():
         result = run.cases[case_id]
         broke = result.state == "failed" and any("since the baseline" in line for line in result.problems)
-        if broke or (found.flip == "errored" and found.before is not None and found.before.state != "error"):
+        if broke or (case.flip == "errored" and case.before is not None and case.before.state != "error"):
             out.fell.append(case_id)
     if (flips := net_flips(run, comparison, policy)) is not None:
         out.rose = [case_id for case_id, change in flips.part.changes.items() if change.gain > 0]
