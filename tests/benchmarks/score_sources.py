@@ -1,4 +1,4 @@
-"""Where the simulation's scores come from: real retrieval over real questions, or a mixture where there are no data.
+"""Where the simulation's scores come from: real retrieval and real answers, or made-up ones where there are no data.
 
 A source gives, for each of its cases, the scores under `METRICS` before and after some change to the system.
 """
@@ -18,12 +18,19 @@ from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.metrics.registry import Registry
 
-__all__ = ["METRICS", "ClapNq", "Mixture", "Pair", "Scores", "Source"]
+__all__ = [
+    "METRICS", "SAMPLED", "VARIANTS", "ClapNq", "Mixture", "Pair", "Question", "Scores", "Source",
+    "made_up_answers", "real_answers",
+]  # fmt: skip
 
 METRICS = ("recall@5", "hit@1", "mrr@10", "ndcg@10")
 Scores = tuple[float, ...]
 Pair = tuple[Scores, Scores]
 """One case, before and after."""
+
+SAMPLED = ("token_f1", "rougeL", "assertion_pass")
+Question = Sequence[Scores]
+"""What nine answers of an unchanged model to one question score under `SAMPLED`."""
 
 VARIANTS = 5
 """How often each question is asked where variants are simulated: itself, and with typing errors."""
@@ -263,3 +270,25 @@ def scores_at(rank: float) -> Scores:
         1 / rank if found else 0.0,
         1 / math.log2(1 + rank) if found else 0.0,
     )
+
+
+def real_answers(folder: Path, *, steady: bool) -> list[Question]:
+    """Return what a model of 3 B scored at temperature 0.7, against a tenth answer; only *steady* questions, or all."""
+    told = json.loads((folder / "scores.json").read_text("utf-8"))
+    assert tuple(told["metrics"]) == SAMPLED
+    return [answers for answers, is_steady in zip(told["scores"]["full"], told["steady"], strict=True)
+            if is_steady or not steady]  # fmt: skip
+
+
+def made_up_answers(size: int = 200, seed: int = 0, *, steady: bool) -> list[Question]:
+    """Return the like: answers that scatter about a level of their question, and keep an assertion or mostly do."""
+    rng = Random(seed)
+    out: list[Question] = []
+    for i in range(size):
+        level, kept = rng.uniform(0.4, 1.0), 1.0 if steady or i % 4 else rng.uniform(0.7, 1.0)
+        answers = []
+        for _ in range(9):
+            score = min(max(rng.gauss(level, 0.12), 0.0), 1.0)
+            answers.append((score, 0.95 * score, float(rng.random() < kept)))
+        out.append(answers)
+    return out

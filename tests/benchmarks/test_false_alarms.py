@@ -10,71 +10,106 @@ from random import Random
 
 import pytest
 
-from .score_sources import METRICS, ClapNq, Mixture, scores_at, with_typo
-from .simulate_verdict import (
-    DATA,
-    losing,
+from pytest_auepora.regression.policy import RegressionPolicy
+
+from .score_sources import METRICS, SAMPLED, ClapNq, Mixture, made_up_answers, real_answers, scores_at, with_typo
+from .verdict_rates import (
+    SHARED,
+    Scenario,
+    System,
+    chunks_lost,
+    in_slices,
     main,
-    rechunked,
-    simulate,
-    sliced,
+    nearly_steady,
+    one_document,
+    rate,
+    run_once,
+    sampling,
+    swapped,
     variants,
-    variants_unclustered,
 )
 
-RUNS = 300
-MOST_FALSE_ALARMS = 27
-"""Of 300 runs at 5 % a thousandth have more; below 3, as few have less."""
+AUTO, NET = RegressionPolicy(), RegressionPolicy(case_guard="net")
+MOST = 16
+"""Of 150 runs at 5 % a thousandth have more."""
 
 
 @pytest.mark.slow
-def test_false_alarms_are_rare_and_the_naive_gate_has_dozens() -> None:
-    tally = simulate(rechunked, Mixture(), 50, RUNS)
-    assert 3 <= tally.outcomes["fail"] <= MOST_FALSE_ALARMS
-    assert tally.naive >= 100
+@pytest.mark.parametrize("n", [7, 20, 60, 100])
+@pytest.mark.parametrize("scenario", [
+    sampling(made_up_answers(steady=False)), sampling(made_up_answers(steady=False), retriever=True),
+    sampling(made_up_answers(steady=True), metrics=SAMPLED), nearly_steady(0.1, 0.3),
+])  # fmt: skip
+def test_an_unchanged_system_that_varies_is_rarely_red(scenario: Scenario, n: int) -> None:
+    assert rate(scenario, n, 150, AUTO)["red"] <= MOST
+
+
+@pytest.mark.slow
+def test_swapped_retrievers_are_rarely_red_where_means_fall() -> None:
+    seen = rate(swapped(Mixture(), "rechunked"), 50, 300, NET)
+    assert 3 <= seen["red"] <= 27, "a thousandth of 300 runs at 5 % have more; nearly none fewer"
+    assert seen["naive"] >= 100
 
 
 @pytest.mark.slow
 def test_a_loss_is_seen_and_the_more_cases_the_more_surely() -> None:
-    seen = [simulate(losing(0.10), Mixture(), n, 100).outcomes["fail"] for n in (30, 50, 100)]
+    seen = [rate(sampling(made_up_answers(steady=False), 0.1), n, 100, AUTO)["red"] for n in (20, 50, 100)]
     assert seen[0] < seen[1] < seen[2]
     assert seen[1] >= 50
     assert seen[2] >= 90
+    assert rate(chunks_lost(Mixture(), 0.1), 50, 60, NET)["red"] >= 30
+
+
+@pytest.mark.slow
+def test_what_got_better_is_never_red() -> None:
+    won = sampling(made_up_answers(steady=False), 0.2, won=True)
+    for scenario in (won, chunks_lost(Mixture(), 0.2, won=True)):
+        seen = rate(scenario, 60, 60, AUTO)
+        assert (seen["red"], seen["better"] >= 48) == (0, True)
 
 
 @pytest.mark.slow
 def test_slices_are_no_further_chances_of_a_false_alarm() -> None:
-    tally = simulate(sliced(rechunked), Mixture(), 100, 150)
-    assert tally.outcomes["fail"] <= 16, "a thousandth of 150 runs at 5 % have more"
-    assert tally.naive >= 100
-    whole, parts = (simulate(s, Mixture(), 50, 60).outcomes["fail"] for s in (losing(0.10), sliced(losing(0.10))))
-    assert parts >= whole / 2
+    sliced = RegressionPolicy(case_guard="net", slices=("part", "half"))
+    assert rate(in_slices(swapped(Mixture(), "rechunked")), 100, 150, sliced)["red"] <= MOST
+    whole = rate(chunks_lost(Mixture(), 0.1), 50, 60, NET)["red"]
+    assert rate(in_slices(chunks_lost(Mixture(), 0.1)), 50, 60, sliced)["red"] >= whole / 2
 
 
 @pytest.mark.slow
 def test_variants_of_a_question_need_their_clusters() -> None:
-    clustered = simulate(variants, Mixture(), 100, 150)
-    ignored = simulate(variants_unclustered, Mixture(), 100, 150)
-    assert clustered.outcomes["fail"] <= 16, "a thousandth of 150 runs at 5 % have more"
-    assert ignored.outcomes["fail"] >= 2 * clustered.outcomes["fail"]
-    assert ignored.outcomes["fail"] >= 16
+    clustered = variants(Mixture())
+
+    def ignored(n: int, rng: Random) -> list[System]:
+        return [system._replace(cluster="") for system in clustered(n, rng)]
+
+    red = rate(clustered, 100, 150, NET)["red"]
+    assert red <= MOST
+    assert rate(ignored, 100, 150, NET)["red"] > max(MOST, 2 * red)
 
 
 @pytest.mark.slow
 @pytest.mark.shared_data
-@pytest.mark.skipif(not DATA.is_dir(), reason="the real questions are not beside the project")
-def test_on_real_retrieval_too() -> None:
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the real questions and answers are not beside the project")
+def test_on_real_retrieval_and_real_answers_too() -> None:
     pytest.importorskip("bm25s", reason="the real questions are retrieved with bm25s")
-    source = ClapNq(DATA)
-    assert len(source) == 300
-    null, lost = simulate(rechunked, source, 50, 150), simulate(losing(0.10), source, 50, 60)
-    assert null.outcomes["fail"] <= 16
-    assert null.naive >= 45
-    assert lost.outcomes["fail"] >= 30
+    source, answers = ClapNq(SHARED / "clapnq-dev"), real_answers(SHARED / "llm-noise-dev", steady=False)
+    assert (len(source), len(answers)) == (300, 215)
+    assert rate(swapped(source, "rechunked"), 50, 150, NET)["red"] <= MOST
+    assert rate(chunks_lost(source, 0.1), 50, 60, NET)["red"] >= 24
+    assert rate(sampling(answers), 50, 150, AUTO)["red"] <= MOST
+    assert rate(sampling(answers, 0.2), 50, 60, AUTO)["red"] >= 54
+
+
+@pytest.mark.parametrize("n", [6, 60])
+def test_one_lost_document_is_red_and_named(n: int) -> None:
+    verdict = run_once(one_document(n, Random(1)), AUTO)
+    assert (verdict.outcome, len(verdict.fell)) == ("failed", 1)
 
 
 def test_a_simulation_repeats_itself() -> None:
-    first, again, other = (simulate(rechunked, Mixture(), 30, 20, seed=s) for s in (0, 0, 1))
+    scenario = swapped(Mixture(), "rechunked")
+    first, again, other = (rate(scenario, 30, 20, NET, seed=s) for s in (0, 0, 1))
     assert first == again
     assert first != other
 
@@ -95,9 +130,9 @@ def test_a_typing_error_swaps_two_inner_letters() -> None:
 def test_the_script_writes_its_tables_below_the_marker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
     page.write_text("# Kept\n\n<!-- tables -->\nold tables\n", "utf-8")
-    main(["--runs", "2", "--sizes", "30", "--synthetic", "--write", str(page)])
+    main(["--runs", "2", "--sizes", "30", "--data", str(tmp_path / "absent"), "--write", str(page)])
     text = page.read_text("utf-8")
     assert text.startswith("# Kept\n")
     assert "old tables" not in text
-    assert "| 10 % of the chunks lost | 30 |" in text
-    assert "a synthetic mixture of ranks" in capsys.readouterr().out
+    assert "| a tenth of the chunks lost | 30 |" in text
+    assert "Scores are made up" in capsys.readouterr().out

@@ -1,6 +1,6 @@
 """How often whole runs are red: default settings, all guards on, through the functions that the plugin calls.
 
-    python -m tests.benchmarks.verdict_rates --runs 300 --write docs/pages/verdict-simulation.md
+    python -m tests.benchmarks.verdict_rates --write docs/pages/verdict-simulation.md
 
 Each run accepts a baseline as an update does (with its further answers, which say what is steady), asks the candidate
 once, asks failing cases again, and takes the verdict.  Everything is seeded: the same command gives the same table.
@@ -9,13 +9,13 @@ once, asks failing cases again, and takes the verdict.  Everything is seeded: th
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
@@ -26,15 +26,17 @@ from pytest_auepora.regression.baseline.model import again_plan, note_again
 from pytest_auepora.regression.compare.cases import compare_case
 from pytest_auepora.regression.guards.case_guard import Confirmations, judge_case, settle_confirmed
 from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.thresholds import Gate
 from pytest_auepora.regression.verdict import Verdict, judge
 
-from .score_sources import METRICS, ClapNq, Source
+from .score_sources import METRICS, SAMPLED, VARIANTS, ClapNq, Mixture, Question, Source, made_up_answers, real_answers
 
-__all__ = ["System", "rate", "run_once"]
+__all__ = ["Scenario", "System", "nearly_steady", "rate", "run_once", "sampling"]
 
 SIZES = (6, 10, 20, 50, 100, 200)
+NAIVE_DROP = 0.02
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-ANSWER_METRICS = ("token_f1", "rougeL")
+ANSWER_METRICS = SAMPLED[:2]
 REGISTRY = Registry()
 
 Scores = Mapping[str, float]
@@ -45,12 +47,14 @@ class System(NamedTuple):
 
     before: Callable[[], Scores]
     after: Callable[[], Scores]
+    cluster: str = ""
+    labels: Mapping[str, str] = MappingProxyType({})
 
 
 Scenario = Callable[[int, Random], list[System]]
 
 
-def run_once(systems: Sequence[System], policy: RegressionPolicy) -> Verdict:
+def run_once(systems: Sequence[System], policy: RegressionPolicy, gates: Sequence[Gate] = ()) -> Verdict:
     """Accept a baseline, run the candidate, and return the verdict on it."""
     ids = [f"c{i:03}" for i in range(len(systems))]
     first = [system.before() for system in systems]
@@ -59,57 +63,57 @@ def run_once(systems: Sequence[System], policy: RegressionPolicy) -> Verdict:
     plan = again_plan(ids, policy.again)
     accepted, now = (Run("suite", metrics=infos, expected_ids=tuple(ids)) for _ in range(2))
     for case_id, system, scores in zip(ids, systems, first, strict=True):
-        answers = [_result(case_id, scores)]
-        answers += [_result(case_id, system.before()) for _ in range(plan.get(case_id, 0))]
+        answers = [result_of(case_id, scores, system)]
+        answers += [result_of(case_id, system.before(), system) for _ in range(plan.get(case_id, 0))]
         note_again(answers[0], answers, infos)
         accepted.add(answers[:1])
     baseline, _ = merge(None, accepted, {"all"})
     confirmations = Confirmations()
 
-    def judged(case_id: str, scores: Scores) -> CaseResult:
-        result = _result(case_id, scores)
+    def judged(case_id: str, system: System) -> CaseResult:
+        result = result_of(case_id, system.after(), system)
         comparison = compare_case(result, baseline.cases[case_id], infos, {})
         judge_case(result, {}, infos, comparison, policy, steady=baseline.steady)
         return result
 
     for case_id, system in zip(ids, systems, strict=True):
-        result = judged(case_id, system.after())
+        result = judged(case_id, system)
         if confirmations.wants("suite", len(ids), result, policy):
-            again = [judged(case_id, system.after()) for _ in range(policy.confirm)]
+            again = [judged(case_id, system) for _ in range(policy.confirm)]
             note_again(result, [result, *again], infos)
             settle_confirmed(result, again)
         now.add([result])
-    return judge(now, [], policy, metrics, baseline=baseline)
+    return judge(now, gates, policy, metrics, baseline=baseline)
 
 
-def _result(case_id: str, scores: Scores) -> CaseResult:
+def result_of(case_id: str, scores: Scores, system: System) -> CaseResult:
+    """Return what one answer of *system* measured."""
     found = {name: Score("number", value) for name, value in scores.items()}
-    return CaseResult(case_id, scores=found, content_hash=case_id, cluster=case_id)
+    cluster = system.cluster or case_id
+    return CaseResult(case_id, scores=found, content_hash=case_id, cluster=cluster, labels=dict(system.labels))
 
 
-def _fixed(before: Scores, after: Scores) -> System:
-    return System(lambda: before, lambda: after)
+def _fixed(before: Sequence[float], after: Sequence[float], cluster: str = "") -> System:
+    then, now = (dict(zip(METRICS, side, strict=True)) for side in (before, after))
+    return System(lambda: then, lambda: now, cluster)
 
 
 def sampling(
-    data: Path, lost: float = 0.0, *, steady: bool = False, won: bool = False, assertions: bool = False
-) -> Scenario:
-    """A language model at temperature 0.7; a share of the answers lost in the candidate, or *won* back by it."""
-    told = json.loads((data / "llm-noise-dev" / "scores.json").read_text("utf-8"))
-    names = told["metrics"]
-    questions = [answers for questions in told["scores"].values() for answers in questions]
+    questions: Sequence[Question], lost: float = 0.0, *, retriever: bool = False, won: bool = False,
+    metrics: Sequence[str] = ANSWER_METRICS,
+) -> Scenario:  # fmt: skip
+    """A language model that samples; a share of the answers lost in the candidate, or *won* back by it."""
 
     def drawn(n: int, rng: Random) -> list[System]:
         gone = set(rng.sample(range(n), max(1, round(lost * n)))) if lost else set()
 
-        def one(i: int, answers: Sequence[Sequence[float]]) -> System:
+        def one(i: int, answers: Question) -> System:
             left = rng.sample(answers, len(answers))  # no answer is given twice
-            ranking = {"recall@5": float(rng.random() < 0.8)} if steady else {}
-            wanted = [name for name in names if assertions or name in ANSWER_METRICS]
+            ranking = {"recall@5": float(rng.random() < 0.8)} if retriever else {}
 
             def answer(*, is_lost: bool) -> Scores:
-                scores = dict(zip(names, left.pop(), strict=True))
-                return {**{name: 0.0 if is_lost else scores[name] for name in wanted}, **ranking}
+                scores = dict(zip(SAMPLED, left.pop(), strict=True))
+                return {**{name: 0.0 if is_lost else scores[name] for name in metrics}, **ranking}
 
             return System(
                 lambda: answer(is_lost=won and i in gone), lambda: answer(is_lost=not won and i in gone)
@@ -142,68 +146,116 @@ def swapped(source: Source, kind: str) -> Scenario:
 
     def drawn(n: int, rng: Random) -> list[System]:
         pairs = source.rechunked() if kind == "rechunked" else source.retuned()
-        out = []
-        for i in rng.sample(range(len(pairs)), n):
-            before, after = pairs[i] if rng.random() < 0.5 else pairs[i][::-1]
-            out.append(_fixed(dict(zip(METRICS, before, strict=True)), dict(zip(METRICS, after, strict=True))))
-        return out
+        return [_fixed(*pairs[i][:: rng.choice((1, -1))]) for i in rng.sample(range(len(pairs)), n)]
 
     return drawn
 
 
-def chunks_lost(source: Source, share: float) -> Scenario:
-    """A deterministic retriever whose index has lost a share of its chunks."""
+def variants(source: Source) -> Scenario:
+    """The same with typos: a few questions, each asked five ways, of which what happens to one happens to all."""
+
+    def drawn(n: int, rng: Random) -> list[System]:
+        questions, out = source.variants(), list[System]()
+        for q in rng.sample(range(len(questions)), -(-n // VARIANTS)):
+            step = rng.choice((1, -1))
+            out += [_fixed(*pair[::step], cluster=f"q{q}") for pair in questions[q]]
+        return out[:n]
+
+    return drawn
+
+
+def in_slices(scenario: Scenario) -> Scenario:
+    """Give the cases labels: three values of one, two of another."""
+
+    def drawn(n: int, rng: Random) -> list[System]:
+        labels = [{"part": "abc"[3 * i // n], "half": "ab"[i % 2]} for i in range(n)]
+        return [system._replace(labels=own) for system, own in zip(scenario(n, rng), labels, strict=True)]
+
+    return drawn
+
+
+def uneven(rare: float) -> Scenario:
+    """Nothing changed on average, but a tenth of the cases moved by *rare*, the others a little against it."""
+
+    def drawn(n: int, rng: Random) -> list[System]:
+        changes = [rare if rng.random() < 0.1 else -rare / 9 for _ in range(n)]
+        return [_fixed((0.5,) * len(METRICS), (0.5 + change,) * len(METRICS)) for change in changes]
+
+    return drawn
+
+
+def chunks_lost(source: Source, share: float, *, won: bool = False) -> Scenario:
+    """A deterministic retriever whose index has lost a share of its chunks, or *won* it back."""
 
     def drawn(n: int, rng: Random) -> list[System]:
         pairs = source.lost_chunks(share, rng.sample(range(len(source)), n), rng)
-        return [_fixed(*(dict(zip(METRICS, side, strict=True)) for side in pair)) for pair in pairs]
+        return [_fixed(*pair[:: -1 if won else 1]) for pair in pairs]
 
     return drawn
 
 
 def one_document(n: int, rng: Random) -> list[System]:
     """A deterministic retriever that has lost one document."""
-    lost = rng.randrange(n)
-    good = {"recall@5": 1.0, "mrr@10": 1.0}
-    return [_fixed(good, {"recall@5": 0.0, "mrr@10": 0.0} if i == lost else good) for i in range(n)]
+    lost, all_found = rng.randrange(n), (1.0,) * len(METRICS)
+    return [_fixed(all_found, (0.0,) * len(METRICS) if i == lost else all_found) for i in range(n)]
 
 
 def rate(scenario: Scenario, n: int, runs: int, policy: RegressionPolicy, seed: int = 0) -> Counter[str]:
-    """Return how often runs of *n* cases were red, and how often each word was said."""
+    """Return in how many runs of *n* cases the verdict was red and each word was said, and a mean fell by 0.02."""
     rng, seen = Random(f"{seed} {n}"), Counter[str]()
     for _ in range(runs):
         verdict = run_once(scenario(n, rng), policy)
+        changes = [verdict.comparison.metric(name) for name in verdict.aggregates] if verdict.comparison else []
         seen[verdict.word] += 1
         seen["red"] += verdict.outcome == "failed"
+        seen["naive"] += any(change is not None and change.gain <= -NAIVE_DROP for change in changes)
     return seen
 
 
-def tables(data: Path) -> dict[str, dict[str, tuple[Scenario, RegressionPolicy]]]:
-    """Return the scenarios, by heading and name."""
+def tables(data: Path | None) -> dict[str, dict[str, tuple[Scenario, RegressionPolicy]]]:
+    """Return the scenarios, by heading and name; of made-up scores where there are no *data*."""
     auto, net = RegressionPolicy(), RegressionPolicy(case_guard="net")
-    clapnq = ClapNq(data / "clapnq-dev")
+    source: Source = ClapNq(data / "clapnq-dev") if data else Mixture()
+    steady, mixed = (
+        real_answers(data / "llm-noise-dev", steady=only) if data else made_up_answers(steady=only)
+        for only in (True, False)
+    )
+    slices = ("part", "half")
     return {
         "Nothing got worse": {
-            "sampling model": (sampling(data), auto),
-            "sampling model behind a deterministic retriever": (sampling(data, steady=True), auto),
-            "sampling model, with assertions that it breaks now and then": (sampling(data, assertions=True), auto),
+            "sampling model, steady questions": (sampling(steady), auto),
+            "sampling model, mixed questions": (sampling(mixed), auto),
+            "mixed, behind a deterministic retriever": (sampling(mixed, retriever=True), auto),
+            "mixed, five slices": (in_slices(sampling(mixed)), RegressionPolicy(slices=slices)),
+            "steady, with assertions": (sampling(steady, metrics=SAMPLED), auto),
+            "mixed, with assertions": (sampling(mixed, metrics=SAMPLED), auto),
+            "mixed, `assertions: report`": (sampling(mixed, metrics=SAMPLED), RegressionPolicy(assertions="report")),
             "nearly steady: 1 % of the cases vary, bad in 30 %": (nearly_steady(0.01, 0.3), auto),
             "nearly steady: 10 % of the cases vary, bad in 10 %": (nearly_steady(0.1, 0.1), auto),
             "nearly steady: 10 % of the cases vary, bad in 30 %": (nearly_steady(0.1, 0.3), auto),
-            "re-chunked, `case_guard: net`": (swapped(clapnq, "rechunked"), net),
-            "retuned, `case_guard: net`": (swapped(clapnq, "retuned"), net),
+            "re-chunked, `case_guard: net`": (swapped(source, "rechunked"), net),
+            "re-chunked, `net`, five slices": (
+                in_slices(swapped(source, "rechunked")), RegressionPolicy(case_guard="net", slices=slices)
+            ),
+            "re-chunked, `net`, five forms of each question": (variants(source), net),
+            "retuned, `net`": (swapped(source, "retuned"), net),
+            "a tenth fell by 0.5, the others rose, `net`": (uneven(-0.5), net),
+            "a tenth rose by 0.5, the others fell, `net`": (uneven(0.5), net),
         },
         "Something did": {
-            "sampling model, a tenth of the answers lost": (sampling(data, 0.1), auto),
-            "sampling model, a fifth of the answers lost": (sampling(data, 0.2), auto),
-            "a tenth of the chunks lost": (chunks_lost(clapnq, 0.1), auto),
-            "a tenth of the chunks lost, `case_guard: net`": (chunks_lost(clapnq, 0.1), net),
+            "sampling model, steady questions, a tenth of the answers lost": (sampling(steady, 0.1), auto),
+            "sampling model, mixed questions, a tenth of the answers lost": (sampling(mixed, 0.1), auto),
+            "sampling model, steady questions, a fifth of the answers lost": (sampling(steady, 0.2), auto),
+            "sampling model, mixed questions, a fifth of the answers lost": (sampling(mixed, 0.2), auto),
+            "a tenth of the chunks lost": (chunks_lost(source, 0.1), auto),
+            "a tenth of the chunks lost, `case_guard: net`": (chunks_lost(source, 0.1), net),
             "one document lost": (one_document, auto),
         },
         "Something got better": {
-            "sampling model, a fifth of the answers won back": (sampling(data, 0.2, won=True), auto)
+            "sampling model, mixed questions, a fifth of the answers won": (sampling(mixed, 0.2, won=True), auto),
+            "a tenth of the chunks won": (chunks_lost(source, 0.1, won=True), auto),
         },
-    }
+    }  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -215,20 +267,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=SHARED, help="folder with clapnq-dev and llm-noise-dev")
     parser.add_argument("--write", type=Path, help="put the tables below the marker of this Markdown file")
     given = parser.parse_args(arguments)
+    data = given.data if given.data.is_dir() else None
     error = (0.05 * 0.95 / given.runs) ** 0.5
-    lines = [f"{given.runs} runs per row, seed {given.seed}; one standard error of a share of 5 % is {error:.1%}.", ""]
-    for heading, rows in tables(given.data).items():
+    told = f"{given.runs} runs per row, seed {given.seed}; one standard error of a share of 5 % is {error:.1%}."
+    lines = [told if data else f"{told} Scores are made up.", ""]
+    for heading, rows in tables(data).items():
         lines += [
             f"## {heading}",
             "",
-            "| system | n | red | better | same | inconclusive |",
-            "|---|--:|--:|--:|--:|--:|",
+            "| system | n | red | better | same | inconclusive | a mean fell by 0.02 |",
+            "|---|--:|--:|--:|--:|--:|--:|",
         ]
         for name, (scenario, policy) in rows.items():
             for n in given.sizes:
                 seen = rate(scenario, n, given.runs, policy, given.seed)
-                words = " | ".join(f"{seen[word] / given.runs:.1%}" for word in ("better", "same", "inconclusive"))
-                lines.append(f"| {name} | {n} | **{seen['red'] / given.runs:.1%}** | {words} |")
+                words = ("better", "same", "inconclusive", "naive")
+                shares = " | ".join(f"{seen[word] / given.runs:.1%}" for word in words)
+                lines.append(f"| {name} | {n} | **{seen['red'] / given.runs:.1%}** | {shares} |")
                 print(lines[-1], file=sys.stderr, flush=True)
         lines.append("")
     text = "\n".join(lines)
