@@ -42,7 +42,7 @@ def _add_options(add: Callable[..., None]) -> None:
     add("--auepora-repeat", type=int, metavar="N", help="ask each case N times")
     add(
         _SUGGEST, nargs="?", const="-", metavar="FILE",
-        help="ask each case 5 times and suggest repeats, thresholds and tolerances as YAML",
+        help="ask each case 5 times and suggest thresholds that live with the noise; FILE: the golden file, or a patch",
     )  # fmt: skip
     add("--auepora-seed", type=int, metavar="N", help="seed random, numpy and torch before each call; one at a time")
     add("--auepora-timeout", type=float, metavar="SECONDS", help="give up on a single call after this long")

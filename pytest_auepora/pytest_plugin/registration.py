@@ -76,7 +76,7 @@ def _register_judging(config: pytest.Config, selection: Selection) -> None:
 
         register(Crashes(), "auepora-crashes")
     if (target := session.options.suggest) is not None:
-        from .terminal import Suggesting
+        from .suggesting import Suggesting
 
         register(Suggesting(config, target), "auepora-suggesting")
     if _wants_reports(config):

@@ -15,17 +15,13 @@ from .variants import variant_lines
 from .xdist import unpack
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ..core.run import CaseResult, MetricInfo, Run
+    from ..core.run import CaseResult, MetricInfo
     from ..regression.compare.cases import CaseComparison
-    from ..regression.verdict import Verdict
     from ..reporting.terminal.layout import Line
     from .controller import Judge
 
 __all__ = [
     "ShortFailures",
-    "Suggesting",
     "Terminal",
     "begin_at_case",
     "failure_message",
@@ -217,55 +213,3 @@ def write_lines(terminalreporter: Any, lines: Iterable[Line]) -> None:
         for cell in guarded(line):
             terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
         terminalreporter.line("")
-
-
-PRINTED = "-"
-"""The option without a file."""
-
-
-class Suggesting:
-    """``--auepora-suggest``: what the repeats of a run teach about judging the next, told and never applied."""
-
-    def __init__(self, config: pytest.Config, target: str) -> None:
-        self.config = config
-        self.target = config.invocation_params.dir / target if target != PRINTED else None
-        self._runs: list[tuple[Run, Verdict]] = []
-
-    def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
-        """Remember what is finished."""
-        self._runs.append((run, verdict))
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the noise and the patch of every run, and write the patches where they are wanted."""
-        from ..regression.suggest import learn
-        from ..reporting.terminal.suggestion import noise_table, patch_text
-        from ..reporting.text import harmless
-
-        texts, session = [], self.config.stash[SESSION]
-        width = self.config.get_terminal_writer().fullwidth
-        terminalreporter.section("auepora suggests", sep="=", bold=True)
-        for run, verdict in self._runs:
-            terminalreporter.line(harmless(run.title, ascii_only=is_ascii()), bold=True)
-            if not run.is_full:
-                seen = f"{len(run.cases)} of {len(run.expected_ids)} cases ran"
-                terminalreporter.line(f"nothing: {seen}, and what is suggested is for all of them")
-                continue
-            found = learn(run, session.suite(session.root / run.path).policy)
-            write_lines(terminalreporter, noise_table(found, width=width, ascii_only=is_ascii()))
-            texts.append(patch_text(run, verdict, found))
-            terminalreporter.line("")
-            for text in harmless(texts[-1], ascii_only=is_ascii()).splitlines():
-                terminalreporter.line(text)
-        if self.target is not None and texts:
-            _write(self.target, "---\n".join(texts), terminalreporter)
-
-
-def _write(target: Path, text: str, terminalreporter: Any) -> None:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-    except OSError as exc:
-        terminalreporter.line(f"{target}: cannot be written: {exc.strerror or exc}", red=True)
-    else:
-        terminalreporter.line(f"written to {target}")

@@ -13,6 +13,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
@@ -20,12 +21,14 @@ from typing import NamedTuple
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
+from pytest_auepora.evaluation.case_flow import merge_repeats
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.model import again_plan, note_again
 from pytest_auepora.regression.compare.cases import compare_case
 from pytest_auepora.regression.guards.case_guard import Confirmations, judge_case, settle_confirmed
 from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.suggest import learn
 from pytest_auepora.regression.thresholds import Gate
 from pytest_auepora.regression.verdict import Verdict, judge
 
@@ -52,6 +55,14 @@ class System(NamedTuple):
 
 
 Scenario = Callable[[int, Random], list[System]]
+
+
+class Row(NamedTuple):
+    """A row of the table: what happens, and how it is judged; with *learned* answers, by what is suggested."""
+
+    scenario: Scenario
+    policy: RegressionPolicy = RegressionPolicy()
+    learned: int = 0
 
 
 def run_once(systems: Sequence[System], policy: RegressionPolicy, gates: Sequence[Gate] = ()) -> Verdict:
@@ -86,6 +97,17 @@ def run_once(systems: Sequence[System], policy: RegressionPolicy, gates: Sequenc
     return judge(now, gates, policy, metrics, baseline=baseline)
 
 
+def suggested(systems: Sequence[System], policy: RegressionPolicy, answers: int) -> tuple[RegressionPolicy, list[Gate]]:
+    """Return policy and thresholds as `--auepora-suggest` makes them of so many answers to each case."""
+    first = [[system.before() for _ in range(answers)] for system in systems]
+    infos = {name: MetricInfo.of(REGISTRY.get(name)) for name in first[0][0]}
+    run = Run("suite", metrics=infos)
+    for i, (system, scores) in enumerate(zip(systems, first, strict=True)):
+        run.add([merge_repeats([result_of(f"c{i:03}", one, system) for one in scores], infos)])
+    learned = learn(run, (), policy)
+    return (replace(policy, assertions="report") if learned.by_chance else policy), learned.gates
+
+
 def result_of(case_id: str, scores: Scores, system: System) -> CaseResult:
     """Return what one answer of *system* measured."""
     found = {name: Score("number", value) for name, value in scores.items()}
@@ -100,19 +122,22 @@ def _fixed(before: Sequence[float], after: Sequence[float], cluster: str = "") -
 
 def sampling(
     questions: Sequence[Question], lost: float = 0.0, *, retriever: bool = False, won: bool = False,
-    metrics: Sequence[str] = ANSWER_METRICS,
+    metrics: Sequence[str] = ANSWER_METRICS, endless: bool = False,
 ) -> Scenario:  # fmt: skip
-    """A language model that samples; a share of the answers lost in the candidate, or *won* back by it."""
+    """A language model that samples; a share of the answers lost in the candidate, or *won* back by it.
+
+    No answer is given twice, unless they are to be *endless*.
+    """
 
     def drawn(n: int, rng: Random) -> list[System]:
         gone = set(rng.sample(range(n), max(1, round(lost * n)))) if lost else set()
 
         def one(i: int, answers: Question) -> System:
-            left = rng.sample(answers, len(answers))  # no answer is given twice
+            left = rng.sample(answers, len(answers))
             ranking = {"recall@5": float(rng.random() < 0.8)} if retriever else {}
 
             def answer(*, is_lost: bool) -> Scores:
-                scores = dict(zip(SAMPLED, left.pop(), strict=True))
+                scores = dict(zip(SAMPLED, rng.choice(answers) if endless else left.pop(), strict=True))
                 return {**{name: 0.0 if is_lost else scores[name] for name in metrics}, **ranking}
 
             return System(
@@ -200,11 +225,18 @@ def one_document(n: int, rng: Random) -> list[System]:
     return [_fixed(all_found, (0.0,) * len(METRICS) if i == lost else all_found) for i in range(n)]
 
 
-def rate(scenario: Scenario, n: int, runs: int, policy: RegressionPolicy, seed: int = 0) -> Counter[str]:
-    """Return in how many runs of *n* cases the verdict was red and each word was said, and a mean fell by 0.02."""
+def rate(
+    scenario: Scenario, n: int, runs: int, policy: RegressionPolicy, seed: int = 0, *, learned: int = 0
+) -> Counter[str]:
+    """Return in how many runs of *n* cases the verdict was red and each word was said, and a mean fell by 0.02.
+
+    With *learned* answers to each case, suggested settings are taken over before the baseline is accepted.
+    """
     rng, seen = Random(f"{seed} {n}"), Counter[str]()
     for _ in range(runs):
-        verdict = run_once(scenario(n, rng), policy)
+        systems = scenario(n, rng)
+        own, gates = suggested(systems, policy, learned) if learned else (policy, ())
+        verdict = run_once(systems, own, gates)
         changes = [verdict.comparison.metric(name) for name in verdict.aggregates] if verdict.comparison else []
         seen[verdict.word] += 1
         seen["red"] += verdict.outcome == "failed"
@@ -212,9 +244,9 @@ def rate(scenario: Scenario, n: int, runs: int, policy: RegressionPolicy, seed: 
     return seen
 
 
-def tables(data: Path | None) -> dict[str, dict[str, tuple[Scenario, RegressionPolicy]]]:
+def tables(data: Path | None) -> dict[str, dict[str, Row]]:
     """Return the scenarios, by heading and name; of made-up scores where there are no *data*."""
-    auto, net = RegressionPolicy(), RegressionPolicy(case_guard="net")
+    net = RegressionPolicy(case_guard="net")
     source: Source = ClapNq(data / "clapnq-dev") if data else Mixture()
     steady, mixed = (
         real_answers(data / "llm-noise-dev", steady=only) if data else made_up_answers(steady=only)
@@ -223,37 +255,43 @@ def tables(data: Path | None) -> dict[str, dict[str, tuple[Scenario, RegressionP
     slices = ("part", "half")
     return {
         "Nothing got worse": {
-            "sampling model, steady questions": (sampling(steady), auto),
-            "sampling model, mixed questions": (sampling(mixed), auto),
-            "mixed, behind a deterministic retriever": (sampling(mixed, retriever=True), auto),
-            "mixed, five slices": (in_slices(sampling(mixed)), RegressionPolicy(slices=slices)),
-            "steady, with assertions": (sampling(steady, metrics=SAMPLED), auto),
-            "mixed, with assertions": (sampling(mixed, metrics=SAMPLED), auto),
-            "mixed, `assertions: report`": (sampling(mixed, metrics=SAMPLED), RegressionPolicy(assertions="report")),
-            "nearly steady: 1 % of the cases vary, bad in 30 %": (nearly_steady(0.01, 0.3), auto),
-            "nearly steady: 10 % of the cases vary, bad in 10 %": (nearly_steady(0.1, 0.1), auto),
-            "nearly steady: 10 % of the cases vary, bad in 30 %": (nearly_steady(0.1, 0.3), auto),
-            "re-chunked, `case_guard: net`": (swapped(source, "rechunked"), net),
-            "re-chunked, `net`, five slices": (
+            "sampling model, steady questions": Row(sampling(steady)),
+            "sampling model, mixed questions": Row(sampling(mixed)),
+            "mixed, behind a deterministic retriever": Row(sampling(mixed, retriever=True)),
+            "mixed, five slices": Row(in_slices(sampling(mixed)), RegressionPolicy(slices=slices)),
+            "steady, with assertions": Row(sampling(steady, metrics=SAMPLED)),
+            "mixed, with assertions": Row(sampling(mixed, metrics=SAMPLED)),
+            "mixed, `assertions: report`": Row(
+                sampling(mixed, metrics=SAMPLED), RegressionPolicy(assertions="report")
+            ),
+            "mixed, with assertions, settings as suggested": Row(
+                sampling(mixed, metrics=SAMPLED, endless=True), learned=5
+            ),
+            "nearly steady: 1 % of the cases vary, bad in 30 %": Row(nearly_steady(0.01, 0.3)),
+            "nearly steady: 10 % of the cases vary, bad in 10 %": Row(nearly_steady(0.1, 0.1)),
+            "nearly steady: 10 % of the cases vary, bad in 30 %": Row(nearly_steady(0.1, 0.3)),
+            "re-chunked, `case_guard: net`": Row(swapped(source, "rechunked"), net),
+            "re-chunked, `net`, five slices": Row(
                 in_slices(swapped(source, "rechunked")), RegressionPolicy(case_guard="net", slices=slices)
             ),
-            "re-chunked, `net`, five forms of each question": (variants(source), net),
-            "retuned, `net`": (swapped(source, "retuned"), net),
-            "a tenth fell by 0.5, the others rose, `net`": (uneven(-0.5), net),
-            "a tenth rose by 0.5, the others fell, `net`": (uneven(0.5), net),
+            "re-chunked, `net`, five forms of each question": Row(variants(source), net),
+            "retuned, `net`": Row(swapped(source, "retuned"), net),
+            "a tenth fell by 0.5, the others rose, `net`": Row(uneven(-0.5), net),
+            "a tenth rose by 0.5, the others fell, `net`": Row(uneven(0.5), net),
         },
         "Something did": {
-            "sampling model, steady questions, a tenth of the answers lost": (sampling(steady, 0.1), auto),
-            "sampling model, mixed questions, a tenth of the answers lost": (sampling(mixed, 0.1), auto),
-            "sampling model, steady questions, a fifth of the answers lost": (sampling(steady, 0.2), auto),
-            "sampling model, mixed questions, a fifth of the answers lost": (sampling(mixed, 0.2), auto),
-            "a tenth of the chunks lost": (chunks_lost(source, 0.1), auto),
-            "a tenth of the chunks lost, `case_guard: net`": (chunks_lost(source, 0.1), net),
-            "one document lost": (one_document, auto),
+            "sampling model, steady questions, a tenth of the answers lost": Row(sampling(steady, 0.1)),
+            "sampling model, mixed questions, a tenth of the answers lost": Row(sampling(mixed, 0.1)),
+            "sampling model, steady questions, a fifth of the answers lost": Row(sampling(steady, 0.2)),
+            "sampling model, mixed questions, a fifth of the answers lost": Row(sampling(mixed, 0.2)),
+            "a tenth of the chunks lost": Row(chunks_lost(source, 0.1)),
+            "a tenth of the chunks lost, `case_guard: net`": Row(chunks_lost(source, 0.1), net),
+            "one document lost": Row(one_document),
         },
         "Something got better": {
-            "sampling model, mixed questions, a fifth of the answers won": (sampling(mixed, 0.2, won=True), auto),
-            "a tenth of the chunks won": (chunks_lost(source, 0.1, won=True), auto),
+            "sampling model, mixed questions, a fifth of the answers won": Row(sampling(mixed, 0.2, won=True)),
+            "a tenth of the chunks won": Row(chunks_lost(source, 0.1, won=True)),
+            "a tenth of the chunks won, `case_guard: net`": Row(chunks_lost(source, 0.1, won=True), net),
         },
     }  # fmt: skip
 
@@ -275,13 +313,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         lines += [
             f"## {heading}",
             "",
-            "| system | n | red | better | same | inconclusive | a mean fell by 0.02 |",
-            "|---|--:|--:|--:|--:|--:|--:|",
+            "| system | n | red | of it mixed | better | same | inconclusive | a mean fell by 0.02 |",
+            "|---|--:|--:|--:|--:|--:|--:|--:|",
         ]
-        for name, (scenario, policy) in rows.items():
+        for name, row in rows.items():
             for n in given.sizes:
-                seen = rate(scenario, n, given.runs, policy, given.seed)
-                words = ("better", "same", "inconclusive", "naive")
+                seen = rate(row.scenario, n, given.runs, row.policy, given.seed, learned=row.learned)
+                words = ("mixed", "better", "same", "inconclusive", "naive")
                 shares = " | ".join(f"{seen[word] / given.runs:.1%}" for word in words)
                 lines.append(f"| {name} | {n} | **{seen['red'] / given.runs:.1%}** | {shares} |")
                 print(lines[-1], file=sys.stderr, flush=True)

@@ -103,7 +103,6 @@ WITHOUT = {
     "reporting/terminal/labels.py",
     "reporting/terminal/ranking.py",
     "reporting/terminal/session.py",
-    "reporting/terminal/suggestion.py",
 }
 """Modules whose tests are those of what uses them: each is to get a file of its own."""
 

@@ -1,0 +1,127 @@
+"""``--auepora-suggest``: what the repeats of a run teach about thresholds, as a change of the golden file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import unified_diff
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..errors import AueporaError
+from .keys import SESSION
+from .terminal import is_ascii, write_lines
+
+if TYPE_CHECKING:
+    from ..core.run import Run
+    from ..regression.suggest import Suggestion
+    from ..regression.thresholds import Gate
+    from ..regression.verdict import Verdict
+
+__all__ = ["Suggesting"]
+
+PRINTED = "-"
+"""The option without a file."""
+
+_HOW = (
+    "write it, without a call: pytest --auepora-replay --auepora-suggest=FILE; the golden file is changed in place, any "
+    "other FILE gets a patch"
+)
+
+
+class Suggesting:
+    """Prints the noise and the change it suggests; writes it where that is wanted: into the golden file, or a patch."""
+
+    def __init__(self, config: pytest.Config, target: str) -> None:
+        self.config = config
+        self.target = config.invocation_params.dir / target if target != PRINTED else None
+        self._runs: list[tuple[Run, Verdict]] = []
+
+    def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
+        """Remember what is finished."""
+        self._runs.append((run, verdict))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Print the noise of every run, and the changes of every golden file."""
+        terminalreporter.section("auepora suggests", sep="=", bold=True)
+        found: dict[Path, list[Suggestion]] = {}
+        for run, verdict in self._runs:
+            self._learn(run, verdict, found, terminalreporter)
+        self._suggest(found, terminalreporter)
+
+    def _learn(self, run: Run, verdict: Verdict, found: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
+        from ..regression.suggest import learn
+        from ..reporting.terminal.suggestion import noise_table, suggestion_notes
+        from ..reporting.text import harmless
+
+        session, ascii_only = self.config.stash[SESSION], is_ascii()
+        suite = session.suite(session.root / run.path)
+        terminalreporter.line(harmless(run.title, ascii_only=ascii_only), bold=True)
+        if not run.is_full:
+            seen = f"{len(run.cases)} of {len(run.expected_ids)} cases ran"
+            terminalreporter.line(f"nothing: {seen}, and what is suggested is for all of them")
+            return
+        learned = learn(run, suite.gates, suite.policy, suite.repeat)
+        found.setdefault(suite.path, []).append(learned)
+        width = self.config.get_terminal_writer().fullwidth
+        write_lines(terminalreporter, noise_table(learned, width=width, ascii_only=ascii_only))
+        for note in suggestion_notes(run, verdict, learned):
+            terminalreporter.line(harmless(note, ascii_only=ascii_only))
+        terminalreporter.line("")
+
+    def _suggest(self, found: Mapping[Path, list[Suggestion]], terminalreporter: Any) -> None:
+        from ..reporting.text import harmless
+
+        texts, patch = {}, ""
+        for path, suggestions in found.items():
+            try:
+                before, texts[path.resolve()] = _merged(path, suggestions)
+            except AueporaError as exc:
+                terminalreporter.line(str(exc), red=True)
+            else:
+                patch += _diff(self.config.stash[SESSION].relative(path), before, texts[path.resolve()])
+        for line in harmless(patch, ascii_only=is_ascii()).splitlines():
+            terminalreporter.line(line)
+        if not patch:
+            terminalreporter.line("no change to suggest")
+        elif self.target is None:
+            for line in wrap(_HOW, self.config.get_terminal_writer().fullwidth):
+                terminalreporter.line(line, bold=True)
+        else:
+            _write(self.target, texts.get(self.target.resolve(), patch), terminalreporter)
+
+
+def _merged(path: Path, suggestions: list[Suggestion]) -> tuple[str, str]:
+    """Return the text of a golden file, and what it is with what was learned from all its configurations."""
+    from ..io.settings import with_settings
+
+    gates: dict[tuple[str, str], Gate] = {}
+    for gate in (gate for one in suggestions for gate in one.gates):
+        known = gates.setdefault((gate.title, gate.bound.op), gate)
+        loosest = min if gate.bound.op == "min" else max
+        bound = known.bound._replace(limit=loosest(known.bound.limit, gate.bound.limit))
+        gates[gate.title, gate.bound.op] = replace(gate, bound=bound)
+    before = path.read_bytes().decode()
+    keys = {"assertions": "report"} if any(one.by_chance for one in suggestions) else {}
+    return before, with_settings(path, before, list(gates.values()), keys)
+
+
+def _diff(name: str, before: str, after: str) -> str:
+    """Return a patch that `git apply` and `patch -p1` take in the folder that *name* is relative to."""
+    lines = unified_diff(before.splitlines(True), after.splitlines(True), f"a/{name}", f"b/{name}", n=1)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _write(target: Path, text: str, terminalreporter: Any) -> None:
+    from ..core.files import write_atomically
+
+    try:
+        write_atomically(target, text)
+    except AueporaError as exc:
+        terminalreporter.line(str(exc), red=True)
+    else:
+        terminalreporter.line(f"written to {target}")
