@@ -27,8 +27,8 @@ PRINTED = "-"
 """The option without a file."""
 
 _HOW = (
-    "write it, without a call: pytest --auepora-replay --auepora-suggest=FILE; the golden file is changed in place, any "
-    "other FILE gets a patch"
+    "write it without a call: pytest --auepora-replay --auepora-suggest=FILE; the golden file is changed in place, "
+    "any other FILE gets a patch"
 )
 
 

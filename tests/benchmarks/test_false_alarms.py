@@ -13,17 +13,14 @@ import pytest
 from pytest_auepora.regression.policy import RegressionPolicy
 
 from .score_sources import METRICS, SAMPLED, ClapNq, Mixture, made_up_answers, real_answers, scores_at, with_typo
-from .verdict_rates import (
-    SHARED,
+from .verdict_rates import SHARED, main, rate, run_once
+from .verdict_scenarios import (
     Scenario,
     System,
     chunks_lost,
     in_slices,
-    main,
     nearly_steady,
     one_document,
-    rate,
-    run_once,
     sampling,
     swapped,
     variants,
