@@ -6,15 +6,15 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from ..errors import GoldenFileError, Problem
 from ..regression.thresholds import Gate, read_gates
 
-if TYPE_CHECKING:
-    import yaml
-
 __all__ = ["with_settings"]
+
+Node = Any
+"""A node of PyYAML, which is imported when a file is changed."""
 
 Way = tuple[Any, ...]
 """The keys and indices that lead from the top of a file to a value."""
@@ -70,18 +70,19 @@ def _changes(root: Mapping[str, Any], gates: Sequence[Gate], keys: Mapping[str, 
         value: Any = said
         for step in way:
             value = value[step]
+        place: Way = ("thresholds", *(way or [gate.title]))
         if not way:
-            out["thresholds", gate.title] = {gate.bound.op: gate.bound.limit}
+            out[place] = {gate.bound.op: gate.bound.limit}
         elif isinstance(value, dict):
-            out[("thresholds", *way, gate.bound.op)] = gate.bound.limit
+            out[place + (gate.bound.op,)] = gate.bound.limit  # noqa: RUF005
         else:
-            out[("thresholds", *way)] = str(gate.bound) if isinstance(value, str) else gate.bound.limit
+            out[place] = str(gate.bound) if isinstance(value, str) else gate.bound.limit
     return out
 
 
 def _known(said: Mapping[str, Any], wanted: Gate) -> Iterator[tuple[Way, Gate]]:
     """Yield the gates that are there and bound the side of *wanted*, each with the way to it from ``thresholds``."""
-    worse = "higher" if wanted.bound.op == "min" else "lower"
+    worse: Literal["higher", "lower"] = "higher" if wanted.bound.op == "min" else "lower"
     for key, raw in said.items():
         parts = [((key, i), one) for i, one in enumerate(raw)] if isinstance(raw, list) else [((key,), raw)]
         for way, one in parts:
@@ -106,10 +107,10 @@ def _apart(value: Any) -> Any:
     return {key: _apart(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
-def _edited(text: str, root: yaml.Node, changes: Mapping[Way, Any]) -> str:
+def _edited(text: str, root: Node, changes: Mapping[Way, Any]) -> str:
     """Put *changes* into *text*: what is there is exchanged, what is not goes behind the last of its neighbours."""
     edits: list[tuple[int, int, str]] = []
-    missing: dict[int, tuple[yaml.Node, dict[str, Any]]] = {}
+    missing: dict[int, tuple[Node, dict[str, Any]]] = {}
     for way, value in changes.items():
         node, left = root, list(way)
         while left and (child := _child(node, left[0])) is not None:
@@ -128,17 +129,17 @@ def _edited(text: str, root: yaml.Node, changes: Mapping[Way, Any]) -> str:
     return text
 
 
-def _child(node: yaml.Node, step: Any) -> yaml.Node | None:
+def _child(node: Node, step: Any) -> Node | None:
     if node.id == "sequence":
-        return node.value[step]  # type: ignore[no-any-return]
+        return node.value[step]
     return next((value for key, value in _pairs(node) if key.value == step), None)
 
 
-def _pairs(node: yaml.Node) -> list[tuple[yaml.Node, yaml.Node]]:
+def _pairs(node: Node) -> list[tuple[Node, Node]]:
     return node.value if node.id == "mapping" else []
 
 
-def _insertion(text: str, node: yaml.Node, new: Mapping[str, Any], *, top: bool) -> tuple[int, int, str]:
+def _insertion(text: str, node: Node, new: Mapping[str, Any], *, top: bool) -> tuple[int, int, str]:
     """Return where keys that a mapping lacks are put, and as what; at the *top* they come before the cases."""
     if node.id != "mapping" or (not node.value and not node.flow_style):
         raise ValueError("no mapping")
@@ -163,7 +164,7 @@ def _insertion(text: str, node: yaml.Node, new: Mapping[str, Any], *, top: bool)
     return at, at, block
 
 
-def _end(node: yaml.Node) -> int:
+def _end(node: Node) -> int:
     """Return where the last word of a node ends; a block's own mark is behind the comments that follow it."""
     while node.id != "scalar" and not node.flow_style:
         node = node.value[-1] if node.id == "sequence" else node.value[-1][1]

@@ -7,7 +7,7 @@ from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .score_sources import METRICS, SAMPLED, VARIANTS, Question, Source
+from .score_sources import METRICS, SAMPLED, VARIANTS, Pair, Question, Source
 
 __all__ = [
     "Scenario", "System", "chunks_lost", "in_slices", "nearly_steady", "one_document", "sampling", "swapped", "uneven",
@@ -31,8 +31,9 @@ class System(NamedTuple):
 Scenario = Callable[[int, Random], list[System]]
 
 
-def _fixed(before: Sequence[float], after: Sequence[float], cluster: str = "") -> System:
-    then, now = (dict(zip(METRICS, side, strict=True)) for side in (before, after))
+def _fixed(pair: Pair, *, back: bool = False, cluster: str = "") -> System:
+    """Return a system that never varies; *back* exchanges before and after."""
+    then, now = (dict(zip(METRICS, side, strict=True)) for side in (reversed(pair) if back else pair))
     return System(lambda: then, lambda: now, cluster)
 
 
@@ -87,7 +88,7 @@ def swapped(source: Source, kind: str) -> Scenario:
 
     def drawn(n: int, rng: Random) -> list[System]:
         pairs = source.rechunked() if kind == "rechunked" else source.retuned()
-        return [_fixed(*pairs[i][:: rng.choice((1, -1))]) for i in rng.sample(range(len(pairs)), n)]
+        return [_fixed(pairs[i], back=rng.random() < 0.5) for i in rng.sample(range(len(pairs)), n)]
 
     return drawn
 
@@ -98,8 +99,8 @@ def variants(source: Source) -> Scenario:
     def drawn(n: int, rng: Random) -> list[System]:
         questions, out = source.variants(), list[System]()
         for q in rng.sample(range(len(questions)), -(-n // VARIANTS)):
-            step = rng.choice((1, -1))
-            out += [_fixed(*pair[::step], cluster=f"q{q}") for pair in questions[q]]
+            back = rng.random() < 0.5
+            out += [_fixed(pair, back=back, cluster=f"q{q}") for pair in questions[q]]
         return out[:n]
 
     return drawn
@@ -120,7 +121,7 @@ def uneven(rare: float) -> Scenario:
 
     def drawn(n: int, rng: Random) -> list[System]:
         changes = [rare if rng.random() < 0.1 else -rare / 9 for _ in range(n)]
-        return [_fixed((0.5,) * len(METRICS), (0.5 + change,) * len(METRICS)) for change in changes]
+        return [_fixed(((0.5,) * len(METRICS), (0.5 + change,) * len(METRICS))) for change in changes]
 
     return drawn
 
@@ -130,7 +131,7 @@ def chunks_lost(source: Source, share: float, *, won: bool = False) -> Scenario:
 
     def drawn(n: int, rng: Random) -> list[System]:
         pairs = source.lost_chunks(share, rng.sample(range(len(source)), n), rng)
-        return [_fixed(*pair[:: -1 if won else 1]) for pair in pairs]
+        return [_fixed(pair, back=won) for pair in pairs]
 
     return drawn
 
@@ -138,4 +139,4 @@ def chunks_lost(source: Source, share: float, *, won: bool = False) -> Scenario:
 def one_document(n: int, rng: Random) -> list[System]:
     """A deterministic retriever that has lost one document."""
     lost, all_found = rng.randrange(n), (1.0,) * len(METRICS)
-    return [_fixed(all_found, (0.0,) * len(METRICS) if i == lost else all_found) for i in range(n)]
+    return [_fixed((all_found, (0.0,) * len(METRICS) if i == lost else all_found)) for i in range(n)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from .runs import case, run
 POLICY = RegressionPolicy()
 
 
-def asked(name: str, **singles: list[float]) -> CaseResult:
+def asked(name: str, **singles: Sequence[float]) -> CaseResult:
     result = case(name)
     for metric, values in singles.items():
         mean: dict[str, Any] = {metric: sum(values) / len(values)}
