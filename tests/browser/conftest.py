@@ -1,15 +1,21 @@
-"""A real Chromium, and reports for it to show."""
+"""A real Chromium, and reports and servers for it to show."""
 
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from pytest_auepora.cli.view.app import app_of
+from pytest_auepora.cli.view.library import Library
+from pytest_auepora.cli.view.server import bound, server_of
 from pytest_auepora.reporting.html.report import html_report
+
+from ..unit.cli.view.histories import Stored
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -70,6 +76,77 @@ def show(browser: Browser) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert said == []
+
+
+READY = "main[aria-busy=false]"
+
+
+class Shown(NamedTuple):
+    """The page, its address without the path, and what it reads."""
+
+    page: Page
+    base: str
+    history: Stored
+
+    def go(self, path: str) -> None:
+        self.page.goto(f"{self.base}{path}")
+        self.page.wait_for_selector(READY)
+
+    @property
+    def ids(self) -> list[str]:
+        found: list[str] = self.page.locator("tr.case .opener").all_text_contents()
+        return found
+
+    def rows(self, n: int) -> None:
+        """Wait until there are *n*."""
+        self.page.locator(f"table.list:not(:has(tr.case:nth-child({n + 1}))) tr.case:nth-child({n})").wait_for()
+
+
+Serve = Callable[[Library], str]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    running = []
+
+    def start(library: Library) -> str:
+        listening = bound(0)
+        server = server_of(app_of(library))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        running.append((server, thread, listening))
+        return f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+    yield start
+    for server, thread, listening in running:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Open a page; whatever it complains about or asks of another host fails the test at its end."""
+    said: list[str] = []
+    contexts = []
+
+    def new(width: int = 1280, theme: str = "light") -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("console", lambda message: said.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: said.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: _alarmed(dialog, said))
+        page.on("request", lambda request: _asked(request.url, "127.0.0.1", said))
+        return page
+
+    yield new
+    for context in contexts:
+        context.close()
+    assert [
+        one for one in said if "404 (Not Found)" not in one and not one.startswith("request: http://127.0.0.1:")
+    ] == []
 
 
 def _alarmed(dialog: Any, said: list[str]) -> None:

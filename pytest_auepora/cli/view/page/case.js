@@ -100,28 +100,34 @@ const judgement = (one, judge, told) => {
     ? Object.entries(labels).map(([person, label]) => make("span", { class: "chip" }, mark(label, label ? "good: " : "not good: "), ` ${person}`))
     : [make("span", { class: "muted" }, "Nobody has said anything yet.")]));
   fill(judge.labels);
-  const person = make("input", { id: `person-${judge.metric}`, value: localStorage.getItem("auepora-person") || "", autocomplete: "name", class: "person" });
+  const person = make("input", { id: `person-${judge.metric}`, value: remember("auepora-person") || "", autocomplete: "name", class: "person" });
   const say = async (label) => {
     if (!person.value.trim()) { person.focus(); return tell("Type your name first: a label needs one."); }
-    localStorage.setItem("auepora-person", person.value.trim());
+    remember("auepora-person", person.value.trim());
     try {
       fill(await write({ run: told.run.id, case: one.id, metric: judge.metric, person: person.value, label }));
       tell(label === null ? "Taken back." : `Written to ${judge.file}.`);
       wrong.textContent = "";
+      verdict.hidden = false;
     } catch (error) {
       wrong.textContent = error.message;
     }
   };
+  const verdict = make("div", { class: "side" }, make("h3", null, `${judge.metric}: `, judge.value),
+    reasons_.length ? make("dl", { class: "judged" }, reasons_.map(([, part, text]) => [make("dt", { class: part ? null : "unseen" }, part || "Reason"), make("dd", { class: "prose", dir: "auto" }, text)]))
+      : make("p", { class: "muted" }, "No reason is stored."));
+  const hide = () => { verdict.hidden = remember("auepora-blind") === "yes" && !(person.value.trim() in judge.labels); };
+  hide();
   const wrong = make("p", { class: "worse", role: "alert" });
   const button = (label, text) => make("button", { type: "button", class: "quiet", "data-label": String(label), on: { click: () => say(label) } }, text);
   return make("div", { class: "sides judgement" },
-    make("div", { class: "side" }, make("h3", null, `${judge.metric}: `, judge.value),
-      reasons_.length ? make("dl", { class: "judged" }, reasons_.map(([, part, text]) => [part ? make("dt", null, part) : null, make("dd", { class: "prose", dir: "auto" }, text)]).flat())
-        : make("p", { class: "muted" }, "No reason is stored.")),
+    verdict,
     make("div", { class: "side" }, make("h3", null, "People"), list,
       one.now.answer ? [
         make("p", { class: "field" }, make("label", { for: person.id }, "Your name"), person),
         make("p", { class: "say" }, button(true, "✓ Good"), " ", button(false, "✗ Not good"), " ", button(null, "Take back")),
+        make("p", null, make("label", null, make("input", { type: "checkbox", checked: remember("auepora-blind") === "yes",
+          on: { change: (event) => { remember("auepora-blind", event.target.checked ? "yes" : "no"); hide(); } } }), " Hide the judge until I have said something")),
         make("p", { class: "muted note" }, `Is this answer good, by what ${judge.metric} stands for? Labels go to ${judge.file}, for `, make("code", null, `auepora calibrate ${judge.file} --metric ${judge.metric}`), "."),
       ] : make("p", { class: "muted" }, "There is no answer to label."),
       wrong));

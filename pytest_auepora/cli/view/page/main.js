@@ -70,6 +70,6 @@ document.addEventListener("keydown", (event) => {
 document.getElementById("keys").append(...KEYS.map(([key, what]) => make("div", null, make("dt", null, make("kbd", null, key)), make("dd", null, what))));
 document.getElementById("help-button").addEventListener("click", () => help.showModal());
 document.getElementById("help-close").addEventListener("click", () => help.close());
-keysOn.checked = localStorage.getItem("auepora-keys") !== "off";
-keysOn.addEventListener("change", () => localStorage.setItem("auepora-keys", keysOn.checked ? "on" : "off"));
+keysOn.checked = remember("auepora-keys") !== "off";
+keysOn.addEventListener("change", () => remember("auepora-keys", keysOn.checked ? "on" : "off"));
 render();

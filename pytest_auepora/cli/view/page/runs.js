@@ -17,9 +17,9 @@ const runsView = async (from) => {
         make("caption", { class: "unseen" }, "Stored runs, the latest first"),
         make("thead", null, make("tr", null,
           ["Verdict", "Suite", "Started (UTC)"].map((t) => make("th", { scope: "col" }, t)),
-          ["Cases", "Failed"].map((t) => make("th", { scope: "col", class: "number" }, t)),
+          make("th", { scope: "col", class: "number wide" }, "Cases"), make("th", { scope: "col", class: "number" }, "Failed"),
           make("th", { scope: "col", class: "wide" }, "Commit"), make("th", { scope: "col", class: "wide" }, "Run"),
-          make("th", { scope: "col" }, unseen("Compare")))),
+          make("th", { scope: "col", class: "wide" }, unseen("Compare")))),
         make("tbody", null, told.runs.map((one) => runRow(one, after.get(one.id)))))),
     pager(first, last, told.found),
   ];
@@ -30,11 +30,11 @@ const runRow = (one, before) => make("tr", { class: "run" },
     one.complete ? null : make("span", { class: "chip" }, "partial"),
     one.origin ? make("span", { class: "chip" }, one.origin.split(" ")[0]) : null),
   make("td", { class: "when" }, day(one.started)),
-  make("td", { class: "number" }, one.cases.toLocaleString("en")),
+  make("td", { class: "number wide" }, one.cases.toLocaleString("en")),
   make("td", { class: `number ${one.failed ? "worse" : "muted"}` }, one.failed.toLocaleString("en")),
   make("td", { class: "wide muted" }, one.commit),
   make("td", { class: "wide muted" }, one.id),
-  make("td", { class: "number" }, before
+  make("td", { class: "number wide" }, before
     ? link({ run: one.id, against: before.id }, { base: {} }, "compare", unseen(` ${one.id} with the run before`)) : null));
 const pager = (first, last, found) => (found <= last && !first) ? null
   : make("nav", { class: "pager", "aria-label": "Pages" },

@@ -53,6 +53,15 @@ document.addEventListener("click", (event) => {
 });
 addEventListener("popstate", () => render());
 
+/* What a reader chose, where the browser allows to keep it. */
+const remember = (name, value) => {
+  try {
+    if (value !== undefined) localStorage.setItem(name, value);
+    return localStorage.getItem(name);
+  } catch {
+    return value || null;
+  }
+};
 const tell = (text) => { said.textContent = ""; setTimeout(() => { said.textContent = text; }, 30); };
 const day = (iso) => (iso ? iso.slice(0, 16).replace("T", " ") : "");
 const badge = (outcome) => make("span", { class: `badge is-${outcome.replace(" ", "-")}` },
