@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .generation.assertions import phrase_finder, wordings
 from .options import Configured
-from .pairs import OverPairs, as_metric, pairs_of, take_after, words
+from .pairs import OverMetric, OverPairs, pairs_of, words
 from .refusal import fold
 
 __all__ = ["ErrorCorrection", "ErrorDetection", "MisleadingRate", "MistakeReappearance"]
@@ -30,7 +29,7 @@ def _correct(metric: Metric, at_least: float, sample: EvaluationSample, outputs:
 
 
 @dataclass(eq=False, repr=False)
-class MisleadingRate(OverPairs):
+class MisleadingRate(OverMetric, OverPairs):
     """Of the questions answered rightly, the share answered wrongly once the context holds wrong facts.
 
     Every variant whose base was answered rightly counts once; lower is better, and n/a where there is none.
@@ -46,7 +45,6 @@ class MisleadingRate(OverPairs):
     scenarios: Sequence[str] = ("misinformation",)
 
     stem = "misleading_rate"
-    lone: ClassVar[str] = "base"
     direction = "lower"
     target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     formula = "variants answered wrongly / variants whose base was answered rightly"
@@ -54,14 +52,8 @@ class MisleadingRate(OverPairs):
     oracle = "counted"
 
     def __post_init__(self) -> None:
-        self.base = self.metric = as_metric(self.base)
         self.scenarios = words(self.scenarios)
-        take_after(self, self.metric, "deterministic", "baselined")
         super().__post_init__()
-
-    def params(self) -> dict[str, Any]:
-        """The options, with those of the base metric."""
-        return {**super().params(), "base": [self.metric.name, self.metric.version, self.metric.params()]}
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Note whether one case was answered rightly; it counts in the aggregate only."""
@@ -142,7 +134,7 @@ class ErrorDetection(Configured):
 
 
 @dataclass(eq=False, repr=False)
-class ErrorCorrection(Configured):
+class ErrorCorrection(OverMetric):
     """Of the answers that point out an error, the share that is right all the same.
 
     Options:
@@ -156,21 +148,14 @@ class ErrorCorrection(Configured):
     error_patterns: Sequence[str] = ERROR_PATTERNS
 
     stem = "error_correction"
-    lone: ClassVar[str] = "base"
     target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     formula = "right answers / answers that point out the error"
     source = "RGB (arXiv:2309.01431), error correction rate"
     oracle = "counted"
 
     def __post_init__(self) -> None:
-        self.base = self.metric = as_metric(self.base)
         self.error_patterns = words(self.error_patterns)
-        take_after(self, self.metric, "deterministic", "baselined")
         super().__post_init__()
-
-    def params(self) -> dict[str, Any]:
-        """The options, with those of the base metric."""
-        return {**super().params(), "base": [self.metric.name, self.metric.version, self.metric.params()]}
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """N/a where no mistake is planted, or none was pointed out."""

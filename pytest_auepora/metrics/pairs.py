@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable, interval_of, ruler_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
@@ -52,6 +52,24 @@ def take_after(metric: Metric, base: Metric, *names: str) -> None:
     if base.judged:
         vars(metric).update(judged=True, scored_by=base.scored_by or base)
     vars(metric)["ruler"] = ruler_of(base)
+
+
+@dataclass(eq=False, repr=False)
+class OverMetric(Configured):
+    """Base of the metrics that are made of another one, *base*, given by name or itself; ``metric`` is it."""
+
+    base: Metric | str = ""
+
+    lone: ClassVar[str] = "base"
+
+    def __post_init__(self) -> None:
+        self.base = self.metric = as_metric(self.base)
+        take_after(self, self.metric, "deterministic", "baselined")
+        super().__post_init__()
+
+    def params(self) -> dict[str, Any]:
+        """The options, with those of the base metric."""
+        return {**super().params(), "base": [self.metric.name, self.metric.version, self.metric.params()]}
 
 
 def words(given: Any) -> tuple[str, ...]:

@@ -12,7 +12,18 @@ from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs
 from .annotation.base import Labelled
 from .annotation.labels import LabelSource
 from .options import choice
-from .pairs import OverPairs, Pair, as_metric, measured_by, pairs_by_case, pairs_of, take_after, unpacked, words
+from .pairs import (
+    OverMetric,
+    OverPairs,
+    Pair,
+    as_metric,
+    measured_by,
+    pairs_by_case,
+    pairs_of,
+    take_after,
+    unpacked,
+    words,
+)
 from .ranking.gold import Behaviour, expected_behaviour
 from .refusal import REFUSAL_PATTERNS, is_refusal
 
@@ -109,7 +120,7 @@ class OverRefusal(Refusals):
 
 
 @dataclass(eq=False, repr=False)
-class NoiseRobustness(OverPairs):
+class NoiseRobustness(OverMetric, OverPairs):
     """Which share of its score a system keeps when queries are disturbed.
 
     Each disturbed case is paired with the case it stems from, so a base with three variants weighs three times
@@ -126,14 +137,12 @@ class NoiseRobustness(OverPairs):
         MetricError: there is no base metric.
     """
 
-    base: Metric | str = ""
     pairing: str = choice("paired", "all")
     scenarios: Sequence[str] = ("paraphrase", "typo", "casing", "punctuation", "noise")
     noise_scenarios: InitVar[Sequence[str] | None] = None
 
     stem = "noise_robustness"
     interval = "pairs"
-    lone: ClassVar[str] = "base"
     range = (0.0, math.inf)
     target = TargetCategory.NOISE_ROBUSTNESS
     formula = "score over the disturbed cases / score over the cases they stem from"
@@ -141,18 +150,12 @@ class NoiseRobustness(OverPairs):
     oracle = "computed from the two halves of a data set"
 
     def __post_init__(self, noise_scenarios: Sequence[str] | None) -> None:
-        self.base = self.metric = as_metric(self.base)
         self.scenarios = words(self.scenarios if noise_scenarios is None else noise_scenarios)
-        take_after(self, self.metric, "deterministic", "baselined")
         super().__post_init__()
 
     def required_fields(self) -> list[str]:
         """What the base metric needs."""
         return self.metric.required_fields()
-
-    def params(self) -> dict[str, Any]:
-        """The options, with those of the base metric."""
-        return {**super().params(), "base": [self.metric.name, self.metric.version, self.metric.params()]}
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Measure one case with the base metric; it counts in the aggregate only."""

@@ -10,47 +10,12 @@ from typing import Any, ClassVar
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ...errors import MetricError
-from ..generation_overlap import SquadMetric
 from ..options import Configured, choice
 from ..text.comparands import answer_text
 from ..text.tokens import is_mostly_ascii, squad_words
 from .assertions import phrase_finder
 
-__all__ = ["AnswerRecall", "ContainsAnswer", "InformationIntegration", "NuggetRecall"]
-
-_ADLAKHA = "Adlakha et al. 2023 (arXiv:2307.16877)"
-
-
-@dataclass(eq=False, repr=False)
-class AnswerRecall(SquadMetric):
-    """Share of the reference's words that the answer has, best over the references; length costs nothing."""
-
-    stem: ClassVar[str] = "answer_recall"
-    formula: ClassVar[str] = "max over references of |answer ∩ reference| / |reference|, multisets of normalised words"
-    source: ClassVar[str] = _ADLAKHA
-    oracle: ClassVar[str] = "an independent count over SQuAD-normalised words, exact"
-
-    def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
-        return (Counter(prediction) & Counter(reference)).total() / len(reference)
-
-
-@dataclass(eq=False, repr=False)
-class ContainsAnswer(SquadMetric):
-    """1 where a whole reference stands in the answer, word by word after normalisation, else 0."""
-
-    stem: ClassVar[str] = "contains_answer"
-    formula: ClassVar[str] = "max over references of [normalised reference is a run of words of the normalised answer]"
-    source: ClassVar[str] = _ADLAKHA
-    oracle: ClassVar[str] = "an independent search in the padded text, exact"
-
-    def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
-        n, first = len(reference), reference[0]
-        at = -1
-        for _ in range(prediction.count(first)):
-            at = prediction.index(first, at + 1)
-            if prediction[at : at + n] == reference:
-                return 1.0
-        return 0.0
+__all__ = ["InformationIntegration", "NuggetRecall"]
 
 
 class _Nugget:

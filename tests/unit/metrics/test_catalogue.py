@@ -8,12 +8,8 @@ from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.metrics.generation.assertions import JsonSchemaValid
 from pytest_auepora.metrics.generation.bleu import Chrf
 from pytest_auepora.metrics.generation.evidence import KPrecision, UnsupportedNumbers
-from pytest_auepora.metrics.generation.recall import (
-    AnswerRecall,
-    ContainsAnswer,
-    InformationIntegration,
-    NuggetRecall,
-)
+from pytest_auepora.metrics.generation.recall import InformationIntegration, NuggetRecall
+from pytest_auepora.metrics.generation_overlap import AnswerRecall, ContainsAnswer
 from pytest_auepora.metrics.registry import Registry
 
 MADE: list[Metric] = [

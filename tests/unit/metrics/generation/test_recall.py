@@ -8,12 +8,8 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.generation.recall import (
-    AnswerRecall,
-    ContainsAnswer,
-    InformationIntegration,
-    NuggetRecall,
-)
+from pytest_auepora.metrics.generation.recall import InformationIntegration, NuggetRecall
+from pytest_auepora.metrics.generation_overlap import AnswerRecall, ContainsAnswer
 
 from ..samples import case, gave, reason, value
 
