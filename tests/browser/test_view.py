@@ -162,6 +162,7 @@ def test_metrics_by_slice_lead_to_its_cases(shown: Shown) -> None:
     shown.rows(2)
     assert "slice=scenario%3Dtypo" in page.url
     assert page.locator(".history .moves").inner_text().count("index v") == 2
+    assert page.locator(".history svg").first.locator(".move").count() == 2
 
 
 def test_the_export_opens_without_a_server(shown: Shown, tmp_path: Path, open_page: Callable[..., Page]) -> None:

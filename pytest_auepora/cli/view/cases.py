@@ -166,10 +166,11 @@ def _repeats(library: Library, pair: Pair, case: CaseResult, before: CaseResult 
     if not asked and not varies and not (before is not None and before.repeats > 1):
         return None
     metrics = pair.run.metrics
+    twice = before if before is not None and before.repeats > 1 else None
     values = [
-        {"metric": shown(name), "now": [metric_value(v, metrics.get(name)) for v in case.values(name)],
-         "then": [metric_value(v, metrics.get(name)) for v in before.values(name)] if before is not None else []}
-        for name in asked or case.scores
+        {"metric": shown(name), "now": [metric_value(v, metrics[name]) for v in case.values(name)],
+         "then": [metric_value(v, metrics[name]) for v in twice.values(name)] if twice is not None else []}
+        for name in asked or case.scores if name in metrics and metrics[name].target != "LATENCY"
     ]  # fmt: skip
     answers = [_told(*one) for one in zip_longest(
         _answers(library, pair.info.run_id, case.case_id),

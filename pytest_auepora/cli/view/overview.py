@@ -62,7 +62,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "baselineNote": shown(verdict.baseline_note),
         "reasons": [_reason(gate, run.owner) for state in _STATES for gate in verdict.gates if gate.state == state],
         "failedCases": verdict.failed_cases,
-        "steps": [shown(step) for step in next_steps(verdict)],
+        "steps": [shown(step) for step in next_steps(verdict) if not step.startswith("look closer")],
         "changed": [shown(one) for one in changed_since(verdict)] if pair.by_baseline else _changed(pair),
         "notes": [shown(note) for note in notes],
         "gone": {shown(old): shown(new or "") for old, new in (compared.vanished if compared else {}).items()},

@@ -10,8 +10,7 @@ const runView = async (from, keep) => {
     verdictOf(told, from),
     reasons(told, from),
     metricsCard(told, from, slices),
-    casesCard(told, list, from),
-    historyCard(told, from),
+    make("div", { class: "rest" }, historyCard(told, from), casesCard(told, list, from)),
   ];
 };
 
@@ -149,12 +148,12 @@ const trend = (one, runs, moves, current) => {
   const last = one.values[at < 0 ? one.values.length - 1 : at];
   const words = `${one.name} over ${runs.length} runs, oldest first: ${one.values.map((v) => (v === null || v === undefined ? "n/a" : v.toFixed(3))).join(", ")}`;
   return make("figure", null, make("figcaption", null, one.name, " ", make("strong", null, last === null || last === undefined ? "n/a" : last.toFixed(3))),
-    draw("svg", { viewBox: `0 0 ${width} 96`, class: "plot", role: "img", "aria-label": words },
+    draw("svg", { viewBox: `0 0 ${width} 100`, class: "plot", role: "img", "aria-label": words },
       [0, 0.5, 1].map((v) => draw("line", { x1: 0, x2: width, y1: y(v), y2: y(v), class: "s-line" })),
       moves.map(([i], n) => [draw("line", { x1: x(i) - 3, x2: x(i) - 3, y1: 4, y2: 76, class: "s-unsure move" }),
-        draw("text", { x: x(i) - 6, y: 12, class: "f-unsure", "text-anchor": "end", "font-size": 9 }, n + 1)]),
+        draw("text", { x: x(i) - 3, y: 85, class: "f-unsure", "text-anchor": "middle", "font-size": 9 }, n + 1)]),
       lines.map((line) => draw("polyline", { points: line.map((p) => p.map((v) => v.toFixed(1)).join(",")).join(" "), class: "s-base line" })),
       points.map((p, i) => p && draw("circle", { cx: p[0].toFixed(1), cy: p[1].toFixed(1), r: i === at ? 4.5 : 2, class: i === at ? "f-now" : "f-base" })),
-      draw("text", { x: 2, y: 92, class: "f-muted", "font-size": 10 }, day(runs[0].started).slice(0, 10)),
-      draw("text", { x: width - 2, y: 92, class: "f-muted", "text-anchor": "end", "font-size": 10 }, day(runs[runs.length - 1].started).slice(0, 10))));
+      draw("text", { x: 2, y: 97, class: "f-muted", "font-size": 10 }, day(runs[0].started).slice(0, 10)),
+      draw("text", { x: width - 2, y: 97, class: "f-muted", "text-anchor": "end", "font-size": 10 }, day(runs[runs.length - 1].started).slice(0, 10))));
 };

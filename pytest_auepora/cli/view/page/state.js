@@ -79,6 +79,6 @@ const problem = (text) => make("section", { class: "card empty", role: "alert" }
 const draw = (tag, given, ...inside) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(given || {})) if (value !== null && value !== undefined) element.setAttribute(name, value);
-  for (const part of inside.flat()) if (part !== null && part !== undefined) element.append(part);
+  for (const part of inside.flat(Infinity)) if (part !== null && part !== undefined) element.append(part);
   return element;
 };
