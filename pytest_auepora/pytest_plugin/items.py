@@ -89,12 +89,15 @@ def _asks(
         for i in range(first, times + session.again(one.stash[SUITE], system).get(case.id, 0)):
             yield (one, i), session.ask(system, case, i), case.timeout
 
-    for i, (key, fn, limit) in enumerate(calls(item, system)):
+    own = list(calls(item, system))
+    for i, (key, fn, limit) in enumerate(own):
         upcoming: Upcoming = ()
         if ahead:
             followers = (calls(one, _answering(one, session, rag)) for one in session.queue.upcoming(item))
             upcoming = chain(calls(item, system, i + 1), chain.from_iterable(followers))
         yield (key, fn), upcoming, limit
+        if session.answered is not None:
+            session.answered(last=i == len(own) - 1)
 
 
 def _answering(item: pytest.Item, session: AueporaSession, rag: Any) -> System:
@@ -169,15 +172,6 @@ class Running:
         if not hasattr(self.config, "workerinput"):
             known.queue = Queue(session.items)
         self._out_of_sight.put(sum(CASE in item.stash for item in session.items))
-
-    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> str:
-        """Say before they begin how many calls an update makes more, and why."""
-        known = self.config.stash[SESSION]
-        if known.answers.asks_nothing:
-            return ""
-        cases = [(item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash]
-        more = sum(known.again(suite).get(case.id, 0) for suite, case in cases)
-        return f"auepora: {more} more calls, to learn which metrics vary between answers" if more else ""
 
     def pytest_unconfigure(self) -> None:
         """Let go of cases and what they measured: pytest, and the interpreter to end, would walk it again and again.

@@ -75,6 +75,10 @@ def _register_judging(config: pytest.Config, selection: Selection) -> None:
         from .crashes import Crashes
 
         register(Crashes(), "auepora-crashes")
+    if session.options.intents or session.options.anchoring:
+        from .asking_again import AskingAgain
+
+        register(AskingAgain(config), "auepora-asking-again")
     if (target := session.options.suggest) is not None:
         from .suggesting import Suggesting
 

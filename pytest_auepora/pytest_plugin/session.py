@@ -5,7 +5,7 @@ What scores and judges answers is imported where it is used: calls are under way
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,7 @@ class AueporaSession:
     Attributes:
         running: the golden item whose function is being called.
         queue: those that will be run, where calls may be made ahead of time.
+        answered: called after each call of a case, with ``last`` after the last, where progress is shown.
     """
 
     running: pytest.Function
@@ -61,6 +62,7 @@ class AueporaSession:
         self.project = ProjectHooks(config)
         self.callers = Callers(config, self.options, self.use_time)
         self.queue = Queue(())
+        self.answered: Callable[..., None] | None = None
         self._relative: dict[Path, str] = {}
         self._again: dict[Path, dict[str, int]] = {}
         self.confirmations = Confirmations()

@@ -1,0 +1,124 @@
+"""An update asks again, to learn what varies: what that costs is said first, and a bar shows how far it has come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
+from typing import Any
+
+import pytest
+
+from ..core.progress import Progress, is_watched
+from ..io.golden.model import GoldenCase, GoldenSuite
+from .keys import CASE, SESSION, SUFFIXES, SUITE
+from .xdist import unpack
+
+__all__ = ["AskingAgain"]
+
+_WHY = "to learn which metrics vary between answers"
+
+
+class AskingAgain:
+    """In the process that has the terminal: there the cases are run, or their reports come from workers."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._session = config.stash[SESSION]
+        self._calls = 0
+        self._spread = False
+
+    @cached_property
+    def _bar(self) -> Progress:
+        """There is none where nobody looks, or nothing is asked again."""
+        with _on_screen(self._config):
+            watched = bool(self._calls) and is_watched() and sys.stdout.isatty()
+        width = self._config.get_terminal_writer().fullwidth - 1
+        why = "asking again, to learn what varies"
+        return Progress("calls", self._calls, show=watched, why=why, file=_Below(self._config), columns=width)
+
+    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> str:
+        """Say before they begin how many calls are made, and why."""
+        return self._plan((item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """The same where workers collect: they all have the same cases."""
+        if self._spread:
+            return
+        self._spread = True
+        reporter: Any = self._config.pluginmanager.getplugin("terminalreporter")
+        if (told := self._plan(self._named(ids))) and reporter is not None:
+            reporter.write_line(told)
+
+    def _named(self, ids: Iterable[str]) -> Generator[tuple[GoldenSuite, GoldenCase], None, None]:
+        for path, _, name in (nodeid.partition("::") for nodeid in ids):
+            if path.endswith(SUFFIXES):
+                suite = self._session.suite(self._config.rootpath / path)
+                yield from ((suite, case) for case in suite.cases if case.id == name.partition("[")[0])
+
+    def _plan(self, cases: Iterable[tuple[GoldenSuite, GoldenCase]]) -> str:
+        calls = more = 0
+        for suite, case in cases:
+            again = self._session.again(suite).get(case.id, 0)
+            calls, more = calls + self._session.repeats(suite) + again, more + again
+        if not more or self._session.answers.asks_nothing:
+            return ""
+        self._calls = calls
+        self._session.answered = self._answered
+        return f"auepora: {calls} calls, {more} of them again, {_WHY}"
+
+    def _answered(self, *, last: bool) -> None:
+        """Count one call of this process; after the *last* of a case pytest's own line goes on."""
+        self._bar.done()
+        if last:
+            self._bar.hide()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
+        """Count the calls that a worker made for a case."""
+        if not self._spread:
+            return (yield)
+        calls = 0
+        for parcel in unpack(report):
+            suite = self._session.suite(self._config.rootpath / parcel.path)
+            calls += self._session.repeats(suite) + self._session.again(suite).get(parcel.result.case_id, 0)
+        self._bar.hide()
+        yield
+        self._bar.done(calls)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Take the bar off when all have run."""
+        try:
+            return (yield)
+        finally:
+            self._bar.__exit__()
+
+
+class _Below:
+    """A file for a bar in the line below pytest's own; the cursor goes back to where pytest writes on."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self.encoding = getattr(sys.__stdout__, "encoding", "")
+
+    def write(self, text: str) -> None:
+        """Write what stands there now."""
+        if text in ("", "\r"):
+            return
+        column = self._config.get_terminal_writer().width_of_current_line
+        with _on_screen(self._config):
+            back = f"\x1b[{column}C" if column > 0 else ""
+            sys.stderr.write(f"\n{text.strip()}\x1b[K\x1b[A\r{back}")
+            sys.stderr.flush()
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+def _on_screen(config: pytest.Config) -> AbstractContextManager[None]:
+    """Return a block in which standard error is the terminal; without pytest's capture it always is."""
+    capture: Any = config.pluginmanager.getplugin("capturemanager")
+    return capture.global_and_fixture_disabled() if capture is not None else nullcontext()
