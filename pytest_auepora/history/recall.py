@@ -43,7 +43,7 @@ def _read(store: HistoryStore, suite: str, content_hashes: Mapping[str, str]) ->
     ids = [run.run_id for run in reversed(store.runs(suite=suite))]
     out: dict[tuple[str, str], list[Passage]] = {}
     for run_id in dict.fromkeys(ids[:_MOST] + ids[-_MOST:]):
-        run = store.load(run_id)
+        run = store.load(run_id, answers=False)
         texts = _texts(run, f"run {run_id}")
         for case in run.cases.values():
             if content_hashes.get(case.case_id) != case.content_hash:

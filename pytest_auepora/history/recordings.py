@@ -1,7 +1,8 @@
 """Recorded answers of a run: blocks of answers, and blocks of the texts of their documents, each text once.
 
 Answers of one suite resemble each other, so that a block is smaller than its answers compressed one by one.  The same
-documents are found again and again: an answer has the numbers of its texts, counted over all blocks of texts.
+documents are found again and again: an answer has the numbers of its texts, counted over all blocks of texts.  A result
+is stored without the texts that its recording has (`spared`), and gets them from there when it is read (`filled`).
 """
 
 from __future__ import annotations
@@ -10,16 +11,23 @@ import json
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from ..core.json import encoded
+from ..core.run import CaseResult
 from ..errors import HistoryError
-from ..evaluation.recording import Recording
+from ..evaluation.answer_codec import TEXT
+from ..evaluation.answer_summary import cropped
+from ..evaluation.recording import RecordedAnswer, Recording
 from .codec import packed
 from .database import Statements
 
-__all__ = ["BLOCK", "RECORDINGS", "Block", "Packing", "Recorded", "keep_recordings", "recordings_of"]
+__all__ = [
+    "BLOCK", "RECORDINGS", "Block", "Packing", "Recorded", "filled", "keep_recordings", "recordings_of", "spared",
+]  # fmt: skip
 
 RECORDINGS = "eval_recordings"
 """The table of these blocks."""
@@ -93,12 +101,12 @@ class Packing:
 
     def _close(self) -> None:
         if self._index:
-            self._blocks.append((encoded(self._index).decode(), packed(encoded(self._answers))))
+            self._blocks.append((encoded(self._index).decode(), _packed(encoded(self._answers))))
         self._index, self._answers, self._size = [], [], 0
 
     def _close_texts(self) -> None:
         if self._texts:
-            self._blocks.append((str(len(self._texts)), packed(encoded(self._texts))))
+            self._blocks.append((str(len(self._texts)), _packed(encoded(self._texts))))
         self._texts, self._texts_size = [], 0
 
 
@@ -154,12 +162,62 @@ class Recorded(Mapping[str, list[Recording]]):
             raise HistoryError(f"recorded answers are damaged: there is no text {number} of a document") from None
 
 
+def _packed(data: bytes) -> bytes:
+    """Compress with bzip2, which makes prose a quarter smaller than zlib does; Python may have been built without."""
+    try:
+        import bz2
+    except ImportError:
+        return packed(data)
+    return bz2.compress(data, 3)
+
+
 def _unpacked(data: bytes) -> list[Any]:
     try:
-        found = json.loads(zlib.decompress(data))
-    except (ValueError, zlib.error) as exc:
+        if data.startswith(b"BZh"):
+            import bz2
+
+            found = json.loads(bz2.decompress(data))
+        else:
+            found = json.loads(zlib.decompress(data))
+    except (ValueError, OSError, EOFError, ImportError, zlib.error) as exc:
         raise HistoryError(f"recorded answers are damaged: {exc}") from None
     return found if isinstance(found, list) else []
+
+
+def spared(result: CaseResult, recordings: Sequence[Recording]) -> CaseResult:
+    """Return a copy of *result* without the texts that *recordings*, the answers to its case, give back as they are.
+
+    Those of relevant documents stay: they tell what a label meant, longer than answers are kept.
+    """
+    if not recordings or "answer" not in result.outputs:
+        return result
+    outputs = {**result.outputs, "answer": None}
+    if "retrieved" in outputs:
+        outputs["retrieved"] = [h if h.get("grade") else {**h, "text": None} for h in outputs["retrieved"]]
+    spare = replace(result, outputs=outputs)
+    with suppress(HistoryError):  # who reads the answer says that it is damaged
+        if filled(spare, recordings).outputs == result.outputs:
+            return spare
+    return result
+
+
+def filled(result: CaseResult, recordings: Sequence[Recording]) -> CaseResult:
+    """Return *result* with the texts that `spared` left out; without a trace of them where they are no longer kept."""
+    outputs = result.outputs
+    if outputs.get("answer", "") is not None:
+        return result
+    parts: dict[str, Any] = {}
+    if recordings and (answer := RecordedAnswer(recordings[0])).is_answer:
+        parts = answer.raw["parts"]
+    if parts.get("answer") is None:
+        hits = [{k: v for k, v in h.items() if v is not None or k != "text"} for h in outputs.get("retrieved", ())]
+        kept = {key: value for key, value in outputs.items() if key != "answer"}
+        return replace(result, outputs={**kept, "retrieved": hits} if "retrieved" in kept else kept)
+    outputs = {**outputs, "answer": parts["answer"]}
+    if "retrieved" in outputs:
+        pairs = zip(outputs["retrieved"], parts["retrieved"] or (), strict=False)
+        outputs["retrieved"] = [{**h, "text": kept[TEXT]} if h.get("text", "") is None else h for h, kept in pairs]
+    return replace(result, outputs=cropped(outputs))
 
 
 def keep_recordings(open_: Statements, run_id: str, blocks: Iterable[Block]) -> None:

@@ -18,7 +18,7 @@ from ..regression.verdict import Verdict
 from .aggregates import AggregateMetrics, aggregate_of
 from .codec import run_of, verdict_of
 from .database import open_database
-from .recordings import RECORDINGS, Packing, keep_recordings, recordings_of
+from .recordings import RECORDINGS, Packing, Recorded, filled, keep_recordings, recordings_of
 from .settings import KEEP, KEEP_RECORDED
 from .tables import (
     LISTED,
@@ -108,10 +108,11 @@ class HistoryStore:
         row |= {"started": began.isoformat(timespec="seconds"), "seconds": float(seconds),
                 "git_commit": git_commit, "aggregated": began.isoformat(timespec="seconds")}  # fmt: skip
         packing = recordings if isinstance(recordings, Packing) else Packing.of(recordings or {})
+        blocks = packing.blocks()
         with self._database.transaction(write=True) as open_:
             run_id = keep_run(open_, row)
-            keep_results(open_, run_id, run)
-            keep_recordings(open_, run_id, packing.blocks())
+            keep_results(open_, run_id, run, Recorded(blocks))
+            keep_recordings(open_, run_id, blocks)
             keep_compared(open_, run_id, verdict)
             if keep > 0:
                 prune_runs(open_, run.suite, run.variant, keep)
@@ -170,8 +171,10 @@ class HistoryStore:
         with self._database.transaction() as open_:
             return [row[0] for row in open_.rows("SELECT run_id FROM eval_runs ORDER BY run_id DESC")]
 
-    def load(self, name: str) -> Run:
+    def load(self, name: str, *, answers: bool = True) -> Run:
         """Return a stored run; *name* as `resolve` reads it.
+
+        Without *answers* it has no texts but those of relevant documents.
 
         Raises:
             UnknownRunError: there is no such run.
@@ -181,12 +184,15 @@ class HistoryStore:
         with self._database.transaction() as open_:
             texts = open_.rows("SELECT run_json FROM eval_runs WHERE run_id = :id", {"id": run_id})
             results = results_of(open_, run_id)
+            recorded = recordings_of(open_, run_id) if answers else {}
         if not texts:
             raise _gone(run_id)
         try:
-            return run_of(texts[0][0], map(zlib.decompress, results))
+            run = run_of(texts[0][0], map(zlib.decompress, results))
         except (ValueError, KeyError, TypeError, zlib.error) as exc:
             raise HistoryError(f"{self.name}: run {run_id} cannot be read: {type(exc).__name__}: {exc}") from None
+        run.cases = {i: filled(case, recorded.get(i, ())) for i, case in run.cases.items()}
+        return run
 
     def recordings(self, name: str) -> Mapping[str, list[Recording]]:
         """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""

@@ -6,18 +6,19 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..core.json import dumps
 from ..core.run import Run
 from ..errors import HistoryError
+from ..evaluation.recording import Recording
 from ..regression.verdict import Verdict
 from .aggregates import AggregateMetrics
 from .codec import compared_blocks, packed, result_data, run_text, verdict_text
 from .database import Database, Row, Statements
-from .recordings import RECORDINGS
+from .recordings import RECORDINGS, spared
 
 __all__ = [
     "LISTED", "VERSION", "StoredRun", "compared_of", "delete_runs", "ensure_tables", "has_tables", "keep_compared",
@@ -180,13 +181,19 @@ def keep_run(open_: Statements, row: dict[str, Any]) -> str:
     return run_id
 
 
-def keep_results(open_: Statements, run_id: str, run: Run) -> None:
-    """Write down the results of *run*, in order."""
+def keep_results(open_: Statements, run_id: str, run: Run, recorded: Mapping[str, Sequence[Recording]]) -> None:
+    """Write down the results of *run*, in order, without the texts that are *recorded*."""
     open_.run_many(
         "INSERT INTO eval_query_results (run_id, case_id, repeat_index, place, state, result) "
         "VALUES (:run_id, :case_id, 0, :place, :state, :result)",
         (  # each text is made when it is written: all of them together are as large as the history grows
-            {"run_id": run_id, "case_id": c.case_id, "place": i, "state": c.state, "result": packed(result_data(c))}
+            {
+                "run_id": run_id,
+                "case_id": c.case_id,
+                "place": i,
+                "state": c.state,
+                "result": packed(result_data(spared(c, recorded.get(c.case_id, ())))),
+            }
             for i, c in enumerate(run.cases.values())
         ),
     )

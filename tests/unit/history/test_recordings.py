@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import sys
 import zlib
+from pathlib import Path
 from random import Random
 from string import printable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import HistoryError
-from pytest_auepora.evaluation.recording import Recording
+from pytest_auepora.evaluation.answer_codec import TEXT, Parts
+from pytest_auepora.evaluation.recording import ERRORED, WHOLE, Recording
 from pytest_auepora.history import recordings
-from pytest_auepora.history.recordings import Packing, Recorded
+from pytest_auepora.history.recordings import Packing, Recorded, filled, spared
+from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.regression.verdict import Verdict
 
 HARD = ["", "a", 'in "quotes",\n and lines', ',"texts":["a"]}', "é…\u2028", "\ud800", '{"a": "b",', '",', ',"', "\\"]
 TEXTS = st.sampled_from(HARD) | st.text()
@@ -84,3 +92,71 @@ def test_a_damaged_block_is_told_when_it_is_read(data: bytes) -> None:
     assert kept["two"] == [("=x", [])]
     with pytest.raises(HistoryError, match="damaged"):
         _ = kept["one"]
+
+
+def answered(**outputs: Any) -> CaseResult:
+    hits = [
+        {"id": "a", "score": 1.0, "grade": 1, "text": "A" * 300},
+        {"id": "b", "score": 0.5, "grade": 0, "text": "B"},
+    ]
+    said = {"answer": "It is so.", "retrieved": hits, "timings": {"end_to_end": 1.0}}
+    return CaseResult("one", outputs={**said, **outputs})
+
+
+def kept_of(answer: str, *texts: str) -> list[Recording]:
+    hits = [RetrievedDocument(Document(f"d{i}", text), 0.0, i) for i, text in enumerate(texts, 1)]
+    raw = {"parts": Parts.of(SystemOutputs(hits, Response(answer))).to_dict()}
+    for place, hit in enumerate(raw["parts"]["retrieved"]):
+        hit[TEXT] = place
+    return [(WHOLE + json.dumps(raw), list(texts))]
+
+
+def test_a_result_is_stored_without_the_texts_that_are_recorded() -> None:
+    result, kept = answered(), kept_of("It is so.", "A" * 300, "B")
+    spare = spared(result, kept)
+    assert (spare.outputs["answer"], [hit["text"] for hit in spare.outputs["retrieved"]]) == (None, ["A" * 300, None])
+    assert filled(spare, kept) == result
+    long = answered(retrieved=[{"id": "b", "score": 0.5, "grade": 0, "text": "B" * 199 + "…"}])
+    assert filled(spared(long, cut := kept_of("It is so.", "B" * 300)), cut) == long
+
+
+def test_texts_that_were_forgotten_leave_no_trace() -> None:
+    found = filled(spared(answered(), kept_of("It is so.", "A" * 300, "B")), ())
+    assert list(found.outputs) == ["retrieved", "timings"]
+    assert [hit.get("text") for hit in found.outputs["retrieved"]] == ["A" * 300, None]
+
+
+@pytest.mark.parametrize(
+    "kept", [[], kept_of("Changed.", "A" * 300, "B"), kept_of("It is so.", "A" * 300, "x"), [(ERRORED + "{}", [])]]
+)
+def test_what_is_not_recorded_as_it_is_stays(kept: list[Recording]) -> None:
+    result = answered()
+    assert spared(result, kept) is result
+
+
+def test_without_bzip2_zlib_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bz2", None)
+    made = packed({"one": [("=", ["b"])]})
+    assert zlib.decompress(made[0][1])
+    assert Recorded(made) == {"one": [("=", ["b"])]}
+    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        small = packed({"one": [("=", ["b"])]})
+        patch.setitem(sys.modules, "bz2", None)
+        with pytest.raises(HistoryError, match="damaged"):
+            _ = Recorded(small)["one"]
+
+
+def test_a_history_is_little_larger_than_its_texts_once(tmp_path: Path) -> None:
+    random = Random(2)
+    run, kept = Run("big", "big.golden.yaml"), {}
+    for i in range(60):
+        answer, text = ("".join(random.choices(printable, k=5000)) for _ in range(2))
+        kept[str(i)] = kept_of(answer, text)
+        hit = {"id": "b", "score": 0.5, "grade": 0, "text": text[:199] + "…"}
+        run.add([CaseResult(str(i), outputs={"answer": answer, "retrieved": [hit], "timings": {}})])
+    store = HistoryStore(tmp_path / "h.sqlite")
+    run_id = store.add(run, Verdict("big"), recordings=kept)
+    assert (tmp_path / "h.sqlite").stat().st_size < 60 * 10_000 * 1.3
+    assert store.load(run_id) == run
+    assert "answer" not in store.load(run_id, answers=False).cases["1"].outputs
