@@ -11,15 +11,12 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import NotComparableError
-from pytest_auepora.history.aggregates import aggregate_of
-from pytest_auepora.history.baselines import as_baseline, as_run
 from pytest_auepora.history.compare import ComparisonKind, compare
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.regression.baseline.file import parse_baseline
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.reporting.markdown.comparison import render_report_md
 
-from ..reporting.builders import Case, baseline_of, run_of, verdict_of
+from ..reporting.builders import Case, run_of, verdict_of
 
 SNAPSHOT = Path(__file__).with_name("compare-1.json")
 WIN, LOSS, DRAW, REGRESSION = ComparisonKind
@@ -84,65 +81,6 @@ def test_deltas_of_undefined_figures_are_null() -> None:
     assert report.outcome == "same"
 
 
-def chunked(version: int, *documents: str) -> Run:
-    """A run that returned a chunk of each of *documents*, named after *version*; the right one is of ``manual``."""
-    got = [f"{name}#{version}" for name in documents]
-    run = run_of([Case("one", relevant=["manual#1"], got=got)], provenance={"chunker_version": version})
-    case = run.cases["one"]
-    for entry in (*case.expected["relevant"], *case.outputs["retrieved"]):
-        entry["doc"] = entry["id"].split("#")[0]
-    return run
-
-
-def test_new_chunk_ids_fall_back_to_documents() -> None:
-    a, b = chunked(1, "notes", "manual"), chunked(2, "manual", "notes")
-    assert aggregate_of(b).hit_at_k[10] == 0.0  # by chunk id everything is lost
-    report = compare(a, b)
-    assert report.deltas["chunker_version_match"] == "fallback_doc"
-    assert report.deltas["hit_at_k"] == {"1": 1.0, "3": 0.0, "5": 0.0, "10": 0.0}
-    (query,) = report.per_query
-    assert (query.kind, query.a_hit_rank, query.b_hit_rank) == (WIN, 2, 1)
-    assert query.note == "chunker_version 1 → 2"
-    assert report.incomparable["recall@5"] == "chunker_version 1 → 2"
-    assert report.outcome != "worse"
-
-
-def test_the_earlier_run_says_the_document_of_a_chunk() -> None:
-    a, b = chunked(1, "notes", "manual"), chunked(2, "manual", "notes")
-    for run in (a, b):
-        del run.cases["one"].expected["relevant"][0]["doc"]
-    report = compare(a, b)
-    (query,) = report.per_query
-    assert (query.kind, query.a_hit_rank, query.b_hit_rank) == (WIN, 2, 1)
-    assert report.deltas["recall_at_k_doc"] == {"1": 1.0, "3": 0.0, "5": 0.0, "10": 0.0}
-    a.cases["one"].outputs["retrieved"].pop()
-    with pytest.raises(NotComparableError, match="a label does not say its document"):
-        compare(a, b)
-
-
-def test_new_chunk_ids_are_refused_on_request() -> None:
-    a, b = chunked(1, "manual"), chunked(2, "manual")
-    with pytest.raises(NotComparableError, match="chunker_version 1 → 2"):
-        compare(a, b, strict_chunker_version=True)
-    assert compare(a, a, strict_chunker_version=True).deltas["chunker_version_match"] == "exact"
-
-
-def test_labels_that_name_passages_outlast_the_chunks() -> None:
-    a, b = chunked(1, "manual"), chunked(2, "manual")
-    for run, rank in ((a, 1), (b, 3)):
-        run.cases["one"].expected["relevant"] = [{"id": "manual", "grade": 1, "match": "quote", "quote": "30 days"}]
-        run.cases["one"].ranks = {'manual: "30 days"': rank}
-    report = compare(a, b)
-    assert report.deltas["chunker_version_match"] == "span"
-    assert (report.per_query[0].a_hit_rank, report.per_query[0].b_hit_rank) == (1, 3)
-
-
-def test_a_case_whose_hits_cannot_be_told_does_not_compare() -> None:
-    a, b = chunked(1, "manual"), chunked(2, "manual")
-    with pytest.raises(NotComparableError, match="what was retrieved is not stored"):
-        compare(as_run(as_baseline(a)), b)
-
-
 def test_an_error_is_a_regression_with_its_reason() -> None:
     report = compare(run_of([at(1)]), run_of([at(1, error="ConnectionError: no route")]))
     (query,) = report.per_query
@@ -175,23 +113,6 @@ def test_runs_that_have_nothing_in_common(why: str) -> None:
     other = run_of([at(1)], suite="other") if why == "suite" else run_of([at(1, "another")])
     with pytest.raises(NotComparableError, match=r"share no case|of 'other'"):
         compare(run_of([at(1)]), other)
-
-
-def test_a_baseline_compares_like_the_run_it_was_made_of() -> None:
-    a, b = pair_of_runs()
-    accepted = as_run(parse_baseline(baseline_of(a).dumps(), "billing.json"))
-    by_run, by_baseline = compare(a, b), compare(accepted, b)
-    assert [(q.query_id, q.kind) for q in by_baseline.per_query] == [(q.query_id, q.kind) for q in by_run.per_query]
-    assert by_baseline.to_dict()["deltas"]["hit_at_k"] == by_run.to_dict()["deltas"]["hit_at_k"]
-    assert by_baseline.outcome == by_run.outcome
-    assert as_baseline(accepted).metrics == baseline_of(a).metrics
-
-
-def test_a_metric_nobody_knows_still_reads_as_a_run() -> None:
-    baseline = baseline_of(run_of([at(1)]))
-    baseline.metrics["my_own"] = {"version": 3, "params": {"x": 1}}
-    info = as_run(baseline).metrics["my_own"]
-    assert (info.version, info.params, info.direction) == (3, {"x": 1}, "higher")
 
 
 def test_stored_runs_compare_as_they_did_before(tmp_path: Path) -> None:

@@ -20,23 +20,10 @@ from pytest_auepora.history import database, store
 from pytest_auepora.history.codec import result_text
 from pytest_auepora.history.database import open_database, without_password
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.history.tables import new_run_id
 from pytest_auepora.regression.verdict import Verdict
 
-from ..reporting.builders import Case, baseline_of, run_of, verdict_of
-
-
-def a_run(suite: str = "billing", **changes: object) -> Run:
-    cases = [Case("one"), Case("two", got=["x", "y"], answer="\u3042 \x00 \ud800 I don't know")]
-    return run_of([*cases, Case("three", error="ConnectionError: no route")], suite=suite, **changes)  # type: ignore[arg-type]
-
-
-@pytest.fixture(params=["file", "server"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> HistoryStore:
-    if request.param == "server":
-        pytest.importorskip("sqlalchemy", reason="the server side of a history needs SQLAlchemy")
-        return HistoryStore(f"sqlite:///{tmp_path}/server.sqlite")
-    return HistoryStore(tmp_path / ".auepora" / "history.sqlite")
+from ..reporting.builders import baseline_of, verdict_of
+from .conftest import a_run
 
 
 def test_a_run_comes_back_as_it_was(kept: HistoryStore) -> None:
@@ -114,28 +101,6 @@ def test_the_list_is_latest_first_and_can_be_narrowed(kept: HistoryStore) -> Non
     assert kept.resolve("last~1", "a", "") == ids[0]
 
 
-def test_only_the_last_of_each_suite_and_configuration_stay(kept: HistoryStore) -> None:
-    for _ in range(4):
-        for suite, variant in (("a", ""), ("a", "x"), ("b", "")):
-            run = a_run(suite, variant=variant)
-            kept.add(run, verdict_of(run), keep=2 if suite == "a" else 0)
-    assert [len(kept.runs(suite="a", variant=v)) for v in ("", "x")] == [2, 2]
-    assert len(kept.runs(suite="b")) == 4
-    assert kept.prune(3) == 1
-    assert kept.prune(1, suite="a") == 2
-    assert (len(kept.runs(suite="a")), len(kept.runs(suite="b"))) == (2, 3)
-    assert kept.load("last").cases  # the results of those that stay are untouched
-
-
-def test_deleting_takes_the_results_along(tmp_path: Path) -> None:
-    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
-    first, second = kept.add(run, verdict_of(run)), kept.add(run, verdict_of(run))
-    assert kept.delete(first) == first
-    with sqlite3.connect(tmp_path / "h.sqlite") as raw:
-        assert raw.execute("SELECT DISTINCT run_id FROM eval_query_results").fetchall() == [(second,)]
-    raw.close()
-
-
 @pytest.mark.parametrize("name", ["", "last~2", "31", "nothing like it"])
 def test_an_unknown_run_is_told(kept: HistoryStore, name: str) -> None:
     run = a_run()
@@ -177,37 +142,6 @@ def test_the_directory_is_not_for_version_control(tmp_path: Path) -> None:
     assert (tmp_path / ".auepora" / ".gitignore").read_text(encoding="utf-8") == "*\n"
     HistoryStore(tmp_path / "shared" / "history.sqlite").add(run, verdict_of(run))
     assert not (tmp_path / "shared" / ".gitignore").exists()
-
-
-@pytest.mark.parametrize(("version", "hint"), [(99, "upgrade it, or move"), (1, "move")])
-def test_a_history_of_another_version_is_left_alone(tmp_path: Path, version: int, hint: str) -> None:
-    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
-    kept.add(run, verdict_of(run))
-    raw = sqlite3.connect(tmp_path / "h.sqlite")
-    raw.execute(f"UPDATE auepora_meta SET value = '{version}'")
-    raw.commit()
-    raw.close()
-    before = (tmp_path / "h.sqlite").read_bytes()
-    for act in (kept.runs, kept.exists, lambda: kept.load("last"), lambda: kept.add(run, verdict_of(run))):
-        with pytest.raises(HistoryError, match=rf"version {version}, this pytest-auepora reads 2; {hint}"):
-            act()
-    assert (tmp_path / "h.sqlite").read_bytes() == before
-
-
-def test_something_else_at_its_place_is_told(tmp_path: Path) -> None:
-    (tmp_path / "h.sqlite").write_text("my notes, " * 100, encoding="utf-8")
-    run = a_run()
-    with pytest.raises(HistoryError, match="is no history"):
-        HistoryStore(tmp_path / "h.sqlite").add(run, verdict_of(run))
-    assert (tmp_path / "h.sqlite").read_text(encoding="utf-8").startswith("my notes")
-
-
-def test_an_empty_file_is_an_empty_history(tmp_path: Path) -> None:
-    (tmp_path / "h.sqlite").touch()
-    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
-    assert kept.runs() == []
-    kept.add(run, verdict_of(run))
-    assert len(kept.runs()) == 1
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -266,12 +200,6 @@ def test_a_writer_gives_up_on_one_that_never_ends(tmp_path: Path, monkeypatch: p
             kept.add(run, verdict_of(run))
     finally:
         other.close()
-
-
-def test_ids_ascend_and_differ() -> None:
-    ids = [new_run_id() for _ in range(3000)]
-    assert ids == sorted(set(ids))
-    assert max(map(len, ids)) == 19
 
 
 def test_keys_of_newer_versions_are_ignored(tmp_path: Path) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement, Metric
-from pytest_auepora.core.types import Document, TargetCategory
+from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.generation.rouge import lcs_length
 from pytest_auepora.metrics.generation_overlap import (
     BleuScore,
     EvidenceOverlapFaithfulness,
@@ -123,39 +120,6 @@ def test_the_best_of_several_references_counts() -> None:
     assert value(RougeL(), several, gave("Within 30 days.")) == 1
 
 
-def test_rouge_by_hand() -> None:
-    sample, outputs = case("the cat sat on the mat"), gave("the cat was on the mat")
-    assert value(Rouge1(), sample, outputs) == pytest.approx(5 / 6)
-    assert value(Rouge2(), sample, outputs) == pytest.approx(3 / 5)
-    assert value(RougeL(), sample, outputs) == pytest.approx(5 / 6)
-    assert value(RougeScores(), sample, outputs) == pytest.approx((5 / 6 + 3 / 5 + 5 / 6) / 3)
-    assert value(RougeScores(variants="rouge2"), sample, outputs) == value(Rouge2(), sample, outputs)
-    assert value(RougeL(use_stemmer=False), case("refunds"), gave("refund")) == 0
-    assert value(RougeL(), case("refunds"), gave("refund")) == 1
-
-
-def test_rouge_against_the_query_speaks_of_relevance() -> None:
-    metric = RougeL(compare_to="query")
-    assert metric.target is TargetCategory.GENERATION_RELEVANCE
-    assert RougeL().target is TargetCategory.GENERATION_CORRECTNESS
-    assert metric.required_fields() == []
-    assert value(metric, case(query="how long"), gave("how long")) == 1
-    assert reason(metric, case(query=" "), gave("x")) == "the query is empty"
-
-
-def test_rouge_with_a_tokenizer_of_ones_own() -> None:
-    metric = Rouge1(tokenizer=lambda text: list(text.replace(" ", "")))
-    assert value(metric, case("abcd"), gave("ab xy")) == pytest.approx(0.5)
-    assert metric.params()["tokenizer"].endswith("<lambda>")
-
-
-def test_rouge2_of_one_word_says_that_it_cannot_be_won() -> None:
-    seen = Rouge2().measure(case("Paris"), gave("Paris"))
-    assert isinstance(seen, Measurement)
-    assert seen.value == 0
-    assert "no bigram" in seen.details["note"]
-
-
 @pytest.mark.parametrize(
     "text", ["北京是中国的首都。", "القاهرة هي عاصمة مصر", "Москва столица России", "กรุงเทพมหานคร"]
 )
@@ -181,24 +145,6 @@ def test_an_answer_in_another_script_than_its_reference_says_so() -> None:
     assert isinstance(seen, Measurement)
     assert seen.value == 0
     assert "no word that the tokenizer knows" in seen.details["note"]
-
-
-def test_corpus_bleu_adds_counts_before_it_divides() -> None:
-    samples = [case("the cat sat on the mat today"), case("dogs bark at night in the yard")]
-    outputs = [gave("the cat sat on the mat"), gave("dogs bark loudly at night")]
-    metric = BleuScore()
-    seen = metric.measure_many(samples, outputs)
-    assert all(isinstance(m, Measurement) and m.value is None and all(type(n) is int for n in m.data) for m in seen)
-    result = metric.compute(samples, outputs)
-    assert 0 < result.value < 1
-    assert result.details["bleu"] == pytest.approx(100 * result.value)
-    assert result.details["signature"].startswith("case:mixed|eff:no|tok:13a|smooth:exp|order:4|version:")
-    alone = [metric.compute([s], [o]).value for s, o in zip(samples, outputs, strict=True)]
-    assert result.value != pytest.approx(sum(alone) / 2)
-    assert metric.compute([case("x y z")], [gave("")]).value == 0
-    added = [sum(column) for column in zip(*(m.data for m in seen if isinstance(m, Measurement)), strict=True)]
-    assert metric.additive
-    assert metric.aggregate([Measurement(None, added)]).value == result.value
 
 
 @pytest.mark.parametrize(
@@ -250,24 +196,6 @@ def test_evidence_overlap_says_what_it_lacks() -> None:
     assert nothing == Measurement(
         0.0, None, {"unsupported": ["an", "answer", "out", "of", "thin", "air"], "note": "nothing was retrieved"}
     )
-
-
-def test_longest_common_subsequence() -> None:
-    assert lcs_length(list("XMJYAUZ"), list("MZJAWXU")) == 4
-    assert lcs_length([], ["a"]) == 0
-    assert lcs_length(["a"] * 70, ["a"] * 65) == 65
-
-
-@pytest.mark.parametrize(("n", "m"), [(0, 3), (7, 1), (30, 40), (50, 51), (70, 90), (200, 3)])
-def test_longest_common_subsequence_of_short_and_long_lists(n: int, m: int) -> None:
-    draw = random.Random(n)
-    a, b = draw.choices("abcdef", k=n), draw.choices("defxyz", k=m)
-    row = [0] * (len(b) + 1)
-    for x in a:
-        before, row = row, [0]
-        for j, y in enumerate(b):
-            row.append(before[j] + 1 if x == y else max(before[j + 1], row[j]))
-    assert lcs_length(a, b) == row[-1]
 
 
 def test_every_public_name_of_the_seeds_modules_is_there() -> None:

@@ -1,0 +1,72 @@
+"""How hits are told apart: by chunk, by passages that labels name, by document."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.core.run import Run
+from pytest_auepora.errors import NotComparableError
+from pytest_auepora.history.aggregates import aggregate_of
+from pytest_auepora.history.baselines import as_baseline, as_run
+from pytest_auepora.history.compare import ComparisonKind, compare
+
+from ..reporting.builders import Case, run_of
+
+
+def chunked(version: int, *documents: str) -> Run:
+    """A run that returned a chunk of each of *documents*, named after *version*; the right one is of ``manual``."""
+    got = [f"{name}#{version}" for name in documents]
+    run = run_of([Case("one", relevant=["manual#1"], got=got)], provenance={"chunker_version": version})
+    case = run.cases["one"]
+    for entry in (*case.expected["relevant"], *case.outputs["retrieved"]):
+        entry["doc"] = entry["id"].split("#")[0]
+    return run
+
+
+def test_new_chunk_ids_fall_back_to_documents() -> None:
+    a, b = chunked(1, "notes", "manual"), chunked(2, "manual", "notes")
+    assert aggregate_of(b).hit_at_k[10] == 0.0  # by chunk id everything is lost
+    report = compare(a, b)
+    assert report.deltas["chunker_version_match"] == "fallback_doc"
+    assert report.deltas["hit_at_k"] == {"1": 1.0, "3": 0.0, "5": 0.0, "10": 0.0}
+    (query,) = report.per_query
+    assert (query.kind, query.a_hit_rank, query.b_hit_rank) == (ComparisonKind.WIN, 2, 1)
+    assert query.note == "chunker_version 1 → 2"
+    assert report.incomparable["recall@5"] == "chunker_version 1 → 2"
+    assert report.outcome != "worse"
+
+
+def test_the_earlier_run_says_the_document_of_a_chunk() -> None:
+    a, b = chunked(1, "notes", "manual"), chunked(2, "manual", "notes")
+    for run in (a, b):
+        del run.cases["one"].expected["relevant"][0]["doc"]
+    report = compare(a, b)
+    (query,) = report.per_query
+    assert (query.kind, query.a_hit_rank, query.b_hit_rank) == (ComparisonKind.WIN, 2, 1)
+    assert report.deltas["recall_at_k_doc"] == {"1": 1.0, "3": 0.0, "5": 0.0, "10": 0.0}
+    a.cases["one"].outputs["retrieved"].pop()
+    with pytest.raises(NotComparableError, match="a label does not say its document"):
+        compare(a, b)
+
+
+def test_new_chunk_ids_are_refused_on_request() -> None:
+    a, b = chunked(1, "manual"), chunked(2, "manual")
+    with pytest.raises(NotComparableError, match="chunker_version 1 → 2"):
+        compare(a, b, strict_chunker_version=True)
+    assert compare(a, a, strict_chunker_version=True).deltas["chunker_version_match"] == "exact"
+
+
+def test_labels_that_name_passages_outlast_the_chunks() -> None:
+    a, b = chunked(1, "manual"), chunked(2, "manual")
+    for run, rank in ((a, 1), (b, 3)):
+        run.cases["one"].expected["relevant"] = [{"id": "manual", "grade": 1, "match": "quote", "quote": "30 days"}]
+        run.cases["one"].ranks = {'manual: "30 days"': rank}
+    report = compare(a, b)
+    assert report.deltas["chunker_version_match"] == "span"
+    assert (report.per_query[0].a_hit_rank, report.per_query[0].b_hit_rank) == (1, 3)
+
+
+def test_a_case_whose_hits_cannot_be_told_does_not_compare() -> None:
+    a, b = chunked(1, "manual"), chunked(2, "manual")
+    with pytest.raises(NotComparableError, match="what was retrieved is not stored"):
+        compare(as_run(as_baseline(a)), b)

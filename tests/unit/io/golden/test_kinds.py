@@ -1,0 +1,76 @@
+"""Each kind of value: what it takes, what it complains about, and that its schema says the same."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pytest_auepora.io.golden.kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Whole
+from pytest_auepora.io.source import Source
+
+
+def read(kind: Kind, value: Any) -> tuple[Any, list[str]]:
+    source = Source("f.yaml", "")
+    return kind.read(value, {"key": value}, "key", source), [p.message for p in source.problems]
+
+
+GOOD: list[tuple[Kind, Any, Any]] = [
+    (Text(), "a b", "a b"),
+    (Choice("pass", "fail"), "fail", "fail"),
+    (Flag(), False, False),
+    (Whole(1, 20), 20, 20),
+    (Number(0), 3, 3.0),
+    (Number(0, 0.5, above=True), 0.25, 0.25),
+    (Day(), "2026-01-31", "2026-01-31"),
+    (Reason("skipped"), True, "skipped"),
+    (Reason("skipped"), "flaky", "flaky"),
+    (Reason("skipped"), False, None),
+    (Free(), {"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}),
+]
+BAD_ONES: list[tuple[Kind, Any, str]] = [
+    (Text(), "  ", "key: expected text, got an empty text"),
+    (Text(), None, "key: has no value; write text, or leave the key out"),
+    (Text(), 3.5, 'key: expected text, got 3.5 (a number); quote it: "3.5"'),
+    (Choice("pass", "fail"), "fial", "key: expected one of pass, fail, got 'fial' (did you mean 'fail'?)"),
+    (Flag(), "yes", "key: expected true or false, got 'yes'"),
+    (Whole(1, 20), 21, "key: expected a whole number from 1 to 20, got 21"),
+    (Whole(1, 20), True, "key: expected a whole number from 1 to 20, got True (true)"),
+    (Number(0), -1, "key: expected a number from 0, got -1"),
+    (Number(0), math.nan, "key: expected a number from 0, got nan"),
+    (Number(0, 0.5, above=True), 0, "key: expected a number above 0 and below 0.5, got 0"),
+    (Number(0), 10**400, "key: expected a number from 0, got "),
+    (Day(), "2026-02-30", "key: expected a date such as 2026-01-31, got '2026-02-30'"),
+    (Reason("skipped"), 1, "key: expected a reason in words, or true, got 1"),
+    (Free(), {"a": {1: 2}}, "the key 1 (a whole number) is no text; quote it"),
+    (Free(), {"a": b"x"}, "a: a bytes cannot be stored as JSON"),
+    (Free(), "text", "key: expected a mapping, got 'text'"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "wanted"), GOOD)
+def test_what_a_kind_takes_its_schema_takes(kind: Kind, value: Any, wanted: Any) -> None:
+    assert read(kind, value) == (wanted, [])
+    jsonschema.validate(value, kind.schema())
+
+
+@pytest.mark.parametrize(("kind", "value", "message"), BAD_ONES)
+def test_what_a_kind_complains_about(kind: Kind, value: Any, message: str) -> None:
+    made, told = read(kind, value)
+    assert made is BAD
+    assert len(told) == 1
+    assert told[0].startswith(message)
+
+
+def test_a_date_that_yaml_made_is_read_as_text() -> None:
+    assert read(Day(), datetime.date(2026, 1, 31)) == ("2026-01-31", [])
+
+
+def test_free_mappings_end_somewhere() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(60):
+        deep = {"a": deep}
+    assert read(Free(), deep)[1] == ["nests more than 50 deep"]

@@ -1,0 +1,72 @@
+"""A corpus: from ids, texts, documents and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.core.types import Document
+from pytest_auepora.errors import CorpusError
+from pytest_auepora.labels.corpus import (
+    Chunk,
+    Passage,
+    corpus_of,
+    corpus_recall,
+    load_corpus,
+    passage_of,
+    recalled,
+)
+
+from .test_classify import ONE, TWO
+
+
+def test_a_corpus_is_read_from_ids_texts_and_documents() -> None:
+    assert set(corpus_of(iter(["a", "b", 3])).chunks) == {"a", "b", "3"}
+    assert corpus_of({"a": "text", "b": None}).chunks["a"].text == "text"
+    given = {"id": "a", "text": "t", "document_id": "x", "start": 0, "end": 1}
+    for shape in ([given], {"a": {k: v for k, v in given.items() if k != "id"}}):
+        assert corpus_of(shape).chunks["a"] == Chunk("a", "t", "x", (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [([], "is empty"), ("abc", "came as str"), (3, "came as int"), ([object()], "holds object"),
+     ([{"text": "no id"}], "no id: 'no id'"), ([True], "holds bool")],
+)  # fmt: skip
+def test_what_is_no_corpus_is_refused(given: object, says: str) -> None:
+    with pytest.raises(CorpusError, match=says):
+        corpus_of(given)
+
+
+def test_a_corpus_is_read_from_files(tmp_path: Path) -> None:
+    path = tmp_path / "old.jsonl"
+    path.write_text('{"id": "a", "text": "one", "doc": "x"}\n\n"b"\n', encoding="utf-8")
+    assert load_corpus(path).chunks == {"a": Chunk("a", "one", "x"), "b": Chunk("b")}
+    mapping = tmp_path / "old.json"
+    mapping.write_text('{"a": "one"}', encoding="utf-8")
+    assert load_corpus(mapping).chunks == {"a": Chunk("a", "one")}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [("a.jsonl", '"a"\n{"id": }', "a.jsonl:2: not JSON"), ("a.jsonl", '"a"\n[1, 2]', "a.jsonl:2: the corpus holds"),
+     ("a.json", "{\n1}", "a.json:2: not JSON"), ("a.jsonl", "\n", "a.jsonl: the corpus is empty")],
+)  # fmt: skip
+def test_a_file_that_is_no_corpus_is_refused_with_its_line(tmp_path: Path, name: str, text: str, says: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CorpusError, match=says):
+        load_corpus(path)
+    with pytest.raises(CorpusError, match="cannot be read"):
+        load_corpus(tmp_path / "none.jsonl")
+
+
+def test_what_the_golden_file_says_comes_first_and_is_completed() -> None:
+    old = corpus_recall(corpus_of([Document("old", ONE, {"document_id": "x"})]), Path("some/old.jsonl"))
+    assert recalled("case", Document("old", TWO), [old]) == [Passage(TWO, "", None, "the golden file")]
+    assert recalled("case", Document("old"), [old]) == [Passage(ONE, "x", None, "old.jsonl")]
+    placed = Document("old", "", {"document_id": "y", "start": 1, "end": 9})
+    assert recalled("case", placed, [old]) == [Passage(ONE, "y", (1, 9), "old.jsonl")]
+    assert recalled("case", placed, []) == [passage_of(placed)]
+    assert recalled("case", Document("new"), [old]) == []

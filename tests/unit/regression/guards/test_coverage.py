@@ -1,0 +1,47 @@
+"""Coverage: what the baseline measured must still be measured, and moved labels must be found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pytest_auepora.core.run import Run
+from pytest_auepora.regression.baseline.model import Baseline
+from pytest_auepora.regression.guards.coverage import label_notes, label_outcomes
+from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.verdict import Verdict, judge
+
+from ...labels.test_check import result
+from ..runs import case, run
+from ..test_verdict import M, baseline_of, failed, verdict
+
+
+def test_a_run_says_its_match_and_fails_without_any() -> None:
+    found = {"c": result("span"), "d": result("none"), "e": result()}
+    run = Run("s", cases={i: replace(one, case_id=i) for i, one in found.items()})
+    (note,) = label_notes(run, None)
+    assert note.startswith("labels moved in 2 of 3 cases: 2 split; cases matched 1 by the chunks that hold")
+    (gate,) = label_outcomes(run)
+    assert (gate.title, gate.state, gate.culprits) == ("coverage: labels", "failed", ("d",))
+    assert (label_notes(Run("s", cases={"e": result()}), None), label_outcomes(Run("s"))) == ([], [])
+
+
+def test_coverage() -> None:
+    before = baseline_of(run(case("a", mrr=1.0, recall_at_1=1.0), case("b", mrr=1.0)))
+    now = run(case("a", mrr=1.0, recall_at_1=None), names=("recall@1",))
+    assert failed(verdict_of(now, before)) == ["coverage: cases", "coverage: metrics", "coverage: scores"]
+    assert failed(verdict_of(now, before, accepting=True)) == ["coverage: cases"]
+    assert failed(verdict_of(now, before, pruning=True)) == ["coverage: scores"]
+
+
+def test_a_case_that_must_pass_may_not_be_skipped() -> None:
+    measured = run(case("a", mrr=1.0), case("b", state="skipped"))
+    assert failed(verdict(measured)) == []
+    measured.cases["b"].extra["must_pass"] = True
+    (gate,) = (g for g in verdict(measured).gates if g.state == "failed")
+    assert gate.message == "b: must pass, and was skipped"
+
+
+def verdict_of(measured: Run, before: Baseline, **more: Any) -> Verdict:
+    names = {n: M[n] for n in measured.metrics}
+    return judge(measured, [], RegressionPolicy(), names, baseline=before, **more)

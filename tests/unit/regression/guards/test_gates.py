@@ -1,0 +1,72 @@
+"""Suite thresholds: statistics over cases, errors, slices, unrounded values."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.regression.guards.gates import judge_gate, nearest_rank
+from pytest_auepora.regression.thresholds import Bound, Gate
+
+from ..runs import case, metrics, run
+from ..test_verdict import M
+
+
+@pytest.mark.parametrize(
+    ("stat", "value"),
+    [("aggregate", 0.6), ("mean", 0.6), ("min", 0.0), ("max", 1.0), ("median", 0.5), ("p10", 0.0), ("p80", 1.0)],
+)
+def test_statistics_over_cases(stat: str, value: float) -> None:
+    measured = run(*(case(str(i), mrr=v) for i, v in enumerate([0.0, 0.5, 1.0, 1.0, 0.5])))
+    assert judge_gate(measured, Gate("mrr", Bound("min", 0.0), stat), M).value == pytest.approx(value)
+
+
+def test_the_quantile_is_the_nearest_rank_of_numpy() -> None:
+    import numpy
+
+    for n in range(1, 40):
+        values = sorted(numpy.random.default_rng(n).random(n).tolist())
+        for q in (0.0, 0.05, 0.1, 0.5, 0.9, 0.95, 1.0):
+            assert nearest_rank(values, q) == numpy.quantile(values, q, method="inverted_cdf")
+
+
+def test_an_error_counts_as_the_worst_value_in_a_gate() -> None:
+    measured = run(case("a", mrr=1.0), case("b", state="error", mrr="boom"))
+    gate = judge_gate(measured, Gate("mrr", Bound("min", 0.6)), M)
+    assert (gate.state, gate.value, gate.n, gate.total) == ("failed", 0.5, 1, 2)
+    assert "1 errored and counts as the worst value" in gate.message
+    assert gate.culprits == ("b",)
+
+
+@pytest.mark.parametrize("metric", ["empty_result_rate", "mrr"])
+def test_a_case_without_a_score_costs_nothing(metric: str) -> None:
+    values = {"na": None, "bad": 1.0, "good": 0.0}
+    measured = run(
+        *(case(i, empty_result_rate=v, mrr=v) for i, v in values.items()), names=("empty_result_rate", "mrr")
+    )
+    gate = judge_gate(measured, Gate(metric, Bound("max", 0.1)), metrics(metric))
+    assert (gate.state, gate.n, gate.culprits) == ("failed", 2, ("bad",))
+
+
+def test_an_error_without_a_worst_value_fails_its_gate() -> None:
+    cases = [case("a", p95_latency=1.0), *(case(i, state="error", p95_latency="boom") for i in "bc")]
+    told = {}
+    for n in (2, 3):
+        gate = judge_gate(
+            run(*cases[:n], names=("p95_latency",)), Gate("p95_latency", Bound("max", 2.0)), metrics("p95_latency")
+        )
+        assert (gate.state, gate.value) == ("failed", None)
+        told[n] = gate.message
+    assert told[2] == "p95_latency: 1 case errored, and an error has no worst p95_latency to count with"
+    assert told[3] == "p95_latency: 2 cases errored, and an error has no worst p95_latency to count with"
+
+
+def test_nothing_measured_and_empty_slices_fail() -> None:
+    assert judge_gate(run(case("a", mrr=None)), Gate("mrr", Bound("min", 0.0)), M).state == "failed"
+    gate = judge_gate(run(case("a", mrr=1.0)), Gate("mrr", Bound("min", 0.0), slice={"scenario": "typo"}), M)
+    assert gate.state == "failed"
+    assert "no case ran in the slice" in gate.message
+
+
+def test_unrounded_values_meet_the_bound() -> None:
+    gate = judge_gate(run(case("a", mrr=0.79999)), Gate("mrr", Bound("min", 0.8)), M)
+    assert gate.state == "failed"
