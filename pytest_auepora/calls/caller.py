@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import AueporaError
 from .call import Call, CallResult, Fn, running_trio
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Caller"]
 
 _POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
-_START = 0.003  # seconds for threads to begin, each of which needs the interpreter: what comes later can wait
 _STRANDED = "its event loop was left behind, blocked by another call (one that waits without awaiting)"
 
 
@@ -50,7 +49,6 @@ class Caller:
         grace: seconds that running calls are given to end when they are cancelled.
         coroutines: whether every function is an ``async def``, which is called in the loop and needs no thread.
         blocks: whether a function may block: `acall` then calls it in a thread, unless it runs alone without a limit.
-        preload: called once: while the owner's thread waits for the first answer; by `acall` before the first call.
 
     Raises:
         ValueError: a number out of range.
@@ -67,7 +65,6 @@ class Caller:
         grace: float = 1.0,
         coroutines: bool = False,
         blocks: bool = False,
-        preload: Callable[[], Any] | None = None,
     ) -> None:
         numbers = {"concurrency": (concurrency, 1), "processes": (processes, 1), "grace": (grace, 0)}
         for name, (number, least) in {**numbers, "lookahead": (lookahead or 0, 0)}.items():
@@ -78,7 +75,6 @@ class Caller:
         self.timeout = _checked(timeout)
         self.retry, self.grace = retry, grace
         self.coroutines, self.blocks = coroutines, blocks
-        self._preload = preload
         self._schedule = Schedule(concurrency, self.lookahead, self.timeout, retry, processes)
         self._executor: Executor | None = None
         self._own: OwnLoop | None = None  # the executor, where its loop is ours
@@ -112,7 +108,7 @@ class Caller:
         call: Call | None = None
         try:
             if alone:
-                call = self._schedule.alone(fn)
+                call = Call(fn, None, self.retry, self.processes)
                 self._started += 1
                 if (awaitable := call.run((KeyboardInterrupt,))) is None:
                     return call.take(limit)
@@ -121,8 +117,6 @@ class Caller:
                 self._beside().expect(call)
             else:
                 call = self._schedule.book(self._beside(), key, fn, limit, upcoming)
-                if self._preload is not None and not call.wait(_START):
-                    self._use_time()
             self._wait(call)
         except BaseException:  # Ctrl-C, or somebody ends the waiting, as pytest-timeout does: the place is wanted
             self._let_go(key, call)
@@ -141,7 +135,6 @@ class Caller:
         limit = self.timeout if timeout is None else _checked(timeout)
         if (self.concurrency == 1 and limit is None) or running_trio() is not None:
             return await self._call_here(fn, limit)
-        self._use_time()
         executor = self._here()
         upcoming, alone = self._alone(key, () if self._loops_change else upcoming, limit)
         if alone:
@@ -246,13 +239,8 @@ class Caller:
 
     async def _call_here(self, fn: Fn, limit: float | None) -> CallResult:
         self._started += 1
-        await (call := self._schedule.alone(fn, limit)).arun()
+        await (call := Call(fn, limit, self.retry, self.processes)).arun()
         return call.take(limit)
-
-    def _use_time(self) -> None:
-        if (preload := self._preload) is not None:
-            self._preload = None
-            preload()
 
     # -- waiting and giving up
 

@@ -75,7 +75,3 @@ class Schedule:
         self.ahead[key] = call = Call(fn, limit, self._retry, self._together)
         call.detach()
         return call
-
-    def alone(self, fn: Fn, limit: float | None = None) -> Call:
-        """Return a call that runs where its owner does."""
-        return Call(fn, limit, self._retry, self._alone)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["garbage_collection_paused", "set_aside"]
+__all__ = ["garbage_collection_paused"]
 
 _WORTH_IT = 10_000
 """Fewer new objects than this are walked in less than a millisecond."""
@@ -39,28 +39,4 @@ def _age() -> None:
     if gc.get_count()[0] < _WORTH_IT or not hasattr(gc, "freeze") or gc.get_freeze_count() > _OF_THE_START:
         return
     gc.freeze()
-    gc.unfreeze()
-
-
-def set_aside() -> Callable[[], None]:
-    """Take what there is out of the collector's sight; what is made from now on it walks as ever.
-
-    For the time after much was made that stays: each full collection would walk all of it.  What became garbage of
-    late is collected before; to look for older garbage as well, which waits until all is brought back, is to walk all
-    there is, and takes as long as forty cases.  Nothing is done where the program has turned collection off or has
-    frozen objects itself.
-
-    Returns:
-        What brings it back, and collects what became garbage meanwhile: if all is set aside once more at once, it
-        would not be found.
-    """
-    if not gc.isenabled() or not hasattr(gc, "freeze") or gc.get_freeze_count() > _OF_THE_START:
-        return lambda: None
-    gc.collect(1)
-    gc.freeze()
-    return _bring_back
-
-
-def _bring_back() -> None:
-    gc.collect()
     gc.unfreeze()

@@ -12,7 +12,7 @@ import pytest
 
 from ..core.progress import Progress, is_watched
 from ..io.golden.model import GoldenCase, GoldenSuite
-from .keys import CASE, SESSION, SUFFIXES, SUITE
+from .session import CASE, SUFFIXES, SUITE, AueporaSession
 from .xdist import unpack
 
 __all__ = ["AskingAgain"]
@@ -23,9 +23,8 @@ _WHY = "to learn which metrics vary between answers"
 class AskingAgain:
     """In the process that has the terminal: there the cases are run, or their reports come from workers."""
 
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
-        self._session = config.stash[SESSION]
+    def __init__(self, config: pytest.Config, session: AueporaSession) -> None:
+        self._config, self._session = config, session
         self._calls = 0
         self._spread = False
 
@@ -55,19 +54,22 @@ class AskingAgain:
     def _named(self, ids: Iterable[str]) -> Generator[tuple[GoldenSuite, GoldenCase], None, None]:
         for path, _, name in (nodeid.partition("::") for nodeid in ids):
             if path.endswith(SUFFIXES):
-                suite = self._session.suite(self._config.rootpath / path)
+                suite = self._session.suites.at(path)
                 yield from ((suite, case) for case in suite.cases if case.id == name.partition("[")[0])
 
     def _plan(self, cases: Iterable[tuple[GoldenSuite, GoldenCase]]) -> str:
         calls = more = 0
         for suite, case in cases:
-            again = self._session.again(suite).get(case.id, 0)
-            calls, more = calls + self._session.repeats(suite) + again, more + again
+            again = self._again(suite, case.id)
+            calls, more = calls + self._session.options.repeats(suite.repeat) + again, more + again
         if not more or self._session.answers.asks_nothing:
             return ""
         self._calls = calls
         self._session.answered = self._answered
         return f"auepora: {calls} calls, {more} of them again, {_WHY}"
+
+    def _again(self, suite: GoldenSuite, case_id: str) -> int:
+        return self._session.answers.again(suite).get(case_id, 0)
 
     def _answered(self, *, last: bool) -> None:
         """Count one call of this process; after the *last* of a case pytest's own line goes on."""
@@ -81,9 +83,9 @@ class AskingAgain:
         if not self._spread:
             return (yield)
         calls = 0
-        for parcel in unpack(report):
-            suite = self._session.suite(self._config.rootpath / parcel.path)
-            calls += self._session.repeats(suite) + self._session.again(suite).get(parcel.result.case_id, 0)
+        for one in unpack(report):
+            suite = self._session.suites.at(one.path)
+            calls += self._session.options.repeats(suite.repeat) + self._again(suite, one.result.case_id)
         self._bar.hide()
         yield
         self._bar.done(calls)

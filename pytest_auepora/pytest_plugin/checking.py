@@ -13,10 +13,12 @@ from ..errors import AueporaError
 from ..labels.check import CheckedLabel, repairs
 from ..labels.repair import Repaired, baselines_of, repair
 from .compat import variant_of
-from .keys import CASE, CORPUS, SESSION, SUITE
+from .session import CASE, CORPUS, SUITE, AueporaSession
 
 if TYPE_CHECKING:
-    from .session import AueporaSession
+    from .labels import Labels
+    from .options import Options
+    from .suites import Suites
 
 __all__ = ["Checked", "Checking", "Report", "check_labels", "check_labels_async"]
 
@@ -46,13 +48,13 @@ def check_labels(session: AueporaSession) -> None:
         labels = session.labels.check(suite, case, corpus)
     except AueporaError as exc:
         pytest.fail(str(exc), pytrace=False)
-    item.stash[_CHECKED] = Checked(session.relative(suite.path), variant_of(item, CORPUS), labels)
+    path = session.suites.relative(suite.path)
+    item.stash[_CHECKED] = Checked(path, variant_of(item, CORPUS), labels)
     mended = repairs(labels) if session.options.repairing else {}
     if bad := [one for one in labels if one.finding.moved and one.index not in mended]:
         from ..reporting.terminal.labels import moved_text
 
         places = session.labels.places(suite.path)
-        path = session.relative(suite.path)
         told = (moved_text(one, _where(path, places.get((case.id, one.index)))) for one in bad)
         pytest.fail("\n".join(told), pytrace=False)
 
@@ -69,9 +71,6 @@ def _where(path: str, place: tuple[int, int] | None) -> str:
 
 class Checking:
     """In every process: golden cases only, and what was found goes along with the report of the item."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self.config = config
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -99,6 +98,9 @@ class Report:
     """In the controller: gathers, rewrites if asked to, reports."""
 
     config: pytest.Config
+    options: Options
+    suites: Suites
+    labels: Labels
     found: dict[str, list[Checked]] = field(default_factory=dict)
     repaired: dict[str, Repaired] = field(default_factory=dict)
     places: dict[str, dict[tuple[str, int], tuple[int, int]]] = field(default_factory=dict)
@@ -106,12 +108,8 @@ class Report:
 
     def pytest_report_header(self) -> str:
         """Say that nothing will be called."""
-        what = "check labels and rewrite those that provably moved" if self._rewriting else "check labels"
+        what = "check labels and rewrite those that provably moved" if self.options.repairing else "check labels"
         return f"auepora: {what}; the system is not called"
-
-    @property
-    def _rewriting(self) -> bool:
-        return self.config.stash[SESSION].options.repairing
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in what was found about a case."""
@@ -126,25 +124,22 @@ class Report:
         from ..reporting.terminal.labels import left_of
 
         for path in self.found:
-            self.places[path] = self.config.stash[SESSION].labels.places(self.config.rootpath / path)
+            self.places[path] = self.labels.places(self.config.rootpath / path)
         if not self.found and session.exitstatus == pytest.ExitCode.OK:
             self.note = "no golden case was checked"
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if not self._rewriting:
+        if not self.options.repairing:
             return
         if session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED:
             self.note = "the run was stopped, so nothing was rewritten"
             return
         for path, checked in self.found.items():
-            done = self.repaired[path] = self._repair(path, [one.labels for one in checked])
+            baselines = baselines_of(suite := self.suites.at(path), self.options.override)
+            labels = [one.labels for one in checked]
+            done = self.repaired[path] = repair(suite.path, labels, baselines, self.suites.registry)
             # configurations that do not agree leave labels to people that each by itself would have repaired
             if done.problem or left_of(done, [label for one in checked for label in one.labels]):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def _repair(self, path: str, checked: list[list[CheckedLabel]]) -> Repaired:
-        session = self.config.stash[SESSION]
-        suite = session.suite(self.config.rootpath / path)
-        return repair(suite.path, checked, baselines_of(suite, session.options.override), session.project.registry)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell, file by file, what became of the labels."""
@@ -155,9 +150,9 @@ class Report:
         if not self.found and not self.note:
             return
         terminalreporter.section("auepora labels", sep="=", bold=True)
-        session, width = self.config.stash[SESSION], self.config.get_terminal_writer().fullwidth
+        width = self.config.get_terminal_writer().fullwidth
         for path, checked in sorted(self.found.items()):
-            suite = session.suite(self.config.rootpath / path)
+            suite = self.suites.at(path)
             for variant in sorted({one.variant for one in checked}):
                 labels = [label for one in checked if one.variant == variant for label in one.labels]
                 title = f"{suite.name}[{variant}]" if variant else suite.name

@@ -21,8 +21,7 @@ from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.load import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_pytest_asyncio, is_anyio_automatic, loop_scope
 from .items import run_case, run_case_async
-from .keys import CASE, CORPUS, SESSION, SUFFIXES, SUITE
-from .session import AueporaSession
+from .session import CASE, CORPUS, SESSION, SUFFIXES, SUITE, AueporaSession
 
 __all__ = ["Collecting", "GoldenFile", "has_golden_name"]
 
@@ -71,13 +70,13 @@ class GoldenFile(pytest.Module):
         """Yield one item per case (or per case and parameter)."""
         session = self.config.stash[SESSION]
         try:
-            suite = session.suite(self.path)
+            suite = session.suites.at(self.path)
         except GoldenFileError as exc:
             raise self.CollectError(_for_people(exc, self.config.rootpath)) from None
-        if (other := session.namesake(suite)) is not None:
+        if (other := session.suites.namesake(suite)) is not None:
             raise self.CollectError(
-                f"suite {suite.name!r} is also that of {session.relative(other)}: the two would share a baseline, and "
-                "each update would drop the other's cases; name one of them anew with suite:"
+                f"suite {suite.name!r} is also that of {session.suites.relative(other)}: the two would share a "
+                "baseline, and each update would drop the other's cases; name one of them anew with suite:"
             )
         module = types.ModuleType(self.path.stem)
         module.__file__ = str(self.path)

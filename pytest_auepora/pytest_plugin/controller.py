@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import cached_property
 from time import time
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 from ..errors import BaselineError
-from .keys import OUT_OF_SIGHT, SESSION, SUFFIXES
-from .options import is_asked_for
+from .crashes import lost_case
+from .options import Options, is_asked_for
 from .selection import Selection, Unused, unused_baselines
-from .variants import in_order
-from .xdist import Conditions, Parcel, let_go, unpack
+from .session import SUFFIXES
+from .suites import Suites
+from .xdist import RunProvenance, let_go, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ..regression.accept import Accepted
     from ..regression.guards.gates import GateOutcome
     from ..regression.verdict import Verdict
+    from ..reporting.side_by_side.table import SideBySide
 
 __all__ = ["Judge", "Judged", "measures"]
 
@@ -51,16 +54,26 @@ class Judged:
 
 
 class Judge:
-    """One per pytest run."""
+    """One per pytest run.
 
-    def __init__(self, config: pytest.Config, selection: Selection) -> None:
+    Args:
+        config: pytest's.
+        options: what the user asks for.
+        suites: the golden files.
+        selection: what the run covers.
+        replaying: whether the answers are of an earlier run, and so of another commit.
+    """
+
+    def __init__(
+        self, config: pytest.Config, options: Options, suites: Suites, selection: Selection, *, replaying: bool
+    ) -> None:
         self.config = config
-        self.selection = selection
+        self._options, self._suites, self._selection, self._replaying = options, suites, selection, replaying
         self.unused: list[Unused] = []
         self.none_selected = False
         """Whether golden cases were asked for, and none was among what the user chose to run."""
         self.runs: dict[tuple[str, str], Run] = {}
-        self.conditions: dict[tuple[str, str], Conditions] = {}
+        self._provenance: dict[tuple[str, str], RunProvenance] = {}
         self.judged: list[Judged] = []
         self.crashed: list[str] = []
         self.unmeasured = False
@@ -70,35 +83,39 @@ class Judge:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Take in what an item measured; a rerun replaces the earlier result."""
-        parcels = unpack(report)
-        for parcel in parcels:
-            self._take(parcel)
-        if not parcels and report.failed and report.when not in ("setup", "call", "teardown"):
+        case_reports = unpack(report)
+        for one in case_reports:
+            run = self._run(one.path, one.variant)
+            self._provenance[run.path, run.variant].add(one.result.case_id, one.provenance)
+            run.add([one.result])
+        if not case_reports and report.failed and report.when not in ("setup", "call", "teardown"):
             self.crashed.append(report.nodeid)  # a worker died with it
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
         yield
-        if parcels and parcels[0].data and self.config.get_verbosity() < 1:
+        if case_reports and case_reports[0].data and self.config.get_verbosity() < 1:
             let_go(report)  # nobody comes back to it: it is of a worker, and not shown again
-        for parcel in parcels:
-            parcel.data = b""  # it is written down
+        for one in case_reports:
+            one.data = b""  # it is written down
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Know a golden file that could not be read: it has failed by itself."""
         self.unmeasured |= report.failed and report.nodeid.endswith(SUFFIXES)
 
-    def _take(self, parcel: Parcel) -> None:
-        run = self._run(parcel.path, parcel.variant)
-        self.conditions[run.path, run.variant].take(parcel.result.case_id, parcel.provenance)
-        run.add([parcel.result])
-
     def _run(self, path: str, variant: str) -> Run:
         if (run := self.runs.get((path, variant))) is None:
-            session = self.config.stash[SESSION]
-            suite = session.suite(self.config.rootpath / path)
-            run = self.runs[path, variant] = session.run(suite, variant, {})
-            self.conditions[path, variant] = Conditions()
-            self.config.stash[OUT_OF_SIGHT].put(len(run.expected_ids))  # where workers run the cases; else it is done
+            run = self.runs[path, variant] = self._suites.run(self._suites.at(path), variant)
+            self._provenance[path, variant] = RunProvenance()
         return run
+
+    @cached_property
+    def compared(self) -> list[SideBySide]:
+        """The suites that several configurations ran, side by side, once everything has been judged."""
+        runs = [one.run for one in self.judged]
+        if len({run.path for run in runs}) == len(runs):
+            return []
+        from ..reporting.side_by_side.table import side_by_sides
+
+        return side_by_sides(runs, registry=self._suites.registry)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -121,9 +138,10 @@ class Judge:
 
     def _judge_all(self) -> None:
         for nodeid in self.crashed:
-            self._take_crash(nodeid)
-        for run in in_order(self.config, self.runs):
-            self.judged.append(self._judge(run))
+            self._end_crashed(nodeid)
+        reference = self.config.getini("auepora_reference")  # comes first; the order of execution differs under xdist
+        for key in sorted(self.runs, key=lambda key: (key[0], key[1] != reference, key[1])):
+            self.judged.append(self._judge(self.runs[key]))
         for judged in self.judged:
             self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
 
@@ -131,30 +149,29 @@ class Judge:
         from ..regression.baseline.model import GIT_COMMIT
         from ..regression.verdict import judge
 
-        session = self.config.stash[SESSION]
-        suite = session.suite(self.config.rootpath / run.path)
+        suites, options = self._suites, self._options
+        suite = suites.at(run.path)
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
-        run.provenance, differing = self.conditions[run.path, run.variant].settled()
-        if session.commit and not session.answers.asks_nothing:
-            run.provenance = {**run.provenance, GIT_COMMIT: session.commit}
-        baseline, note = session.baseline(suite, run.variant)
-        accepting = session.options.accepting and self.complete
+        run.provenance, differing = self._provenance[run.path, run.variant].merged()
+        if suites.commit and not self._replaying:
+            run.provenance = {**run.provenance, GIT_COMMIT: suites.commit}
+        baseline, note = suites.baseline(suite, run.variant)
         verdict = judge(
-            run, suite.gates, suite.policy, session.metrics(suite),
-            baseline=baseline, baseline_note=note, accepting=accepting, pruning=session.options.prune,
+            run, suite.gates, suite.policy, suites.metrics(suite),
+            baseline=baseline, baseline_note=note, accepting=options.accepting and self.complete, pruning=options.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
-            calibrations=session.calibrations(suite), anchor=session.anchor(suite, run.variant),
+            calibrations=suites.calibrations(suite), anchor=suites.anchor(suite, run.variant),
         )  # fmt: skip
         verdict.notes += [differing] if differing else []
         judged = Judged(run, suite, verdict)
-        if session.options.updating:
+        if options.updating:
             self._accept(judged)
-        if session.options.anchoring:
+        if options.anchoring:
             self._drop_anchor(judged)
         return judged
 
     def _accept(self, judged: Judged) -> None:
-        session, run = self.config.stash[SESSION], judged.run
+        run, prune = judged.run, self._options.prune
         if not self.complete:
             judged.verdict.notes.append("the run was stopped, so the baseline was not touched")
             return
@@ -162,17 +179,17 @@ class Judge:
         from ..regression.baseline.model import BROKEN
 
         try:
-            path = session.baseline_path(judged.suite, run.variant)
-            if session.options.prune and not run.is_full:
+            path = self._suites.baseline_path(judged.suite, run.variant)
+            if prune and not run.is_full:
                 judged.verdict.notes.append("not all cases ran, so nothing was pruned")
-            judged.accepted = accept(path, run, session.options.intents, prune=session.options.prune)
+            judged.accepted = accept(path, run, self._options.intents, prune=prune)
             if judged.accepted.written and judged.verdict.baseline_note.startswith(BROKEN):
                 judged.verdict.baseline_note = "an unreadable baseline was replaced"
         except BaselineError as exc:
             _not_written(judged, "baseline", exc)
 
     def _drop_anchor(self, judged: Judged) -> None:
-        session, run = self.config.stash[SESSION], judged.run
+        run = judged.run
         if not (self.complete and run.is_full):
             judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
             return
@@ -180,33 +197,22 @@ class Judge:
         from ..regression.anchor import anchor_path
 
         try:
-            path = anchor_path(session.baseline_path(judged.suite, run.variant))
+            path = anchor_path(self._suites.baseline_path(judged.suite, run.variant))
             judged.anchored = accept(path, run, ["all"], prune=True)
         except BaselineError as exc:
             _not_written(judged, "anchor", exc)
 
-    def _take_crash(self, nodeid: str) -> None:
-        """A worker that died lost one case: count it as errored, by the name its node id gives it."""
-        path, _, name = nodeid.partition("::")
+    def _end_crashed(self, nodeid: str) -> None:
+        """A worker that died lost one case: count it as errored."""
+        path = nodeid.partition("::")[0]
         if not path.endswith(SUFFIXES):
             return  # a test of the user's own
-        session = self.config.stash[SESSION]
-        suite = session.suite(self.config.rootpath / path)
-        for case in suite.cases:
-            variant = name.removeprefix(case.id)
-            if variant and (variant == name or variant[0] != "["):
-                continue
-            run = self._run(path, self._configuration(path, variant[1:-1]))
+        suite = self._suites.at(path)
+        for case, variant in lost_case(nodeid, suite, {variant for where, variant in self.runs if where == path}):
+            run = self._run(path, variant)
             if case.id not in run.cases:
                 error = RuntimeError("the worker process running this case died")
-                run.add([session.flow(suite, run.variant).end(case, error).result])
-
-    def _configuration(self, path: str, parameters: str) -> str:
-        """Return which configuration has *parameters* in the id of its cases, some of which may be no part of it."""
-        known = {variant for where, variant in self.runs if where == path}
-        parts = set(parameters.split("-"))
-        fits = [one for one in known if set(filter(None, one.split("-"))) <= parts]
-        return parameters if parameters in known or not fits else max(fits, key=len)
+                run.add([self._suites.flow(suite, variant).end(case, error).result])
 
     def _publish(self, session: pytest.Session) -> None:
         """Send each suite-level judgement through pytest's own reporting, as if it were a test.
@@ -230,7 +236,7 @@ class Judge:
         """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
         if self.runs or not is_asked_for(self.config) or self.crashed or self.unmeasured or not self.complete:
             return []
-        if self.selection.collected or not self.selection.is_everything:
+        if self._selection.collected or not self._selection.is_everything:
             self.none_selected = True
             return []
         globs = " ".join(self.config.getini("auepora_files"))
@@ -243,12 +249,10 @@ class Judge:
     def _unused_baselines(self) -> list[list[pytest.TestReport]]:
         """Say which baselines nothing was held to, where everything was run; a failure if baselines are required."""
         whole = self.complete and not (self.crashed or self.unmeasured) and all(r.is_full for r in self.runs.values())
-        if not whole or not is_asked_for(self.config) or not self.selection.is_everything:
+        if not whole or not is_asked_for(self.config) or not self._selection.is_everything:
             return []
-        session = self.config.stash[SESSION]
-        suites = ((session.suite(self.config.rootpath / path), variant) for path, variant in self.runs)
-        used = [session.baseline_path(suite, variant) for suite, variant in suites]
-        self.unused = [*unused_baselines(self.config, used, session.options.override)]
+        used = [self._suites.baseline_path(self._suites.at(path), variant) for path, variant in self.runs]
+        self.unused = [*unused_baselines(self.config, used, self._options.override)]
         if not self.config.getoption("auepora_require_baseline"):
             return []
         name = "gate: unused baseline"

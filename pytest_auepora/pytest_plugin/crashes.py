@@ -9,28 +9,39 @@ take over, and if none of them can any more, the run stops like one that was int
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Collection, Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .keys import SESSION, SUFFIXES
 from .options import OVERRIDE
+from .session import SUFFIXES
 
-__all__ = ["Crashes"]
+if TYPE_CHECKING:
+    from ..io.golden.load import GoldenCase, GoldenSuite
+
+__all__ = ["Crashes", "lost_case"]
 
 _Unit = dict[str, bool]
 """Node ids that one worker gets, and whether they have run."""
 
 
 class Crashes:
-    """Sees to it in the process that hands out the work."""
+    """Sees to it in the process that hands out the work.
+
+    Args:
+        override: the baseline that is to be used instead of those beside the golden files.
+    """
+
+    def __init__(self, override: Path | None = None) -> None:
+        self._override = override
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Tell workers which baseline is to be used instead, where it is in another host's copy."""
-        root = node.config.rootpath
-        if (override := node.config.stash[SESSION].options.override) is not None:
+        root, override = node.config.rootpath, self._override
+        if override is not None:
             inside = override.is_relative_to(root)
             node.workerinput[OVERRIDE] = str(override.relative_to(root) if inside else override)
 
@@ -106,3 +117,20 @@ class _Spared(OrderedDict[str, _Unit]):
             unit.update(dict.fromkeys(self.crashed & unit.keys(), True))
             if not self or not all(unit.values()):
                 return scope, unit
+
+
+def lost_case(nodeid: str, suite: GoldenSuite, variants: Collection[str]) -> Iterator[tuple[GoldenCase, str]]:
+    """Yield the case of *suite* that a worker died with, by what its node id says, and its configuration.
+
+    Some of the parameters in its id may be no part of the configuration: one of the known *variants* is the largest
+    that they hold.
+    """
+    name = nodeid.partition("::")[2]
+    for case in suite.cases:
+        rest = name.removeprefix(case.id)
+        if rest and (rest == name or rest[0] != "["):
+            continue
+        parameters = rest[1:-1]
+        parts = set(parameters.split("-"))
+        fits = [one for one in variants if set(filter(None, one.split("-"))) <= parts]
+        yield case, parameters if parameters in variants or not fits else max(fits, key=len)

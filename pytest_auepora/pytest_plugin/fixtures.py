@@ -14,12 +14,11 @@ from ..errors import GoldenFileError, UnknownNameError, did_you_mean
 from ..evaluation.suite import Evaluation, opened
 from ..io.golden.load import GoldenCase, GoldenSuite
 from .compat import parameters_of, variant_of
-from .endings import raise_ended
-from .items import without_fixture
-from .keys import PARCELS
-from .labels import corpus_fixture
-from .session import session_of
-from .xdist import Parcel
+from .items import AskedCase, end_unmeasured, keep
+from .registration import session_of
+from .session import CORPUS, AueporaSession
+from .suites import raise_ended
+from .xdist import CaseReport
 
 if TYPE_CHECKING:
     from ..evaluation.case_flow import Finished
@@ -51,27 +50,29 @@ class Auepora:
         __tracebackhide__ = True
         request = self._request
         session = session_of(request.config)
+        suites, answers = session.suites, session.answers
         from ..evaluation.suite_run import run_suite  # with it come bars and batches
 
-        suite = session.suite(find_golden(request, golden))
+        suite = suites.at(find_golden(request, golden))
         variant = variant_of(request.node, suite.fixture) if rag is None else parameters_of(request.node)
-        system, provenance = _system(request, suite, variant, rag)
+        system = _system(session, request, suite, variant, rag)
+        provenance = answers.provenance(suite, system)
         done = opened(
-            suite, session.project.registry, variant=variant, baseline=session.options.override,
-            calibrations=session.calibrations(suite), repeat=session.answers.times_each(suite, system),
+            suite, suites.registry, variant=variant, baseline=session.options.override,
+            calibrations=suites.calibrations(suite), repeat=answers.times_each(suite, system),
         )  # fmt: skip
-        done.run.path, done.run.provenance = session.relative(suite.path), dict(provenance)
+        done.run.path, done.run.provenance = suites.relative(suite.path), dict(provenance)
         done.accepting = session.options.accepting
-        flow, caller = session.flow(suite, variant, provenance), session.callers.of(system)
-        parcels = []
+        flow, caller = suites.flow(suite, variant, provenance), session.callers.of(system)
+        case_reports = []
         for one in run_suite(
-            flow, suite.cases, system, caller, repeat=done.repeat, corpus=corpus_fixture(request),
-            seed=session.options.seed, again=session.again(suite, system),
-            confirms=lambda case, result: session.confirms(suite, case, system, result),
+            flow, suite.cases, system, caller, repeat=done.repeat, corpus=_corpus(session, request),
+            seed=session.options.seed, again=answers.again(suite, system),
+            confirms=lambda case, result: answers.confirms(suite, case, system, result),
         ):  # fmt: skip
             done.run.add([one.result])
-            parcels.append(Parcel(done.run.path, variant, one.result, provenance, one.recordings))
-        _keep(request, parcels)
+            case_reports.append(CaseReport(done.run.path, variant, one.result, provenance, one.recordings))
+        keep(request.node, *case_reports)
         return done
 
 
@@ -145,7 +146,7 @@ def parametrize_cases(metafunc: pytest.Metafunc) -> None:
         raise pytest.fail.Exception(told, pytrace=False)
     session = session_of(metafunc.config)
     try:
-        suite = session.suite(_find(Path(mark.args[0]), metafunc.definition.path.parent, metafunc.config.rootpath))
+        suite = session.suites.at(_find(Path(mark.args[0]), metafunc.definition.path.parent, metafunc.config.rootpath))
     except FileNotFoundError as exc:
         raise pytest.fail.Exception(f"{nodeid}: {exc}", pytrace=False) from None
     except GoldenFileError as exc:
@@ -166,10 +167,10 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
         raise pytest.UsageError(f"{request.node.nodeid}: auepora_case needs @pytest.mark.auepora('golden.yaml')")
     suite: GoldenSuite
     suite, case = request.param
-    session, variant = session_of(request.config), variant_of(request.node, suite.fixture)
-    done = _finished(request, suite, case, variant)
+    session = session_of(request.config)
+    done = _finished(session, request, suite, case)
     raise_ended(done)
-    infos = session.infos(suite)
+    infos = session.suites.infos(suite)
     if done.result.state == "error":
         from .terminal import failure_message
 
@@ -177,52 +178,43 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
     return ScoredCase(done.result, case, infos)
 
 
-def _finished(request: pytest.FixtureRequest, suite: GoldenSuite, case: GoldenCase, variant: str) -> Finished:
+def _finished(
+    session: AueporaSession, request: pytest.FixtureRequest, suite: GoldenSuite, case: GoldenCase
+) -> Finished:
     """Ask the system about *case*, as often as it is to be asked, and end the case."""
-    from ..evaluation.case_flow import Asked
     from ..evaluation.case_result import Ended
 
-    session = session_of(request.config)
-    path, flow = session.relative(suite.path), session.flow(suite, variant)
+    node = request.node
     if case.skip is not None:
-        done = flow.leave_out(case, Ended("skip", case.skip))
-        _keep(request, [Parcel(path, variant, done.result)])
-        return done
+        return end_unmeasured(session, node, suite, case, Ended("skip", case.skip))
+    variant = variant_of(node, suite.fixture)
     try:
-        system, provenance = _system(request, suite, variant)
-        corpus = corpus_fixture(request)
+        system, corpus = _system(session, request, suite, variant), _corpus(session, request)
     except BaseException as exc:
-        error = without_fixture(exc, suite) if isinstance(exc, pytest.FixtureLookupError) else exc
-        done = flow.end(case, error)
-        _keep(request, [Parcel(path, variant, done.result)])
-        return done
-    caller = session.callers.of(system)
-    again = session.again(suite, system).get(case.id, 0)
-    calls = [
-        caller.call((request.node, i), session.ask(system, case, i), timeout=case.timeout)
-        for i in range(session.answers.times(suite, case, system) + again)
-    ]
-    flow = session.flow(suite, variant, provenance)
-    done = flow.finish(Asked(case, calls, corpus, again), system)
-    if repeats := session.confirms(suite, case, system, done.result):
-        more = [caller.call((request.node, i), session.ask(system, case, i), timeout=case.timeout) for i in repeats]
-        flow.confirm(done, Asked(case, more, corpus), system)
-    _keep(request, [Parcel(path, variant, done.result, provenance, done.recordings)])
+        return end_unmeasured(session, node, suite, case, exc)
+    asked, caller = AskedCase(session, node, suite, case, variant, system, corpus), session.callers.of(system)
+    done = asked.finish([caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
+    if more := asked.asks_again(done):
+        asked.confirm(done, [caller.call(*ask, timeout=case.timeout) for ask in more])
     return done
 
 
 def _system(
-    request: pytest.FixtureRequest, suite: GoldenSuite, variant: str, given: Any = None
-) -> tuple[System, dict[str, Any]]:
-    """Return what answers, and its provenance; where a run is replayed, the fixture is not asked for."""
-    session = session_of(request.config)
-    if (replay := session.answers.replay) is not None and replay.asks_nothing:
-        system = replay.replayed(suite, variant)
-        return system, session.provenance(suite, system)
-    system = session.system(request.getfixturevalue(suite.fixture) if given is None else given)
-    return session.answers.source(suite, variant, system), session.provenance(suite, system)
+    session: AueporaSession, request: pytest.FixtureRequest, suite: GoldenSuite, variant: str, given: Any = None
+) -> System:
+    """Return what answers: *given*, or the suite's fixture, which is not asked for where a run is replayed."""
+    if given is None and not session.answers.asks_nothing:
+        given = request.getfixturevalue(suite.fixture)
+    return session.answers.of(given, suite, variant)
 
 
-def _keep(request: pytest.FixtureRequest, parcels: list[Parcel]) -> None:
-    node = request.node
-    node.stash[PARCELS] = [*node.stash.get(PARCELS, []), *parcels]
+def _corpus(session: AueporaSession, request: pytest.FixtureRequest) -> Any:
+    """Return the value of the project's corpus fixture, None where it has none or an earlier run is replayed."""
+    if session.answers.asks_nothing:
+        return None
+    try:
+        return request.getfixturevalue(CORPUS)
+    except pytest.FixtureLookupError as exc:
+        if exc.argname != CORPUS:
+            raise
+        return None

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..errors import AueporaError
-from .keys import SESSION
-from .xdist import Parcel, unpack
+from .suites import Suites
+from .xdist import CaseReport, unpack
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult, Run
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from ..history.recordings import Packing
     from ..regression.verdict import Verdict
     from ..reporting.trend import Trend
+    from .options import Keep
 
-__all__ = ["Recorder", "history_place", "make_recorder"]
-
-
-def history_place(config: pytest.Config) -> str | Path | None:
-    """Return where the runs of *config* are kept, or None where no history is wanted."""
-    from ..history.settings import find_place
-
-    return find_place(config.getini("auepora_history"), config.rootpath)
+__all__ = ["Recorder", "prepare_history"]
 
 
-def make_recorder(config: pytest.Config) -> Recorder | None:
-    """Return what records the runs of *config*, or None where no history is wanted."""
-    if (place := history_place(config)) is None:
-        return None
-    from ..history.settings import is_url
+def prepare_history(place: str | Path, root: Path) -> None:
+    """Store the runs of processes that were killed; what cannot be stored now is stored another time.
+
+    Raises:
+        pytest.UsageError: this Python has no sqlite3.
+    """
+    from ..history.settings import folder_of, is_url, journals_in
 
     if not is_url(place) and find_spec("_sqlite3") is None:  # else it would be noticed after the first answer
         raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
+    if not journals_in(folder := folder_of(place, root)):
+        return
+    from ..history.journal import recover
+    from ..history.store import HistoryStore
 
-    keep = config.stash[SESSION].options.keep
-    return Recorder(config, place, keep.runs or 0, keep.answers or 0)
+    with suppress(AueporaError):
+        recover(HistoryStore(place), folder)
 
 
 class Recorder:
@@ -54,16 +54,16 @@ class Recorder:
 
     Args:
         config: pytest's.
+        suites: the golden files.
         place: where the history is.
-        keep: runs kept of each suite and configuration; 0 is all.
-        recorded: runs of which the answers are kept; 0 is all.
+        keep: how much of each suite and configuration is kept.
     """
 
-    def __init__(self, config: pytest.Config, place: str | Path, keep: int, recorded: int) -> None:
+    def __init__(self, config: pytest.Config, suites: Suites, place: str | Path, keep: Keep) -> None:
         from ..history.settings import folder_of
 
         self.config = config
-        self.place, self.keep, self.recorded = place, keep, recorded
+        self.place, self._suites, self._to_keep = place, suites, keep
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
         self._ids: dict[str, str] = {}
@@ -85,47 +85,31 @@ class Recorder:
         hooked = self.config.hook.pytest_auepora_run_finished.get_hookimpls()
         return all(type(impl.plugin).__module__.startswith(f"{__package__}.") for impl in hooked)
 
-    def recover(self) -> None:
-        """Store the runs of processes that were killed; what cannot be stored now is stored another time."""
-        from ..history.settings import journals_in
-
-        if not journals_in(self._folder):
-            return
-        from ..history.journal import recover
-        from ..history.store import HistoryStore
-
-        try:
-            recover(HistoryStore(self.place), self._folder)
-        except AueporaError:
-            return
-
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Write down what was measured, in case this process does not live to store it."""
-        for parcel in unpack(report):
-            self._take(parcel)
+        for one in unpack(report):
+            self._write(one)
 
-    def _take(self, parcel: Parcel) -> None:
-        path, variant, result = parcel.path, parcel.variant, parcel.result
+    def _write(self, one: CaseReport) -> None:
+        path, variant, result = one.path, one.variant, one.result
         if not self._journal.knows(path, variant):
-            session = self.config.stash[SESSION]
-            suite = session.suite(self.config.rootpath / path)
-            run = session.run(suite, variant, parcel.provenance)
-            self._journal.begin(run, session.commit)
+            run = self._suites.run(self._suites.at(path), variant)
+            run.provenance = dict(one.provenance)
+            self._journal.begin(run, self._suites.commit)
             self._unjudged.add((path, variant))
-        recordings, parcel.recordings = parcel.recordings, []  # pytest holds reports to the end, and answers are large
+        recordings, one.recordings = one.recordings, []  # pytest holds reports to the end, and answers are large
         if recordings:
             self._keep((path, variant), result.case_id, recordings)
-        kept, text = self._kept(result), parcel.data
-        stored = self._journal.add(
-            path, variant, kept, recordings, parcel.provenance, text=text if kept is result else b""
-        )
+        kept = self._kept(result)
+        text = one.data if kept is result else b""
+        stored = self._journal.add(path, variant, kept, recordings, one.provenance, text=text)
         if stored is not None and kept is result and self._only_ours_judge:
             result.put_away(stored)
 
     def _kept(self, result: CaseResult) -> CaseResult:
         """Return what is written of *result*: all of it, unless no answer is to be stored."""
-        if self.config.stash[SESSION].options.keep.answers != 0:
+        if self._to_keep.answers != 0:
             return result
         from ..history.codec import without_answer
 
@@ -149,7 +133,7 @@ class Recorder:
         """Store the run as it stands after every other implementation."""
         from ..history.store import HistoryStore
 
-        session, key = self.config.stash[SESSION], (run.path, run.variant)
+        key = run.path, run.variant
         self._unjudged.discard(key)
         if cut := [*self._cut.pop(key, ())]:
             verdict.notes.append(
@@ -160,8 +144,8 @@ class Recorder:
             stored = replace(run, cases={case_id: self._kept(case) for case_id, case in run.cases.items()})
             self._ids[run.title] = HistoryStore(self.place).add(
                 stored, verdict, started=self.started, seconds=perf_counter() - self._began,
-                git_commit=session.commit, keep=self.keep,
-                recordings=self._recordings.pop(key, None), keep_recorded=self.recorded,
+                git_commit=self._suites.commit, keep=self._to_keep.runs or 0,
+                recordings=self._recordings.pop(key, None), keep_recorded=self._to_keep.answers or 0,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")

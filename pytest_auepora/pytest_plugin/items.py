@@ -3,52 +3,126 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from ..adapters.systems import System
 from ..calls.call import CallResult, Fn
 from ..calls.capture import OutputSplitter
 from ..calls.schedule import Upcoming
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
 from .compat import variant_of
-from .endings import ended_by, raise_ended, show_redacted
-from .keys import CASE, CORPUS, OUT_OF_SIGHT, PARCELS, SESSION, SUITE
-from .lookahead import Queue
-from .out_of_sight import OutOfSight
-from .session import AueporaSession
+from .lookahead import Queue, timed_call
+from .session import CASE, CASE_REPORTS, CORPUS, SUITE, AueporaSession
+from .suites import ended_by, raise_ended
 from .terminal import begin_at_case, failure_message, show_headline, wants_traceback
-from .xdist import Parcel, attach
+from .xdist import CaseReport, attach
 
 if TYPE_CHECKING:
-    from ..evaluation.case_flow import Finished
-    from ..io.golden.model import GoldenSuite
+    from ..adapters.systems import System
+    from ..core.run import CaseResult
+    from ..evaluation.case_flow import Asked, Finished
+    from ..evaluation.case_result import Ended
+    from ..io.golden.model import GoldenCase, GoldenSuite
 
-__all__ = ["Running", "run_case", "run_case_async", "without_fixture"]
+__all__ = ["AskedCase", "Running", "end_unmeasured", "keep", "run_case", "run_case_async"]
+
+_Ask = tuple[Hashable, Fn]
+"""A call's name and what it calls."""
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class AskedCase:
+    """A golden case that *item* puts to *system*, and the corpus that its labels are looked up in."""
+
+    session: AueporaSession
+    item: pytest.Item
+    suite: GoldenSuite
+    case: GoldenCase
+    variant: str
+    system: System
+    corpus: Any = None
+
+    @property
+    def again(self) -> int:
+        """How many more answers are asked for, to learn what varies."""
+        return self.session.answers.again(self.suite, self.system).get(self.case.id, 0)
+
+    def asks(self, first: int = 0) -> Iterator[tuple[Hashable, Fn, float | None]]:
+        """Yield the calls from number *first* on, one per repeat, with the case's own time limit."""
+        times = self.session.answers.times(self.suite, self.case, self.system) + self.again
+        for i in range(first, times):
+            yield (self.item, i), self.session.answers.ask(self.system, self.case, i), self.case.timeout
+
+    def finish(self, calls: Sequence[CallResult]) -> Finished:
+        """Score the answers, judge the case, and keep the result for the report."""
+        provenance = self.session.answers.provenance(self.suite, self.system)
+        flow = self.session.suites.flow(self.suite, self.variant, provenance)
+        done = flow.finish(self._asked(calls, self.again), self.system)
+        keep(self.item, CaseReport(flow.run.path, self.variant, done.result, provenance, done.recordings))
+        return done
+
+    def asks_again(self, done: Finished) -> list[_Ask]:
+        """Return the calls that decide whether the case fails; none unless it is about to."""
+        numbers = self.session.answers.confirms(self.suite, self.case, self.system, done.result)
+        return [((self.item, i), self.session.answers.ask(self.system, self.case, i)) for i in numbers]
+
+    def confirm(self, done: Finished, calls: Sequence[CallResult]) -> None:
+        """Decide a failed case by the answers it was asked for again."""
+        self.session.suites.flow(self.suite, self.variant).confirm(done, self._asked(calls), self.system)
+
+    def _asked(self, calls: Sequence[CallResult], again: int = 0) -> Asked:
+        from ..evaluation.case_flow import Asked
+
+        return Asked(self.case, calls, self.corpus, again)
+
+
+def keep(item: pytest.Item, *reports: CaseReport) -> None:
+    """Put on *item* what it measured."""
+    item.stash.setdefault(CASE_REPORTS, []).extend(reports)
+
+
+def end_unmeasured(
+    session: AueporaSession, item: pytest.Item, suite: GoldenSuite, case: GoldenCase, why: BaseException | Ended
+) -> Finished:
+    """End a case of *item* that nobody could ask for, or that is left out on purpose, and keep its result."""
+    from ..evaluation.case_result import Ended
+
+    variant = variant_of(item, suite.fixture)
+    flow = session.suites.flow(suite, variant)
+    if isinstance(why, pytest.FixtureLookupError):
+        why = _without_fixture(why, suite)
+    done = flow.leave_out(case, why) if isinstance(why, Ended) else flow.end(case, why)
+    keep(item, CaseReport(flow.run.path, variant, done.result))
+    return done
+
+
+def _without_fixture(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
+    """Say in a sentence that a fixture is missing, the same for every case: a report has no room for pytest's list."""
+    told = f"there is no fixture {error.argname!r}"
+    if error.argname == suite.fixture:
+        told += ": write it in conftest.py (`auepora new` shows how), or name yours by `fixture:` in the golden file"
+    return LookupError(told)
 
 
 def run_case(session: AueporaSession, rag: Any) -> None:
     """Body of every golden item whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
-    item = session.running
-    case, system = item.stash[CASE], _answering(item, session, rag)
-    caller = session.callers.of(system)
-    if case.benchmark is not None and not is_recorded(system, case):
-        from .calling import timed_call
-
-        ask = session.ask(system, case)
-        calls = [timed_call(item, caller, ask, case.benchmark, case.timeout)]
+    asked = _asked_case(session, session.running, rag)
+    case, caller = asked.case, session.callers.of(asked.system)
+    if case.benchmark is not None and not is_recorded(asked.system, case):
+        ask = session.answers.ask(asked.system, case)
+        calls = [timed_call(session.running, caller, ask, case.benchmark, case.timeout)]
     else:
-        asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)
+        asks = _with_upcoming(asked, rag, ahead=caller.concurrency > 1)
         calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-    done = _finish(item, session, rag, calls)
-    if repeats := session.confirms(item.stash[SUITE], case, system, done.result):
-        again = [caller.call((item, i), session.ask(system, case, i), timeout=case.timeout) for i in repeats]
-        _confirm(item, session, rag, done, again)
-    _conclude(item, done)
+    done = asked.finish(calls)
+    if more := asked.asks_again(done):
+        asked.confirm(done, [caller.call(*ask, timeout=case.timeout) for ask in more])
+    _conclude(session, asked.item, done)
 
 
 async def run_case_async(session: AueporaSession, rag: Any) -> None:
@@ -58,143 +132,92 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     if item.stash[CASE].benchmark is not None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
     session.callers.asks_here(item)
-    system = _answering(item, session, rag)
-    caller = session.callers.of(system)
-    asks = _asks(item, session, rag, system, ahead=caller.concurrency > 1)
+    asked = _asked_case(session, item, rag)
+    caller = session.callers.of(asked.system)
+    asks = _with_upcoming(asked, rag, ahead=caller.concurrency > 1)
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-    done, case = _finish(item, session, rag, calls), item.stash[CASE]
-    if repeats := session.confirms(item.stash[SUITE], case, system, done.result):
-        again = [await caller.acall((item, i), session.ask(system, case, i), timeout=case.timeout) for i in repeats]
-        _confirm(item, session, rag, done, again)
-    _conclude(item, done)
+    done = asked.finish(calls)
+    if more := asked.asks_again(done):
+        asked.confirm(done, [await caller.acall(*ask, timeout=asked.case.timeout) for ask in more])
+    _conclude(session, asked.item, done)
 
 
-def _confirm(item: pytest.Item, session: AueporaSession, rag: Any, done: Finished, calls: Sequence[CallResult]) -> None:
-    """Decide a failed case by the answers it was asked for again."""
-    from ..evaluation.case_flow import Asked
+def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCase:
+    """Return the case of *item*; one whose system is nothing that can be asked is errored, and fails here."""
+    __tracebackhide__ = True
+    case, suite = item.stash[CASE], item.stash[SUITE]
+    variant, corpus = variant_of(item, suite.fixture), getattr(item, "funcargs", {}).get(CORPUS)
+    try:
+        return AskedCase(session, item, suite, case, variant, session.answers.of(rag, suite, variant), corpus)
+    except SystemShapeError as exc:
+        error = exc
+    # the same for all cases: an errored case each, and no traceback through this package
+    _conclude(session, item, end_unmeasured(session, item, suite, case, error))
+    raise error  # never reached: an errored case has failed
 
-    corpus = getattr(item, "funcargs", {}).get(CORPUS)
-    suite, asked = item.stash[SUITE], Asked(item.stash[CASE], calls, corpus)
-    session.flow(suite, variant_of(item, suite.fixture)).confirm(done, asked, session.system(rag))
 
-
-def _asks(
-    item: pytest.Item, session: AueporaSession, rag: Any, system: System, *, ahead: bool
-) -> Iterator[tuple[tuple[Hashable, Fn], Upcoming, float | None]]:
-    """Yield the item's calls of *system*, one per repeat; if any may be started *ahead*, each with those behind it."""
-
-    def calls(one: pytest.Item, system: System, first: int = 0) -> Iterator[tuple[Hashable, Fn, float | None]]:
-        case = one.stash[CASE]
-        times = session.answers.times(one.stash[SUITE], case, system)
-        for i in range(first, times + session.again(one.stash[SUITE], system).get(case.id, 0)):
-            yield (one, i), session.ask(system, case, i), case.timeout
-
-    own = list(calls(item, system))
+def _with_upcoming(asked: AskedCase, rag: Any, *, ahead: bool) -> Iterator[tuple[_Ask, Upcoming, float | None]]:
+    """Yield the calls of a case; if any may be started *ahead*, each with those behind it."""
+    session, own = asked.session, list(asked.asks())
     for i, (key, fn, limit) in enumerate(own):
         upcoming: Upcoming = ()
         if ahead:
-            followers = (calls(one, _answering(one, session, rag)) for one in session.queue.upcoming(item))
-            upcoming = chain(calls(item, system, i + 1), chain.from_iterable(followers))
+            followers = (_asked_case(session, one, rag).asks() for one in session.queue.upcoming(asked.item))
+            upcoming = chain(asked.asks(i + 1), chain.from_iterable(followers))
         yield (key, fn), upcoming, limit
         if session.answered is not None:
             session.answered(last=i == len(own) - 1)
 
 
-def _answering(item: pytest.Item, session: AueporaSession, rag: Any) -> System:
-    __tracebackhide__ = True
-    suite = item.stash[SUITE]
-    try:
-        return session.answers.source(suite, variant_of(item, suite.fixture), session.system(rag))
-    except SystemShapeError as exc:
-        error = exc
-    # the same for all cases: an errored case each, and no traceback through this package
-    flow = session.flow(suite, variant_of(item, suite.fixture))
-    _conclude(item, _keep(item, session, flow.end(item.stash[CASE], error), {}))
-    raise error  # never reached: an errored case has failed
-
-
-def _finish(item: pytest.Item, session: AueporaSession, rag: Any, calls: Sequence[CallResult]) -> Finished:
-    """Score the answers, judge the case, and keep the result for the report."""
-    from ..evaluation.case_flow import Asked
-
-    case, suite = item.stash[CASE], item.stash[SUITE]
-    system = session.system(rag)
-    provenance = session.provenance(suite, system)
-    corpus = getattr(item, "funcargs", {}).get(CORPUS)
-    variant = variant_of(item, suite.fixture)
-    again = session.again(suite, session.answers.source(suite, variant, system)).get(case.id, 0)
-    done = session.flow(suite, variant, provenance).finish(Asked(case, calls, corpus, again), system)
-    return _keep(item, session, done, provenance)
-
-
-def _conclude(item: pytest.Item, done: Finished) -> None:
+def _conclude(session: AueporaSession, item: pytest.Item, done: Finished) -> None:
     """Fail the item if its case did not pass, skip it if it was not measured."""
     __tracebackhide__ = True
-    session = item.config.stash[SESSION]
     raise_ended(done)
     if done.error is not None and wants_traceback(item.config) and not session.project.redacts:
         raise done.error
     if done.result.state != "passed":
-        infos = session.infos(item.stash[SUITE])
+        infos = session.suites.infos(item.stash[SUITE])
         pytest.fail(failure_message(item.config, done.result, done.comparison, infos), pytrace=False)
 
 
-def _keep(item: pytest.Item, session: AueporaSession, done: Finished, provenance: dict[str, Any]) -> Finished:
-    """Put the result on *item*, with what was recorded of the answers."""
-    suite = item.stash[SUITE]
-    path, variant = session.relative(suite.path), variant_of(item, suite.fixture)
-    item.stash[PARCELS] = [Parcel(path, variant, done.result, provenance, done.recordings)]
-    return done
-
-
-def without_fixture(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
-    """Say in a sentence that a fixture is missing, the same for every case: a report has no room for pytest's list."""
-    told = f"there is no fixture {error.argname!r}"
-    if error.argname == suite.fixture:
-        told += ": write it in conftest.py (`auepora new` shows how), or name yours by `fixture:` in the golden file"
-    return LookupError(told)
-
-
 class Running:
-    """The part of the plugin that is active in every process that runs tests."""
+    """In every process that runs tests: what stands around the cases of its *session*."""
 
-    def __init__(self, config: pytest.Config) -> None:
-        self.config = config
+    def __init__(self, config: pytest.Config, session: AueporaSession) -> None:
+        self._is_worker = hasattr(config, "workerinput")
+        self._session = session
         self._splitter = OutputSplitter()
         self._items: list[pytest.Item] = []
-        self._out_of_sight = config.stash[OUT_OF_SIGHT] = OutOfSight(config)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Learn the run order, after every deselection and reordering."""
         self._splitter.install()  # on the streams behind pytest's own as well: between phases calls print there
-        known, self._items = self.config.stash[SESSION], session.items
-        if not hasattr(self.config, "workerinput"):
-            known.queue = Queue(session.items)
-        self._out_of_sight.put(sum(CASE in item.stash for item in session.items))
+        self._items = session.items
+        if not self._is_worker:
+            self._session.queue = Queue(session.items)
 
     def pytest_unconfigure(self) -> None:
         """Let go of cases and what they measured: pytest, and the interpreter to end, would walk it again and again.
 
-        Of a run of 1,000 cases that is a twentieth of the time.  pytest's own plugins come after those of others.
+        pytest's own plugins come after those of others.
         """
         for item in self._items:
-            if PARCELS in item.stash:
-                item.stash[PARCELS].clear()  # the report has the same list
+            if CASE_REPORTS in item.stash:
+                item.stash[CASE_REPORTS].clear()  # the report has the same list
             if CASE in item.stash:
                 del item.stash[CASE], item.stash[SUITE]
-        self.config.stash[SESSION].let_go()
-        self._out_of_sight.put_again()
+        self._session.queue = Queue(())
+        self._session.suites.clear()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Keep what early calls print and log apart from what items do; pytest swaps streams between phases."""
         if CASE in item.stash:
             self._splitter.install()
-            if PARCELS in item.stash:
-                del item.stash[PARCELS]  # it is run again
-            if (replay := self.config.stash[SESSION].answers.replay) is not None:
-                replay.prepare(item)
+            if CASE_REPORTS in item.stash:
+                del item.stash[CASE_REPORTS]  # it is run again
+            self._session.answers.prepare(item)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:
@@ -204,7 +227,7 @@ class Running:
         """
         if CASE in pyfuncitem.stash:
             self._splitter.install()
-            self.config.stash[SESSION].running = pyfuncitem
+            self._session.running = pyfuncitem
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -214,52 +237,56 @@ class Running:
 
         A failed set-up is an errored case, and so is one that somebody ended before it was measured, as pytest-timeout.
         """
-        if failed := call.when == "call" and call.excinfo is not None and CASE in item.stash:
+        is_case = CASE in item.stash
+        if failed := is_case and call.when == "call" and call.excinfo is not None:
             begin_at_case(cast("pytest.Function", item), call)
         report = yield
         if failed:
             show_headline(report)
-        if not report.passed and CASE in item.stash:
-            if ended := call.when == "call" and PARCELS not in item.stash:
-                self.config.stash[SESSION].callers.forget(item)
-            if call.when == "setup" or (ended and not self.config.stash[SESSION].options.checking):
-                self._keep_unmeasured(item, call, report)
-        if call.when != "teardown" and PARCELS in item.stash:
-            parcels = item.stash[PARCELS]
+        if is_case and not report.passed:
+            if ended := call.when == "call" and CASE_REPORTS not in item.stash:
+                self._session.callers.forget(item)
+            if call.when == "setup" or (ended and not self._session.options.checking):
+                self._end_unmeasured(item, call, report)
+        if call.when != "teardown" and (case_reports := item.stash.get(CASE_REPORTS, None)) is not None:
             if hasattr(report, "wasxfail"):
-                for parcel in parcels:
-                    if CASE not in item.stash or parcel.result.case_id == item.stash[CASE].id:
-                        parcel.result.extra.setdefault("xfail", report.wasxfail)
-            attach(report, parcels, leaves_process=hasattr(self.config, "workerinput"))
+                for one in case_reports:
+                    if not is_case or one.result.case_id == item.stash[CASE].id:
+                        one.result.extra.setdefault("xfail", report.wasxfail)
+            attach(report, case_reports, leaves_process=self._is_worker)
         return report
 
-    def _keep_unmeasured(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    def _end_unmeasured(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
         from ..evaluation.case_result import Ended
 
-        session = self.config.stash[SESSION]
-        case, suite = item.stash[CASE], item.stash[SUITE]
+        error: BaseException | Ended
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("it did not run")
-        if isinstance(error, pytest.FixtureLookupError):
-            error = without_fixture(error, suite)
-        flow = session.flow(suite, variant_of(item, suite.fixture))
         if report.skipped and ended_by(error) is None:  # an error that a mark expects
-            done = flow.leave_out(case, Ended("xfail", str(getattr(report, "wasxfail", error))), error)
-        else:
-            done = flow.end(case, error)
-        _keep(item, session, done, {})
-        if session.project.redacts:
-            show_redacted(report, done.result)
+            error = Ended("xfail", str(getattr(report, "wasxfail", error)))
+        done = end_unmeasured(self._session, item, item.stash[SUITE], item.stash[CASE], error)
+        if self._session.project.redacts:
+            _show_redacted(report, done.result)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
         """Stop early calls before the system they use is torn down."""
-        session = self.config.stash[SESSION]
-        if session.callers.ahead and session.queue.leaves(item, nextitem):
-            session.callers.drop()
+        if self._session.callers.ahead and self._session.queue.leaves(item, nextitem):
+            self._session.callers.drop()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Cancel calls before pytest tears session fixtures down, also after ``-x`` and Ctrl-C."""
-        self.config.stash[SESSION].callers.close()
-        self._out_of_sight.show()
+        self._session.callers.close()
         self._splitter.uninstall()
+
+
+def _show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
+    """Let the report of a set-up that failed, or skipped its case, say no more than its redacted *result*."""
+    if hasattr(report, "wasxfail"):
+        report.wasxfail = f"reason: {result.error}"
+    elif isinstance(report.longrepr, tuple):
+        report.longrepr = (*report.longrepr[:2], f"Skipped: {result.error}")
+    if not isinstance(report.longrepr, tuple):
+        from ..reporting.text import harmless
+
+        report.longrepr = harmless(result.error)

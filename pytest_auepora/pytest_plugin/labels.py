@@ -16,33 +16,25 @@ from ..io.golden.load import GoldenCase, GoldenSuite
 from ..labels.check import CheckedLabel, check_case, settle
 from ..labels.corpus import Corpus, Recall, corpus_of, corpus_recall, load_corpus
 from ..regression.compare.comparability import provenance_changes
-from .keys import CORPUS, SESSION
 
 if TYPE_CHECKING:
-    from .session import AueporaSession
+    from .hooks import ProjectHooks
+    from .options import Options
 
-__all__ = ["Labels", "corpus_fixture"]
-
-
-def corpus_fixture(request: pytest.FixtureRequest) -> Any:
-    """Return the value of the project's corpus fixture, None where it has none or an earlier run is replayed."""
-    session = request.config.stash.get(SESSION, None)
-    if session is not None and session.answers.asks_nothing:
-        return None
-    try:
-        return request.getfixturevalue(CORPUS)
-    except pytest.FixtureLookupError as exc:
-        if exc.argname != CORPUS:
-            raise
-        return None
+__all__ = ["Labels"]
 
 
 class Labels:
-    """One per process that runs cases."""
+    """One per process that runs cases.
 
-    def __init__(self, session: AueporaSession) -> None:
-        self.session = session
-        self.strict: bool = session.options.strict_labels
+    Args:
+        options: what the user asks for.
+        project: says what the corpus is where no fixture does.
+        replaying: whether what is scored was settled when it was recorded: the corpus of today says nothing about it.
+    """
+
+    def __init__(self, options: Options, project: ProjectHooks, *, replaying: bool = False) -> None:
+        self._options, self._project, self._replaying = options, project, replaying
         self._given: dict[Path, tuple[Any, Corpus | None]] = {}
         self._hooked: dict[Path, Any] = {}
         self._places: dict[Path, dict[Slot, tuple[int, int]]] = {}
@@ -67,12 +59,12 @@ class Labels:
         Raises:
             CorpusError: it is none.
         """
-        corpus = None if self.session.answers.asks_nothing else self.corpus(suite, given)
+        corpus = None if self._replaying else self.corpus(suite, given)
         return None if corpus is None else lambda name: name in corpus or name in corpus.by_source
 
     def _from_hook(self, suite: GoldenSuite) -> Any:
         if suite.path not in self._hooked:
-            self._hooked[suite.path] = self.session.project.corpus(suite.name, suite.path)
+            self._hooked[suite.path] = self._project.corpus(suite.name, suite.path)
         return self._hooked[suite.path]
 
     def check(self, suite: GoldenSuite, case: GoldenCase, corpus: Corpus) -> list[CheckedLabel]:
@@ -96,14 +88,13 @@ class Labels:
     @cached_property
     def _old(self) -> list[Recall]:
         """What ``--auepora-labels old=FILE`` remembers."""
-        options = self.session.options
-        if not options.old_corpus:
+        if not (given := self._options.old_corpus):
             return []
-        path = options.config.invocation_params.dir / options.old_corpus
+        path = self._options.config.invocation_params.dir / given
         try:
             return [corpus_recall(load_corpus(path), path)]
         except CorpusError as exc:
-            raise pytest.UsageError(f"--auepora-labels old={options.old_corpus}: {exc}") from None
+            raise pytest.UsageError(f"--auepora-labels old={given}: {exc}") from None
 
     def _recalls_of(self, suite: GoldenSuite) -> list[Recall]:
         if (found := self._recalls.get(suite.path)) is None:
@@ -112,27 +103,30 @@ class Labels:
 
     def _history(self, suite: GoldenSuite) -> list[Recall]:
         from ..history.recall import history_recall
-        from ..history.settings import find_place
         from ..history.store import HistoryStore
 
-        config = self.session.config
-        place = find_place(config.getini("auepora_history"), config.rootpath)
-        if place is None:
+        if (place := self._options.history_place) is None:
             return []
         return [history_recall(HistoryStore(place), suite.name, {c.id: c.content_hash for c in suite.cases})]
 
     def settle(
-        self, suite: GoldenSuite, case: GoldenCase, given: Any, variant: str, provenance: Mapping[str, Any]
+        self, suite: GoldenSuite, case: GoldenCase, given: Any, then: Mapping[str, Any] | None, now: Mapping[str, Any]
     ) -> GoldenCase:
         """Return *case* as it is to be scored: labels that moved are matched by passage or document.
 
-        While all ids are in the corpus and nobody said that they mean other chunks now, nothing is looked up.  What
-        is replayed was settled when it was recorded: the corpus of today says nothing about it.
+        While all ids are in the corpus and nobody said that they mean other chunks now, nothing is looked up.
+
+        Args:
+            suite: its suite.
+            case: the case.
+            given: the project's corpus; None: its hook is asked.
+            then: the provenance of the baseline, if there is one.
+            now: that of this run.
 
         Raises:
             CorpusError: what should be the corpus is none.
         """
-        if self.session.answers.asks_nothing:
+        if self._replaying or (given is None and not self._project.has_corpus):
             return case
         corpus = self.corpus(suite, given)
         gold = case.sample.relevant_docs
@@ -140,12 +134,7 @@ class Labels:
             return case
         by_id = [doc for doc in gold if doc.metadata.get("match", "id") == "id"]
         doubtful = any(doc.doc_id not in corpus or doc.text for doc in by_id)
-        if not doubtful and not (by_id and (self._old or self._changed(suite, variant, provenance))):
+        changed = then is not None and not provenance_changes(then, now).keys().isdisjoint(CHUNK_KEYS)
+        if not doubtful and not (by_id and (changed or self._old)):
             return case
-        return settle(case, self.check(suite, case, corpus), corpus, strict=self.strict)
-
-    def _changed(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any]) -> bool:
-        baseline, _ = self.session.baseline(suite, variant)
-        if baseline is None:
-            return False
-        return not provenance_changes(baseline.provenance, provenance).keys().isdisjoint(CHUNK_KEYS)
+        return settle(case, self.check(suite, case, corpus), corpus, strict=self._options.strict_labels)

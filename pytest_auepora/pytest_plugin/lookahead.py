@@ -1,4 +1,4 @@
-"""Which upcoming items may have their call started early: those whose fixtures all stand already, the system first.
+"""What makes the calls of one process, and which may be made ahead: those of cases whose fixtures are all set up.
 
 pytest runs items one after the other, but calls of a RAG system mostly wait.  What may overlap are stretches of
 golden items that get the very same values, with nothing between them that sets up, tears down or measures anything.
@@ -6,15 +6,26 @@ golden items that get the very same values, with nothing between them that sets 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .compat import fixture_definitions, is_of_one_case
-from .keys import CASE, SUITE
+from ..adapters.systems import System
+from ..calls.call import CallResult
+from ..calls.caller import Caller
+from .compat import fixture_definitions, has_pytest_benchmark, is_of_one_case
+from .options import Options
+from .session import CASE, SUITE
 
-__all__ = ["Queue"]
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["ASYNC_CONCURRENCY", "Callers", "Queue", "timed_call"]
+
+ASYNC_CONCURRENCY = 8
+"""Calls in flight for async systems unless the user says otherwise: their clients are made for it."""
 
 _SKIPPED = ("skip", "skipif")
 _HARMLESS = frozenset({"request", "record_property", "record_testsuite_property"})
@@ -48,11 +59,6 @@ class Queue:
             stretch, after = place
             for i in range(after, len(stretch)):
                 yield stretch[i]
-
-    def shares(self, item: pytest.Item) -> bool:
-        """Whether *item* surely runs, and what it gets may be that of others too."""
-        stretch, after = self._place.get(item, ((), 0))
-        return after > 0 and stretch[after - 1] is item
 
     def leaves(self, item: pytest.Item, following: pytest.Item | None) -> bool:
         """Whether fixtures of *item* may be torn down before *following* runs."""
@@ -95,3 +101,108 @@ def _surely_runs(item: pytest.Item) -> bool:
         mark.name in _SKIPPED or (mark.name == "xfail" and not mark.kwargs.get("run", True))
         for mark in item.iter_markers()
     )
+
+
+class Callers:
+    """One caller for functions, one for coroutines: made when first needed, closed at the end."""
+
+    def __init__(self, config: pytest.Config, options: Options) -> None:
+        self._config = config
+        self._options = options
+        self._processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
+        self._callers: dict[tuple[bool, bool], Caller] = {}
+        self._asking: tuple[pytest.Item, asyncio.Task[Any]] | None = None
+
+    def of(self, system: System) -> Caller:
+        """Return what makes the calls of *system*."""
+        if (caller := self._callers.get(key := (system.is_async, system.is_coroutine))) is None:
+            concurrency = self._concurrency(is_async=system.is_async)
+            stops_early = self._config.getoption("maxfail", 0)
+            caller = self._callers[key] = Caller(
+                concurrency,
+                processes=self._processes,
+                lookahead=concurrency if stops_early and concurrency > 1 else None,
+                timeout=self._options.timeout,
+                retry=self._options.retry,
+                coroutines=system.is_coroutine,
+                blocks=not system.is_async,
+            )
+        return caller
+
+    def _concurrency(self, *, is_async: bool) -> int:
+        if hasattr(self._config, "workerinput"):
+            return 1  # a worker's items are everybody's list, not its own share, so it cannot look ahead
+        if self._options.seed is not None:
+            return 1  # calls side by side draw from the same global generators in whatever order they get there
+        return self._options.concurrency or (ASYNC_CONCURRENCY if is_async else 1)
+
+    @property
+    def ahead(self) -> bool:
+        """Whether calls may have been started that nobody has asked for."""
+        return any(caller.concurrency > 1 for caller in self._callers.values())
+
+    def asks_here(self, item: pytest.Item) -> None:
+        """Take note that the running task asks for *item*, if it is its own: pytest-asyncio makes one for each test."""
+        if item.get_closest_marker("asyncio") is not None:
+            import asyncio
+
+            task = asyncio.current_task()
+            self._asking = (item, task) if task is not None else None
+
+    def forget(self, item: pytest.Item) -> None:
+        """Give up the calls of *item*, which somebody ended: what it has started beside the one it waited for.
+
+        And its task: what ends a loop from outside, as pytest-timeout does, leaves it there, for later cases to run.
+        """
+        if self._asking is not None and self._asking[0] is item:
+            (_, task), self._asking = self._asking, None
+            if not task.done() and not task.get_loop().is_closed():
+                task.cancel()
+        for caller in self._callers.values():
+            caller.forget(lambda key: isinstance(key, tuple) and key[0] is item)
+
+    def drop(self) -> None:
+        """Forget calls started early: the systems they use are about to go."""
+        for caller in self._callers.values():
+            caller.drop()
+
+    def close(self) -> None:
+        """Cancel what still runs."""
+        for caller in self._callers.values():
+            caller.close()
+        self._callers.clear()
+
+
+def timed_call(
+    item: pytest.Function, caller: Caller, ask: Callable[[], Any], options: dict[str, Any], limit: float | None
+) -> CallResult:
+    """Call the system as often as pytest-benchmark wants, and return the last call with the median time of all.
+
+    A call that fails ends the timing.  Fails the item where pytest-benchmark is not active.
+    """
+    if not has_pytest_benchmark(item.config):
+        pytest.fail(
+            "this case has `benchmark:` and is timed by pytest-benchmark, which is not active: "
+            "pip install 'pytest-auepora[benchmark]'",
+            pytrace=False,
+        )
+    request: Any = item.funcargs["request"]
+    fixture = request.getfixturevalue("benchmark")
+    if "group" in options:
+        fixture.group = options["group"]
+    done: list[CallResult] = []
+
+    def once() -> CallResult:
+        if not done or done[-1].error is None:
+            done.append(caller.call((item, len(done)), ask, timeout=limit))
+        return done[-1]
+
+    how = {k: v for k, v in options.items() if k != "group"}
+    if how:
+        fixture.pedantic(once, **how)
+    else:
+        fixture(once)
+    last = done[-1]
+    if last.error is None:
+        last.seconds = sorted(c.seconds for c in done)[len(done) // 2]
+    return last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -74,6 +75,13 @@ class Options:
     def updating(self) -> bool:
         """Whether any baseline file may be written."""
         return bool(self.intents) or self.prune
+
+    @cached_property
+    def history_place(self) -> str | Path | None:
+        """Where runs are kept, or None where no history is wanted."""
+        from ..history.settings import find_place
+
+        return find_place(self.config.getini("auepora_history"), self.config.rootpath)
 
     def repeats(self, suite: int) -> int:
         """Return how often cases are asked where their golden file says *suite*."""

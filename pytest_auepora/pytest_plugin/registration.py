@@ -1,40 +1,77 @@
-"""What ``--auepora`` switches on, and in which process."""
+"""What ``--auepora`` switches on, in which process, and of which parts it is put together."""
 
 from __future__ import annotations
 
 import os
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
+from .answer_source import AnswerSource
 from .collect import Collecting
+from .hooks import ProjectHooks
 from .items import Running
+from .labels import Labels
+from .lookahead import Callers, Queue
+from .options import Options
 from .selection import Selection
-from .session import session_of
+from .session import SESSION, AueporaSession
+from .suites import Suites
 
-__all__ = ["configure", "configure_checking"]
+if TYPE_CHECKING:
+    from .replay import Replay
+
+__all__ = ["configure", "configure_checking", "session_of"]
 
 _RUNS_CASES = (
     "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
 )  # fmt: skip
 
 
+def session_of(config: pytest.Config) -> AueporaSession:
+    """Return the session of *config*; made on first use, so fixtures work without ``--auepora``."""
+    if SESSION not in config.stash:
+        config.stash[SESSION] = _session(config, Options(config), None)
+    return config.stash[SESSION]
+
+
+def _session(config: pytest.Config, options: Options, replay: Replay | None, record_cap: int = 0) -> AueporaSession:
+    project = ProjectHooks(config)
+    labels = Labels(options, project, replaying=replay is not None and replay.asks_nothing)
+    suites = Suites(config, options, project, labels, record_cap)
+    answers = AnswerSource(options, project, replay)
+    return AueporaSession(options, project, suites, labels, answers, Callers(config, options), Queue(()))
+
+
 def configure(config: pytest.Config) -> None:
     """Register the parts of the plugin: everywhere what runs cases, and what judges them where nobody else does."""
-    register = config.pluginmanager.register
-    session = session_of(config)  # complains about options before anything is registered
-    register(Collecting(), "auepora-collecting")
-    register(Running(config), "auepora-running")
-    register(selection := Selection(config), "auepora-selection")
-    if session.options.timeout is None:
-        from .watchdog import Patience
+    options = Options(config)  # complains before anything is registered
+    is_controller = not hasattr(config, "workerinput")
+    if is_controller and options.history_place is not None:
+        from .history_recorder import prepare_history
 
-        register(Patience(), "auepora-patience")
+        prepare_history(options.history_place, config.rootpath)
+    replay = None
+    if config.option.auepora_replay or config.option.auepora_resume:
+        from .replay import make_replay
+
+        replay = make_replay(config, options.history_place)
+    session = config.stash[SESSION] = _session(config, options, replay, _record_cap(options, replay))
+    register = config.pluginmanager.register
+    register(Collecting(), "auepora-collecting")
+    register(Running(config, session), "auepora-running")
+    register(selection := Selection(config), "auepora-selection")
+    if options.timeout is None:
+        from .watchdog import Watchdog
+
+        register(Watchdog(), "auepora-watchdog")
     if config.getini("auepora_junit_properties"):
         from .reports import JUnitProperties
 
-        register(JUnitProperties(), "auepora-junit")
-    if not hasattr(config, "workerinput"):
-        _register_judging(config, selection)
+        register(JUnitProperties(session.suites), "auepora-junit")
+    if is_controller:
+        _register_judging(config, session, selection, replay)
 
 
 def configure_checking(config: pytest.Config) -> None:
@@ -45,13 +82,61 @@ def configure_checking(config: pytest.Config) -> None:
         if config.getoption(name):
             option = f"--{name.replace('_', '-')}"
             raise pytest.UsageError(f"{option} is about a run, --auepora-labels check and repair run no case")
+    session = session_of(config)
+    session.labels.read_options()
     register = config.pluginmanager.register
-    session_of(config).labels.read_options()
     register(Collecting(), "auepora-collecting")
-    register(Running(config), "auepora-running")
-    register(Checking(config), "auepora-checking")
+    register(Running(config, session), "auepora-running")
+    register(Checking(), "auepora-checking")
     if not hasattr(config, "workerinput"):
-        register(Report(config), "auepora-label-report")
+        register(Report(config, session.options, session.suites, session.labels), "auepora-label-report")
+
+
+def _record_cap(options: Options, replay: Replay | None) -> int:
+    """Return the characters kept of each answer; 0 where none is: no history, ``answers=none``, a replay."""
+    if options.keep.answers == 0 or options.history_place is None:
+        return 0
+    if replay is not None and replay.asks_nothing:
+        return 0  # the run that is replayed has them
+    return sys.maxsize if options.keep.characters is None else options.keep.characters
+
+
+def _register_judging(
+    config: pytest.Config, session: AueporaSession, selection: Selection, replay: Replay | None
+) -> None:
+    from .controller import Judge
+    from .terminal import ShortFailures, Terminal
+
+    register, options, suites = config.pluginmanager.register, session.options, session.suites
+    replaying = replay is not None and replay.asks_nothing
+    judge = Judge(config, options, suites, selection, replaying=replaying)
+    register(judge, "auepora-judge")
+    if config.pluginmanager.hasplugin("xdist"):
+        from .crashes import Crashes
+
+        register(Crashes(options.override), "auepora-crashes")
+    if options.intents or options.anchoring:
+        from .asking_again import AskingAgain
+
+        register(AskingAgain(config, session), "auepora-asking-again")
+    if options.suggest is not None:
+        from .suggesting import Suggesting
+
+        register(Suggesting(config, suites, options.suggest), "auepora-suggesting")
+    if _wants_reports(config):
+        from .reports import make_reports
+
+        register(make_reports(config, judge), "auepora-reports")
+    if options.history_place is not None:
+        from .history_recorder import Recorder
+
+        register(Recorder(config, suites, options.history_place, options.keep), "auepora-recorder")
+    if replay is not None:
+        from .replay import Replaying
+
+        register(Replaying(replay), "auepora-replaying")
+    register(Terminal(config, options, suites, judge), "auepora-terminal")
+    register(ShortFailures(config, judge), "auepora-short-failures")
 
 
 def _wants_reports(config: pytest.Config) -> bool:
@@ -61,38 +146,3 @@ def _wants_reports(config: pytest.Config) -> bool:
     if sorted(config.getini("auepora_github")) != ["annotations", "summary"]:  # the default, which is known to be right
         return True
     return "GITHUB_STEP_SUMMARY" in os.environ or "GITHUB_ACTIONS" in os.environ
-
-
-def _register_judging(config: pytest.Config, selection: Selection) -> None:
-    from .controller import Judge
-    from .history_recorder import make_recorder
-    from .terminal import ShortFailures, Terminal
-
-    register, session = config.pluginmanager.register, session_of(config)
-    judge = Judge(config, selection)
-    register(judge, "auepora-judge")
-    if config.pluginmanager.hasplugin("xdist"):
-        from .crashes import Crashes
-
-        register(Crashes(), "auepora-crashes")
-    if session.options.intents or session.options.anchoring:
-        from .asking_again import AskingAgain
-
-        register(AskingAgain(config), "auepora-asking-again")
-    if (target := session.options.suggest) is not None:
-        from .suggesting import Suggesting
-
-        register(Suggesting(config, target), "auepora-suggesting")
-    if _wants_reports(config):
-        from .reports import make_reports
-
-        register(make_reports(config, judge), "auepora-reports")
-    if (recorder := make_recorder(config)) is not None:
-        recorder.recover()
-        register(recorder, "auepora-recorder")
-    if (replay := session.answers.replay) is not None:
-        from .replay import Replaying
-
-        register(Replaying(replay), "auepora-replaying")
-    register(Terminal(config, judge), "auepora-terminal")
-    register(ShortFailures(config, judge), "auepora-short-failures")

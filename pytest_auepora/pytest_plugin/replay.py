@@ -21,8 +21,6 @@ from ..io.golden.load import GoldenSuite
 from ..regression.baseline.model import GIT_COMMIT
 from ..regression.compare.comparability import provenance_changes
 from ..regression.verdict import Verdict
-from .compat import fixtures_only_for, variant_of
-from .keys import CASE, SUITE
 
 __all__ = ["Replay", "Replaying", "make_replay"]
 
@@ -30,8 +28,8 @@ _INPUT = "auepora_replay"
 _OPTIONS = {"replayed": "auepora_replay", "resumed": "auepora_resume"}
 
 
-def make_replay(config: pytest.Config) -> Replay:
-    """Return what answers from an earlier run, which one of the two options asks for.
+def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
+    """Return what answers from an earlier run of the history at *place*, which one of the two options asks for.
 
     Raises:
         pytest.UsageError: there is no such run.
@@ -40,10 +38,7 @@ def make_replay(config: pytest.Config) -> Replay:
     if len(given) > 1:
         raise pytest.UsageError("--auepora-replay asks the system nothing, --auepora-resume the rest: give one of them")
     ((kind, name),) = given.items()
-    from .history_recorder import history_place
-
     option = f"--{_OPTIONS[kind].replace('_', '-')}"
-    place = history_place(config)
     if (told := getattr(config, "workerinput", {}).get(_INPUT)) is not None:
         return _told_replay(kind, name, told, place)
     if place is None:
@@ -126,16 +121,6 @@ class Replay:
             made = resumed(source, base) if source is not None and fits else base
             known = self._systems[key] = base, made
         return known[1]
-
-    def prepare(self, item: pytest.Item) -> None:
-        """Let the item have the recorded run for its system, and set up nothing that only the system needs."""
-        if not self.asks_nothing or CASE not in item.stash:
-            return
-        suite = item.stash[SUITE]
-        funcargs: dict[str, Any] = getattr(item, "funcargs", {})
-        for name in fixtures_only_for(item, suite.fixture):
-            funcargs.setdefault(name, None)
-        funcargs[suite.fixture] = self.replayed(suite, variant_of(item, suite.fixture))
 
 
 def moved(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

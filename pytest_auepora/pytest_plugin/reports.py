@@ -17,16 +17,15 @@ import pytest
 
 from ..errors import AueporaError, Problem, did_you_mean
 from ..reporting.numbers import number
-from .controller import measures
-from .keys import PARCELS, SESSION, SUFFIXES
-from .variants import compared_of
+from .controller import Judge, measures
+from .session import CASE_REPORTS, SUFFIXES
 
 if TYPE_CHECKING:
     from ..reporting.formats import Target
     from ..reporting.trend import Trend
-    from .controller import Judge
     from .history_recorder import Recorder
-    from .xdist import Parcel
+    from .suites import Suites
+    from .xdist import CaseReport
 
 __all__ = ["JUnitProperties", "Reports", "make_reports"]
 
@@ -163,7 +162,7 @@ class Reports:
         return [one.run for one in self.judge.judged], [one.verdict for one in self.judge.judged]
 
     def _beside(self) -> dict[str, Any]:
-        return {"compared": compared_of(self.config, self._judged()[0]), "mistakes": self.mistakes}
+        return {"compared": self.judge.compared, "mistakes": self.mistakes}
 
     def _trends(self) -> Mapping[str, Trend]:
         recorder: Recorder | None = self.config.pluginmanager.get_plugin("auepora-recorder")
@@ -241,23 +240,25 @@ class JUnitProperties:
     In every process that runs tests: pytest carries the properties of an item to whoever writes the file.
     """
 
+    def __init__(self, suites: Suites) -> None:
+        self._suites = suites
+
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Add the properties while the last report of the item, from which the file is made, is still to come."""
-        parcels = item.stash.get(PARCELS, [])
-        for parcel in parcels:
-            prefix = f"auepora.{parcel.result.case_id}." if len(parcels) > 1 else "auepora."
-            session = item.config.stash[SESSION]
-            owner = session.suite(session.root / parcel.path).owner
-            item.user_properties += [(f"{prefix}{name}", text) for name, text in _properties(parcel, owner)]
+        case_reports = item.stash.get(CASE_REPORTS, [])
+        for one in case_reports:
+            prefix = f"auepora.{one.result.case_id}." if len(case_reports) > 1 else "auepora."
+            properties = _properties(one, self._suites.at(one.path).owner)
+            item.user_properties += [(f"{prefix}{name}", text) for name, text in properties]
 
 
-def _properties(parcel: Parcel, owner: str) -> Iterator[tuple[str, str]]:
-    yield "state", parcel.result.state
+def _properties(one: CaseReport, owner: str) -> Iterator[tuple[str, str]]:
+    yield "state", one.result.state
     if owner:
         yield "owner", owner
-    if parcel.variant:
-        yield "configuration", parcel.variant
-    for name, score in parcel.result.scores.items():
+    if one.variant:
+        yield "configuration", one.variant
+    for name, score in one.result.scores.items():
         if score.value is not None:
             yield name, number(score.value, 4)
         elif score.state != "aggregate":

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ..errors import BaselineError
-from .keys import CASE
+from .session import CASE
 
 __all__ = ["Selection", "Unused", "unused_baselines"]
 

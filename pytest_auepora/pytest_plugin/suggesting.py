@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..errors import AueporaError
-from .keys import SESSION
 from .terminal import is_ascii, write_lines
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from ..regression.suggest import Suggestion
     from ..regression.thresholds import Gate
     from ..regression.verdict import Verdict
+    from .suites import Suites
 
 __all__ = ["Suggesting"]
 
@@ -35,8 +35,8 @@ _HOW = (
 class Suggesting:
     """Prints the noise and the change it suggests; writes it where that is wanted: into the golden file, or a patch."""
 
-    def __init__(self, config: pytest.Config, target: str) -> None:
-        self.config = config
+    def __init__(self, config: pytest.Config, suites: Suites, target: str) -> None:
+        self.config, self._suites = config, suites
         self.target = config.invocation_params.dir / target if target != PRINTED else None
         self._runs: list[tuple[Run, Verdict]] = []
 
@@ -58,8 +58,7 @@ class Suggesting:
         from ..reporting.terminal.suggestion import noise_table, suggestion_notes
         from ..reporting.text import harmless
 
-        session, ascii_only = self.config.stash[SESSION], is_ascii()
-        suite = session.suite(session.root / run.path)
+        suite, ascii_only = self._suites.at(run.path), is_ascii()
         terminalreporter.line(harmless(run.title, ascii_only=ascii_only), bold=True)
         if not run.is_full:
             seen = f"{len(run.cases)} of {len(run.expected_ids)} cases ran"
@@ -83,7 +82,7 @@ class Suggesting:
             except AueporaError as exc:
                 terminalreporter.line(str(exc), red=True)
             else:
-                patch += _diff(self.config.stash[SESSION].relative(path), before, texts[path.resolve()])
+                patch += _diff(self._suites.relative(path), before, texts[path.resolve()])
         for line in harmless(patch, ascii_only=is_ascii()).splitlines():
             terminalreporter.line(line)
         if not patch:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from itertools import takewhile
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .keys import SESSION
-from .variants import variant_lines
 from .xdist import unpack
 
 if TYPE_CHECKING:
@@ -19,6 +17,8 @@ if TYPE_CHECKING:
     from ..regression.compare.cases import CaseComparison
     from ..reporting.terminal.layout import Line
     from .controller import Judge
+    from .options import Options
+    from .suites import Suites
 
 __all__ = [
     "ShortFailures",
@@ -87,23 +87,23 @@ MOST_IN_FULL = 3
 class Terminal:
     """Writes to pytest's own terminal reporter; controller only."""
 
-    def __init__(self, config: pytest.Config, judge: Judge) -> None:
-        self.config = config
-        self.judge = judge
+    def __init__(self, config: pytest.Config, options: Options, suites: Suites, judge: Judge) -> None:
+        self.config, self.judge = config, judge
+        self._options, self._suites = options, suites
 
     def pytest_report_header(self) -> list[str]:
         """Say that golden files are collected, and with what settings."""
         from ..reporting.terminal.session import header_lines
 
-        session = self.config.stash[SESSION]
+        options = self._options
         return header_lines(
             files=self.config.getini("auepora_files"),
-            concurrency=session.options.concurrency,
-            timeout=session.options.timeout,
-            seed=session.options.seed,
+            concurrency=options.concurrency,
+            timeout=options.timeout,
+            seed=options.seed,
             spread=self.config.getoption("dist", "no") != "no",  # pytest-xdist's
-            accepting=", ".join([*sorted(session.options.intents), *(["pruning"] if session.options.prune else [])]),
-            baseline=str(session.options.override or ""),
+            accepting=", ".join([*sorted(options.intents), *(["pruning"] if options.prune else [])]),
+            baseline=str(options.override or ""),
         )
 
     @pytest.hookimpl(tryfirst=True)
@@ -115,13 +115,13 @@ class Terminal:
             return None
         if self.config.get_verbosity() < 1 or hasattr(report, "wasxfail"):
             return None
-        parcels = unpack(report)
-        if len(parcels) != 1:
+        case_reports = unpack(report)
+        if len(case_reports) != 1:
             return None
         from ..reporting.terminal.session import case_word
 
-        session = self.config.stash[SESSION]
-        word = case_word(parcels[0].result, session.infos(session.suite(session.root / parcels[0].path)))
+        (one,) = case_reports
+        word = case_word(one.result, self._suites.infos(self._suites.at(one.path)))
         return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
 
     @pytest.hookimpl(tryfirst=True)
@@ -149,8 +149,24 @@ class Terminal:
 
                 for text in accepted_lines(done, self.config.rootpath):
                     terminalreporter.line(harmless(text, ascii_only=is_ascii()))
-        write_lines(terminalreporter, variant_lines(self.config, runs, width=width, ascii_only=is_ascii()))
+        write_lines(terminalreporter, self._side_by_side(width))
         self._write_unused(terminalreporter)
+
+    def _side_by_side(self, width: int) -> Iterator[Line]:
+        """Yield what is said of suites that several configurations ran."""
+        if not self.judge.compared:
+            return
+        from ..reporting.side_by_side.text import side_by_side_lines
+        from ..reporting.terminal.layout import Cell
+
+        reference = self.config.getini("auepora_reference")
+        for compared in self.judge.compared:
+            yield []
+            yield from side_by_side_lines(compared, width=width, ascii_only=is_ascii())
+            names = [column.name for column in compared.columns]
+            if reference and reference not in names:
+                text = f"auepora_reference = {reference}: no such configuration; there is {', '.join(names)}"
+                yield [Cell(text, ("yellow",))]
 
     def _write_unused(self, terminalreporter: Any) -> None:
         for one in self.judge.unused:

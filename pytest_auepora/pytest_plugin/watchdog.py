@@ -12,9 +12,9 @@ from contextlib import suppress
 
 import pytest
 
-from .keys import SUFFIXES
+from .session import SUFFIXES
 
-__all__ = ["Patience", "copy_of_stderr"]
+__all__ = ["Watchdog", "copy_of_stderr"]
 
 AFTER = 30.0
 """Seconds of the call phase after which it is told, once a case."""
@@ -30,7 +30,7 @@ def copy_of_stderr() -> int | None:
         return None
 
 
-class Patience:
+class Watchdog:
     """Watches over the cases of this process; a worker of pytest-xdist watches over its own."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Patience:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Begin to watch."""
         if self._stderr is not None and session.items and not session.config.option.collectonly:
-            self._watching = threading.Thread(target=self._watch, name="auepora-patience", daemon=True)
+            self._watching = threading.Thread(target=self._watch, name="auepora-watchdog", daemon=True)
             self._watching.start()
 
     def pytest_unconfigure(self) -> None:

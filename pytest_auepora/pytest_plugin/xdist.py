@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from ..core.run import CaseResult
     from ..evaluation.recording import Recording
 
-__all__ = ["ATTRIBUTE", "Conditions", "Parcel", "attach", "let_go", "unpack"]
+__all__ = ["ATTRIBUTE", "CaseReport", "RunProvenance", "attach", "let_go", "unpack"]
 
 ATTRIBUTE = "auepora"
-"""Where a report has the text of its parcels."""
+"""Where a report has the text of its case reports."""
 
 
 @dataclass(eq=False, repr=False, slots=True)
-class Parcel:
+class CaseReport:
     """One case result, and which run it belongs to.
 
     ``path`` is the golden file, relative to the rootdir; ``recordings`` what is kept of the answers, repeats in order;
@@ -42,53 +42,53 @@ class Parcel:
     data: bytes = b""
 
 
-_here: WeakKeyDictionary[pytest.TestReport, list[Parcel]] = WeakKeyDictionary()
+_here: WeakKeyDictionary[pytest.TestReport, list[CaseReport]] = WeakKeyDictionary()
 """By report, so that a report stays as serialisable as pytest made it."""
 
 
-def attach(report: pytest.TestReport, parcels: list[Parcel], *, leaves_process: bool) -> None:
-    """Put *parcels* on *report*."""
+def attach(report: pytest.TestReport, case_reports: list[CaseReport], *, leaves_process: bool) -> None:
+    """Put *case_reports* on *report*."""
     if leaves_process:
-        setattr(report, ATTRIBUTE, "\n".join(chain.from_iterable(map(_lines, parcels))))
+        setattr(report, ATTRIBUTE, "\n".join(chain.from_iterable(map(_lines, case_reports))))
     else:
-        _here[report] = parcels
+        _here[report] = case_reports
 
 
-def unpack(report: pytest.TestReport) -> list[Parcel]:
-    """Return the parcels on *report*; none on a report that is not ours."""
+def unpack(report: pytest.TestReport) -> list[CaseReport]:
+    """Return what *report* carries; nothing where it is not ours."""
     if (found := _here.get(report)) is not None:
         return found
     text = getattr(report, ATTRIBUTE, None)
     if text is None:
         return []
     lines = iter(text.split("\n"))
-    parcels = [_parcel(*three) for three in zip(lines, lines, lines, strict=True)]
-    _here[report] = parcels  # several plugins ask
+    case_reports = [_case_report(*three) for three in zip(lines, lines, lines, strict=True)]
+    _here[report] = case_reports  # several plugins ask
     delattr(report, ATTRIBUTE)  # pytest holds reports to the end, and answers are large
-    return parcels
+    return case_reports
 
 
 def let_go(report: pytest.TestReport) -> None:
-    """Forget the parcels on *report*, once everybody has unpacked them: pytest holds reports to the end."""
-    if (parcels := _here.pop(report, None)) is not None:
-        parcels.clear()  # their item has the same list
+    """Forget what *report* carries, once everybody has unpacked it: pytest holds reports to the end."""
+    if (case_reports := _here.pop(report, None)) is not None:
+        case_reports.clear()  # their item has the same list
 
 
-def _lines(parcel: Parcel) -> tuple[str, str, str]:
-    """Return *parcel* as three lines: the result, as the history will have it; what many cases share; the answers."""
+def _lines(one: CaseReport) -> tuple[str, str, str]:
+    """Return *one* as three lines: the result, as the history will have it; what many cases share; the answers."""
     from ..core.json import dumps
     from ..history.codec import result_text
 
-    shared = dumps([parcel.path, parcel.variant, parcel.provenance])
-    return result_text(parcel.result), shared, dumps(parcel.recordings) if parcel.recordings else "[]"
+    shared = dumps([one.path, one.variant, one.provenance])
+    return result_text(one.result), shared, dumps(one.recordings) if one.recordings else "[]"
 
 
-def _parcel(result: str, shared: str, recordings: str) -> Parcel:
+def _case_report(result: str, shared: str, recordings: str) -> CaseReport:
     from ..core.run import CaseResult
 
     path, variant, provenance = _of_run(shared)
     read = CaseResult.from_dict(json.loads(result))
-    return Parcel(path, variant, read, provenance, json.loads(recordings), result.encode())
+    return CaseReport(path, variant, read, provenance, json.loads(recordings), result.encode())
 
 
 @lru_cache(maxsize=64)
@@ -101,15 +101,15 @@ def _of_run(shared: str) -> tuple[str, str, dict[str, Any]]:
 _NOTHING = "not said"
 
 
-class Conditions:
+class RunProvenance:
     """What the processes that ran the cases of one run said of its provenance."""
 
     def __init__(self) -> None:
         self._said: list[Mapping[str, Any]] = []
         self._of: dict[str, Mapping[str, Any]] = {}
 
-    def take(self, case_id: str, said: Mapping[str, Any]) -> None:
-        """Take in what was said with a case; nothing said, as of a case that was skipped, says nothing."""
+    def add(self, case_id: str, said: Mapping[str, Any]) -> None:
+        """Add what was said with a case; nothing said, as of a case that was skipped, says nothing."""
         if not said:
             return
         for known in self._said:
@@ -120,7 +120,7 @@ class Conditions:
             self._said.append(said)
         self._of[case_id] = known
 
-    def settled(self) -> tuple[dict[str, Any], str]:
+    def merged(self) -> tuple[dict[str, Any], str]:
         """Return the provenance of the run, and a sentence on what differs between its cases, or an empty one.
 
         A value that differs is the text of all there are, so that it is equal to none of them: what was asked under

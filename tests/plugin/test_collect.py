@@ -30,12 +30,6 @@ def test_keyword_selection(project: Example) -> None:
     project.run("-k", "__test__").assert_outcomes(deselected=5)  # an attribute of the functions, not a keyword
 
 
-def test_tags_are_registered_markers(project: Example) -> None:
-    project.run("-m", "smoke").assert_outcomes(passed=1, deselected=4)
-    project.edit("tags: [smoke]", "tags: [smoke, slow-one]")
-    project.run("-m", "slow-one").assert_outcomes(passed=1, deselected=4)
-
-
 def test_last_failed_runs_the_failed_case_alone(project: Example) -> None:
     project.when_asked("warehouse", "1 / 0")
     first = project.run_apart()
@@ -72,20 +66,6 @@ def test_junit_knows_cases_and_gates(project: Example) -> None:
     assert {"refund-window", "gate: mrr", "gate: recall@3"} <= names
     failed = {case.get("name") for case in root.iter("testcase") if case.find("failure") is not None}
     assert {"refund-window", "gate: mrr", "gate: recall@3"} <= failed
-
-
-def test_each_configuration_has_its_own_run_and_baseline(project: Example) -> None:
-    project.system(
-        "def rag(request):\n    return answer if request.param == 'good' else (lambda q: ('?', []))",
-        decorator="pytest.fixture",
-    )
-    project.edit("scope='session')", "scope='session', params=['good', 'bad'])", "conftest.py")
-    result = project.run("--auepora-update")
-    text = str(result.stdout)
-    assert "shop[good]" in text
-    assert "shop[bad]" in text
-    assert sorted(p.name for p in project.baseline.parent.iterdir()) == ["shop@bad.json", "shop@good.json"]
-    project.run("shop.golden.yaml::warehouse[good]").assert_outcomes(passed=1)
 
 
 def test_skip_and_xfail_of_the_golden_file(project: Example) -> None:
@@ -291,21 +271,6 @@ def test_globs_of_golden_files_match_as_full_match_does(project: Example, glob: 
         project.write(f"{place}.yaml", f"metrics: [mrr]\ncases: [{{id: in-{name}, query: q, relevant_docs: [d]}}]\n")
     text = str(project.run("--co", "-q", "-o", f"auepora_files={glob}").stdout)
     assert set(re.findall(r"::in-(\w)", text)) == found
-
-
-def test_two_golden_files_of_one_suite_are_an_error(project: Example) -> None:
-    project.write("other.golden.yaml", project.read("shop.golden.yaml"))
-    result = project.run()
-    assert result.ret == pytest.ExitCode.INTERRUPTED
-    assert "suite 'shop' is also that of other.golden.yaml" in str(result.stdout)
-    assert project.run("--auepora-update", "shop.golden.yaml").ret == 0
-
-
-def test_a_threshold_that_cannot_fail_is_a_warning(project: Example) -> None:
-    project.edit("recall@3: 0.9", "recall@3: 0")
-    result = project.run("-W", "default")
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["*shop.golden.yaml:4:13: recall@3 >= 0 cannot fail: the value is always from 0 to 1"])
 
 
 def test_an_async_fixture_under_anyio_in_auto_mode(project: Example) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_auepora.history.store import HistoryStore
 
-from .conftest import Example
+from .conftest import CONFTEST, Example
 
 
 def store(project: Example, name: str = ".auepora/history.sqlite") -> HistoryStore:
@@ -101,3 +101,11 @@ def test_what_is_redacted_never_gets_there(project: Example) -> None:
     run = store(project).load("last")
     assert {c.outputs["answer"] for c in run.cases.values()} == {"REDACTED"}
     assert store(project).runs()[0].aggregate["groundedness"] == 1.0  # scored before, from the real text
+
+
+def test_without_sqlite_no_system_is_called(project: Example) -> None:
+    project.write("conftest.py", f"import sys\n\nsys.modules['_sqlite3'] = None\n{CONFTEST}")
+    result = project.run_apart("-p", "no:xdist", "shop.golden.yaml")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: this Python has no sqlite3 to keep runs with; -o auepora_history=off *"])
+    project.run_apart("-o", "auepora_history=off", "-p", "no:xdist", "shop.golden.yaml").assert_outcomes(passed=7)

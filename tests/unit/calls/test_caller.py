@@ -291,25 +291,3 @@ def test_an_early_answer_is_held_against_its_owners_limit() -> None:
         caller.call(0, lambda: time.sleep(0.1), [(1, lambda: time.sleep(0.1))])
         caller.call(2, lambda: None, [(3, lambda: None)])
         assert caller.call(1, lambda: None, timeout=0.01).timed_out
-
-
-def test_the_time_of_waiting_is_used_once_and_by_the_owner(release: threading.Event) -> None:
-    used: list[int] = []
-
-    def use() -> None:  # the first call cannot end before this was done
-        used.append(threading.get_ident())
-        release.set()
-
-    with Caller(2, preload=use) as caller:
-        results = run_all(caller, [lambda: release.wait(LONG), lambda: release.wait(LONG), lambda: True])
-    assert used == [threading.get_ident()]
-    assert [r.value for r in results] == [True, True, True]
-
-
-def test_where_nothing_overlaps_there_is_no_such_time() -> None:
-    used: list[str] = []
-    with Caller(1, preload=lambda: used.append("used")) as caller:
-        assert [r.value for r in run_all(caller, [lambda: 1, lambda: 2])] == [1, 2]
-    with Caller(2, preload=lambda: used.append("used")) as caller:
-        assert caller.call("alone", lambda: 3).value == 3
-    assert used == []

@@ -337,23 +337,6 @@ def test_the_users_interrupt_is_not_a_result(concurrency: int) -> None:
         asyncio.run(main())
 
 
-def test_time_is_taken_before_the_first_call_of_a_loop() -> None:
-    order: list[str] = []
-
-    async def call(name: str) -> str:
-        order.append(name)
-        return name
-
-    async def owner() -> None:
-        caller = Caller(2, preload=lambda: order.append("preload"))
-        fns = [partial(call, "a"), partial(call, "b")]
-        for i, fn in enumerate(fns):
-            await caller.acall(i, fn, [(k, fns[k]) for k in range(i + 1, len(fns))])
-
-    asyncio.run(owner())
-    assert order == ["preload", "a", "b"]
-
-
 @pytest.mark.parametrize("concurrency", [1, 2])
 def test_trio_calls_run_one_at_a_time_with_limits_and_retries(concurrency: int) -> None:
     trio = pytest.importorskip("trio", reason="trio is in the test group")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from pytest_auepora.core import garbage
-from pytest_auepora.core.garbage import garbage_collection_paused, set_aside
+from pytest_auepora.core.garbage import garbage_collection_paused
 
 
 @pytest.fixture(autouse=True)
@@ -72,42 +72,3 @@ def test_what_the_program_has_frozen_stays_frozen() -> None:
         made = many()
     assert gc.get_freeze_count() == frozen
     assert made
-
-
-@pytest.mark.skipif(not hasattr(gc, "freeze"), reason="this interpreter freezes nothing")
-def test_frozen_objects_are_not_walked_until_unfrozen() -> None:
-    before, garbage_before = Loop(), Loop()
-    kept, lost = weakref.ref(before), weakref.ref(garbage_before)
-    del garbage_before
-    bring_back = set_aside()
-    assert lost() is None
-    del before
-    after = weakref.ref(Loop())
-    gc.collect()
-    assert after() is None
-    assert kept() is not None
-    bring_back()
-    gc.collect()
-    assert kept() is None
-
-
-@pytest.mark.skipif(not hasattr(gc, "freeze"), reason="this interpreter freezes nothing")
-def test_older_garbage_is_found_once_all_is_brought_back() -> None:
-    lost = Loop()
-    found = weakref.ref(lost)
-    gc.collect()  # now it is old
-    del lost
-    bring_back = set_aside()
-    gc.collect()
-    bring_back()
-    gc.collect()
-    assert found() is None
-
-
-@pytest.mark.parametrize("how", ["off", "frozen"])
-@pytest.mark.skipif(not hasattr(gc, "freeze"), reason="this interpreter freezes nothing")
-def test_nothing_is_frozen_in_a_program_that_does_so_itself(how: str) -> None:
-    gc.disable() if how == "off" else gc.freeze()
-    frozen = gc.get_freeze_count()
-    set_aside()()
-    assert gc.get_freeze_count() == frozen

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.adapters.systems import System
 from pytest_auepora.core.retry import RetryPolicy
-from pytest_auepora.pytest_plugin.calling import Callers
+from pytest_auepora.pytest_plugin.lookahead import Callers
 
 
 class Config(SimpleNamespace):
@@ -27,7 +27,7 @@ def callers(
     given: dict[str, Any] = {"workerinput": {"workerid": "gw0", "workercount": workers}} if workers else {}
     options: Any = SimpleNamespace(concurrency=concurrency, seed=seed, timeout=timeout, retry=retry)
     config: Any = Config(maxfail=maxfail, **given)
-    return Callers(config, options, lambda: None)
+    return Callers(config, options)
 
 
 async def ask(*_: Any) -> str:

@@ -1,0 +1,209 @@
+"""The golden files of one process: each is read once, and so is what it is scored with and held to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..errors import BaselineError
+from ..io.golden.load import GoldenCase, GoldenSuite, load_golden
+
+if TYPE_CHECKING:
+    from ..core.metrics_base import Metric
+    from ..core.run import MetricInfo, Run
+    from ..evaluation.case_flow import CaseFlow, Finished
+    from ..evaluation.case_result import Ended
+    from ..metrics.registry import Registry
+    from ..regression.anchor import Anchor
+    from ..regression.baseline.model import Baseline
+    from .hooks import ProjectHooks
+    from .labels import Labels
+    from .options import Options
+
+__all__ = ["Suites", "ended_by", "raise_ended"]
+
+
+class Suites:
+    """One per process.  What scores and judges answers is imported where it is used.
+
+    Args:
+        config: pytest's.
+        options: what the user asks for.
+        project: its metrics, how it reads answers, and what nobody may see of them.
+        labels: match labels that moved anew.
+        record_cap: characters kept of each answer; 0 keeps none.
+    """
+
+    def __init__(
+        self, config: pytest.Config, options: Options, project: ProjectHooks, labels: Labels, record_cap: int
+    ) -> None:
+        self.root = config.rootpath
+        self._config, self._options, self._project, self._labels = config, options, project, labels
+        self._record_cap = record_cap
+        self._loaded: dict[Path, GoldenSuite] = {}
+        self._by_baseline: dict[Path, Path] = {}
+        self._metrics: dict[Path, dict[str, Metric]] = {}
+        self._infos: dict[Path, dict[str, MetricInfo]] = {}
+        self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
+        self._advisory: dict[Path, Mapping[str, str]] = {}
+        self._flows: dict[tuple[Path, str], CaseFlow] = {}
+
+    @property
+    def registry(self) -> Registry:
+        """All metrics, the project's own included."""
+        return self._project.registry
+
+    @cached_property
+    def commit(self) -> str:
+        """The commit that the project is at, or an empty string."""
+        from ..core.git import commit_of
+
+        return commit_of(self.root)
+
+    def at(self, path: Path | str) -> GoldenSuite:
+        """Load a golden file, named in full or from the rootdir, and register its tags as markers.
+
+        Raises:
+            GoldenFileError: it is wrong.
+        """
+        path = self.root / path
+        if (suite := self._loaded.get(path)) is None:
+            suite = self._loaded[path] = load_golden(path, self.registry)
+            for tag in sorted({*suite.tags, *(t for c in suite.cases for t in c.tags)}):
+                self._config.addinivalue_line("markers", f"{tag}: tag of golden cases")
+        return suite
+
+    def relative(self, path: Path) -> str:
+        """Return *path* as node ids write it."""
+        return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
+
+    def namesake(self, suite: GoldenSuite) -> Path | None:
+        """Return another golden file that was collected and has the same baseline, or None."""
+        from ..regression.baseline.file import baseline_path
+
+        override = self._options.override
+        if override is not None and override.suffix == ".json":  # one file, named on purpose
+            override = None
+        first = self._by_baseline.setdefault(baseline_path(suite.path, suite.name, "", override), suite.path)
+        return None if first == suite.path else first
+
+    def metrics(self, suite: GoldenSuite) -> dict[str, Metric]:
+        """Return the metric objects of *suite*."""
+        if (metrics := self._metrics.get(suite.path)) is None:
+            from ..evaluation.suite_run import suite_metrics
+
+            metrics = self._metrics[suite.path] = suite_metrics(suite, self.registry)
+        return metrics
+
+    def infos(self, suite: GoldenSuite) -> dict[str, MetricInfo]:
+        """Return what describes the metrics of *suite*, by name."""
+        if (infos := self._infos.get(suite.path)) is None:
+            infos = self._infos[suite.path] = self.run(suite, "").metrics
+        return infos
+
+    def baseline(self, suite: GoldenSuite, variant: str) -> tuple[Baseline | None, str]:
+        """Return the baseline of *suite*, or None and why: absent, or unreadable."""
+        key = suite.path, variant
+        if key not in self._baselines:
+            from ..evaluation.suite_run import find_baseline
+
+            try:
+                self._baselines[key] = find_baseline(suite, variant, self._options.override)
+            except BaselineError as exc:
+                from ..regression.baseline.model import BROKEN
+
+                self._baselines[key] = None, f"{BROKEN}{exc}"
+        return self._baselines[key]
+
+    def baseline_path(self, suite: GoldenSuite, variant: str) -> Path:
+        """Return where the baseline of *suite* is written."""
+        from ..regression.baseline.file import baseline_path
+
+        return baseline_path(suite.path, suite.name, variant, self._options.override)
+
+    def anchor(self, suite: GoldenSuite, variant: str) -> Anchor | None:
+        """Return the older baseline that is judged as well; None where this run is about to replace it."""
+        from ..regression.anchor import load_anchor
+
+        if self._options.anchoring:
+            return None
+        return load_anchor(self.baseline_path(suite, variant), suite.name, variant)
+
+    def calibrations(self, suite: GoldenSuite) -> Path:
+        """Return the folder that says which judges of *suite* may fail the run."""
+        from ..evaluation.suite_run import calibrations_of
+
+        given = self._config.getini("auepora_calibrations")
+        return calibrations_of(suite, self.root / given if given else None)
+
+    def advisory(self, suite: GoldenSuite) -> Mapping[str, str]:
+        """Return the metrics of *suite* that cannot fail a case, and why."""
+        if (found := self._advisory.get(suite.path)) is None:
+            from ..regression.guards.calibration import standing_of
+
+            standing = standing_of(self.infos(suite), suite.policy, self.calibrations(suite))
+            found = self._advisory[suite.path] = standing.advisory
+        return found
+
+    def run(self, suite: GoldenSuite, variant: str) -> Run:
+        """Return an empty run of *suite*."""
+        from ..evaluation.suite_run import blank_run
+
+        return blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
+
+    def flow(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any] | None = None) -> CaseFlow:
+        """Return what ends the cases of *suite* under one configuration; *provenance* once the system is known."""
+        key = suite.path, variant
+        if (flow := self._flows.get(key)) is None:
+            from ..evaluation.case_flow import CaseFlow
+
+            run, (baseline, _) = self.run(suite, variant), self.baseline(suite, variant)
+
+            def settle(case: GoldenCase, corpus: Any) -> GoldenCase:
+                then = baseline.provenance if baseline is not None else None
+                return self._labels.settle(suite, case, corpus, then, run.provenance)
+
+            flow = self._flows[key] = CaseFlow(
+                run, self.metrics(suite), suite.policy, baseline=baseline, advisory=self.advisory(suite),
+                accepting=self._options.accepting, convert=self._project.convert, settle=settle,
+                known=lambda corpus: self._labels.known(suite, corpus),
+                redact=self._project.redact if self._project.redacts else None,
+                record_cap=self._record_cap, ended_by=ended_by,
+            )  # fmt: skip
+        if provenance is not None:
+            flow.run.provenance = dict(provenance)
+        return flow
+
+    def clear(self) -> None:
+        """Forget what was read for the run that is over."""
+        for read in (self._loaded, self._baselines, self._flows):
+            read.clear()
+
+
+def ended_by(error: BaseException) -> Ended | None:
+    """Return how *error* ends its case on purpose, None where it is an error; raise what ends the whole run."""
+    from ..evaluation.case_result import Ended
+
+    if isinstance(error, (KeyboardInterrupt, pytest.exit.Exception)):
+        raise error
+    if isinstance(error, pytest.xfail.Exception):
+        return Ended("xfail", str(error))
+    unittest: Any = sys.modules.get("unittest")  # its skips are pytest's as well
+    if isinstance(error, pytest.skip.Exception) or (unittest is not None and isinstance(error, unittest.SkipTest)):
+        return Ended("skip", str(error))
+    return None
+
+
+def raise_ended(done: Finished) -> None:
+    """Tell pytest that the case was not measured, if it was not, in words that the project has redacted."""
+    __tracebackhide__ = True
+    result = done.result
+    if result.state != "skipped":
+        return
+    kind: Any = pytest.xfail.Exception if result.expected_to_fail else pytest.skip.Exception
+    raise kind(result.error).with_traceback(done.error.__traceback__ if done.error is not None else None)
