@@ -70,14 +70,12 @@ class Judge:
         self.config = config
         self._options, self._suites, self._selection, self._replaying = options, suites, selection, replaying
         self.unused: list[Unused] = []
-        self.none_selected = False
-        """Whether golden cases were asked for, and none was among what the user chose to run."""
+        self.none_selected = False  # golden cases were asked for, and none was among what the user chose to run
         self.runs: dict[tuple[str, str], Run] = {}
         self._provenance: dict[tuple[str, str], RunProvenance] = {}
         self.judged: list[Judged] = []
         self.crashed: list[str] = []
-        self.unmeasured = False
-        """Whether a golden file or case failed without a result, as over a corpus that is none."""
+        self.unmeasured = False  # a golden file or case failed without a result, as over a corpus that is none
         self.complete = False
 
     @pytest.hookimpl(wrapper=True)
