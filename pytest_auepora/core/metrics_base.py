@@ -141,7 +141,8 @@ class Metric:
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:  # noqa: ARG002 - for those that override
         """Return numbers by case id, higher being better, whose mean tells a change as the aggregate would.
 
-        For metrics whose ``interval`` is ``pairs``; nothing for all others.
+        For metrics whose ``interval`` is ``pairs``, and for those without one whose cases get their scores so, as
+        baselines do not keep what they are made of; nothing for all others.
         """
         return {}
 

@@ -16,6 +16,7 @@ from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
 from ..regression.compare.cases import Comparison, MetricChange
 from ..regression.compare.cases import compare as pair
+from ..regression.compare.measurements import score_pairs
 from ..regression.guards.calibration import Standing, hold_back, standing_of
 from ..regression.guards.case_guard import guard_case
 from ..regression.guards.gates import GateOutcome
@@ -159,6 +160,8 @@ def compare(
     if not pairs:
         why = f": {next(iter(apart.values()))}" if apart else ""
         raise NotComparableError(f"{names[0]} and {names[1]} share no case that compares{why}")
+    for run in (a, b):
+        score_pairs(run, _metrics(run))
     comparison = pair(b, as_baseline(a))
     comparison.steady = tuple(sorted({*comparison.steady, *steady}))
     ids = {new.case_id for _, new in pairs}

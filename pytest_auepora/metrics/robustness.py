@@ -204,7 +204,7 @@ class CounterfactualConsistency(OverPairs):
     scenarios: Sequence[str] = ("counterfactual",)
 
     stem = "counterfactual_consistency"
-    interval = ""  # it is computed from whole answers, which no baseline holds
+    interval = ""  # it is computed from whole answers, which no baseline holds: `by_case` scores the variants
     lone: ClassVar[str] = "base"
     target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     formula = "mean similarity of the answers of base and variant; 1 - similarity where a change is expected"
@@ -241,15 +241,15 @@ class CounterfactualConsistency(OverPairs):
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``num_samples``, how many pairs were compared."""
-        _, _, pairs = pairs_of(measurements)
-        alike = self._similarities(pairs)
-        scores = [
-            1 - score if pair.variant[1] else score
-            for pair, score in zip(pairs, alike, strict=True)
-            if score is not None
-        ]
+        scores = self.by_case(measurements).values()
         value = sum(scores) / len(scores) if scores else 0.0
         return MetricResult(self.name, self.target, value, {"num_samples": len(scores)})
+
+    def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
+        """How alike the answers to each variant and to its base are; or unlike, where a change is expected."""
+        pairs = pairs_by_case(measurements)
+        alike = zip(pairs.items(), self._similarities(list(pairs.values())), strict=True)
+        return {i: 1 - score if pair.variant[1] else score for (i, pair), score in alike if score is not None}
 
     def _similarities(self, pairs: Sequence[Pair]) -> list[float | None]:
         answers = [(pair.base[0], pair.variant[0]) for pair in pairs]

@@ -17,7 +17,7 @@ from ..core.scoring import Aggregate, aggregate
 from .anchor import Anchor, anchor_notes, judge_anchor
 from .baseline.model import BROKEN, Baseline
 from .compare.cases import Comparison, compare
-from .compare.measurements import settle
+from .compare.measurements import score_pairs, settle
 from .compare.slices import slice_notes
 from .guards.calibration import advisory_notes, broken_outcomes, hold_back, silent_judges, standing_of
 from .guards.case_guard import VARIES
@@ -162,6 +162,7 @@ def judge(
     """
     standing = standing_of(run.metrics, policy, calibrations)
     out = Verdict(run.title, baseline_note=baseline_note)
+    score_pairs(run, metrics)
     out.failed_cases = sum(not c.expected_to_fail for c in run.in_state("failed", "error"))
     out.aggregates = {name: aggregate(metric, run.scores_of(name)) for name, metric in metrics.items()}
     if baseline is not None:

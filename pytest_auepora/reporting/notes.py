@@ -109,6 +109,8 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
         aggregate = verdict.aggregates.get(row.name)
         if aggregate is not None and aggregate.details.get("reliable") is False:
             yield f"{row.name}: unreliable below {aggregate.details.get('needs')} values, got {aggregate.n}"
+        if aggregate is not None and (told := aggregate.details.get("reason") or aggregate.details.get("note")):
+            yield f"{row.name}: {told}"
     yield from _labelled(verdict)
     if verdict.comparison is not None:
         yield from _comparison_notes(verdict.comparison, rows)

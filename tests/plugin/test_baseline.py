@@ -263,3 +263,26 @@ def test_policy_report_shows_and_does_not_fail(project: Example) -> None:
     result = broken_under(project, "policy: report")
     assert result.ret == 0
     assert "-0.2" in str(result.stdout)
+
+
+VARIANTS = """\
+suite: shop
+metrics: [counterfactual_consistency, "noise_robustness[recall@1]"]
+cases:
+"""
+PAIR = """\
+  - {{id: q{0}, query: "When do parcels leave the warehouse, number {0}?", relevant_docs: [contact]}}
+  - {{id: q{0}-cf, variant_of: q{0}, scenario: counterfactual, query: "Parcels leave the warehouse, {0}?"}}
+  - {{id: q{0}-typo, variant_of: q{0}, scenario: typo, query: "Parcel leave warehouse {0}?", relevant_docs: [contact]}}
+"""
+
+
+def test_pairs_of_answers_compare_with_those_accepted(project: Example) -> None:
+    project.golden.write_text(VARIANTS + "".join(map(PAIR.format, range(3))))
+    project.accept()
+    assert "Parcels leave" not in project.baseline.read_text()
+    assert project.run().ret == 0
+    project.when_asked("Parcels leave", 'return "It never does.", []')
+    result = project.run()
+    assert gates(result)[0] == "regression: counterfactual_consistency"
+    assert "recall@1 of the base cases is 0: there is nothing to divide by" in " ".join(str(result.stdout).split())

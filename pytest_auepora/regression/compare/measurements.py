@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
+from ...core.scoring import FURTHER, Score
 from ..baseline.model import RESOLUTION, BaselineCase
 from .cases import Comparison, MetricChange, ScoreChange
 
-__all__ = ["APART", "DAMAGED", "Pairs", "aggregate_of", "is_apart", "paired_measurements", "settle"]
+__all__ = ["APART", "DAMAGED", "Pairs", "aggregate_of", "is_apart", "paired_measurements", "score_pairs", "settle"]
 
 APART = ("LATENCY", "PRIVACY", "OPERATIONAL")
 """Targets that stand outside the family of metrics, whatever their aggregate is."""
@@ -117,6 +119,31 @@ def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> d
         elif not pairs and name not in comparison.incomparable and _was_measured(run, comparison, name):
             comparison.incomparable[name] = "the baseline does not hold what it is computed from"
     return out
+
+
+def score_pairs(run: Run, metrics: Mapping[str, Metric]) -> None:
+    """Give variants the scores that only all cases together tell, where no more than these is to be kept.
+
+    How alike two answers are needs both of them, and a baseline holds no answers; so it is the variant's own score.
+    """
+    for name, info in run.metrics.items():
+        scores = run.scores_of(name)
+        if name not in metrics or info.interval or all(score.state != "aggregate" for score in scores):
+            continue
+        found: dict[str, list[float]] = {}
+        for i in range(1 + max(map(len, scores.details(FURTHER)), default=0)):
+            for case_id, value in metrics[name].by_case([m for s in scores if (m := _in_repeat(s, i))]).items():
+                found.setdefault(case_id, []).append(value)
+        for case_id, values in found.items():
+            score = run.cases[case_id].scores[name]
+            score.state, score.value = "number", math.fsum(values) / len(values)
+
+
+def _in_repeat(score: Score, i: int) -> Measurement | None:
+    """Return what was measured in the repeat *i*; of a case that said the same each time what it said first."""
+    further = score.details.get(FURTHER, ())
+    seen = score.measurement
+    return replace(seen, data=further[i - 1]) if seen is not None and 0 < i <= len(further) else seen
 
 
 def _change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricChange | None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.core.scoring import FURTHER, Score
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare.cases import compare
-from pytest_auepora.regression.compare.measurements import settle
+from pytest_auepora.regression.compare.measurements import score_pairs, settle
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 
 from ..measured import LATENCY, accepted, answers, gate, noisy, of, timed, verdict
+from ..runs import metrics, run, steady
 
 
 def test_times_at_another_concurrency_do_not_compare() -> None:
@@ -83,3 +86,43 @@ def test_settling_twice_changes_nothing() -> None:
     first = dict(comparison.aggregates), {i: dict(c.changes) for i, c in comparison.cases.items()}
     settle(now, comparison, metrics)
     assert first == (comparison.aggregates, {i: c.changes for i, c in comparison.cases.items()})
+
+
+def said(name: str, answer: str, variant_of: str | None = None) -> CaseResult:
+    data = {"case": name, "variant_of": variant_of, "seen": [answer, False]}
+    scores = {"counterfactual_consistency": Score("aggregate", data=data)}
+    return CaseResult(name, scores=scores, content_hash=name, cluster=variant_of or name)
+
+
+def answered(variants: str) -> Run:
+    """Six questions with the answer "yes", and variants of them with another."""
+    names = [f"c{i}" for i in range(6)]
+    cases = [one for name in names for one in (said(name, "yes"), said(f"{name}-cf", variants, name))]
+    return run(*cases, names=("counterfactual_consistency",))
+
+
+def test_a_pair_of_answers_is_the_score_of_the_variant() -> None:
+    seen, told = answered("yes"), metrics("counterfactual_consistency")
+    score_pairs(seen, told)
+    score_pairs(seen, told)
+    values = [case.scores["counterfactual_consistency"].value for case in seen.cases.values()]
+    assert values == [None, 1.0] * 6
+
+
+def test_repeats_of_a_pair_are_averaged() -> None:
+    seen = answered("yes")
+    note = seen.cases["c0-cf"].scores["counterfactual_consistency"]
+    note.details = {FURTHER: [{**note.data, "seen": ["no", False]}]}
+    score_pairs(seen, metrics("counterfactual_consistency"))
+    assert note.value == 0.5
+
+
+@pytest.mark.parametrize("always", [True, False])
+def test_counterfactual_answers_that_part_are_worse(always: bool) -> None:
+    told, policy = metrics("counterfactual_consistency"), RegressionPolicy()
+    before = answered("yes")
+    judge(before, [], policy, told)
+    baseline = steady(merge(None, before, {"all"})[0], always=always)
+    assert "yes" not in baseline.dumps(), "a baseline holds no answers"
+    assert judge(answered("no"), [], policy, told, baseline=baseline).word == "worse"
+    assert judge(answered("yes"), [], policy, told, baseline=baseline).outcome == "passed"
