@@ -1,0 +1,41 @@
+"""The command itself: where the page is, and what it says where it cannot be shown."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+import pytest
+
+from pytest_auepora.cli.main import main
+from pytest_auepora.cli.view import server
+
+
+def test_it_says_where_the_page_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served: list[Any] = []
+    monkeypatch.setattr(server, "serve", lambda app, listening: served.append(listening))
+    monkeypatch.chdir(tmp_path)
+    assert main(["view", "--history", "h.sqlite"]) == 0
+    listening: socket = served[0]
+    with listening:
+        port = listening.getsockname()[1]
+        assert capsys.readouterr().err == (
+            f"http://127.0.0.1:{port}/ shows the runs of {tmp_path / 'h.sqlite'}; Ctrl-C ends it\n"
+        )
+        assert main(["view", "--port", str(port)]) == 3
+        assert "in use" in capsys.readouterr().err
+
+
+def test_without_its_extra_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, server.__name__)
+    assert main(["view"]) == 3
+    assert "auepora view needs an extra that is not installed: pip install 'pytest-auepora[ui]'" in (
+        capsys.readouterr().err
+    )
