@@ -131,11 +131,10 @@ def _gate_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
 
 
 def _is_part(gate: GateOutcome) -> bool:
-    """Whether the gate is on the anchor, or on a slice of which there is something to say; others would fill pages."""
+    """Whether the gate is on the anchor, or on a slice that got worse; others would fill pages."""
     if gate.kind == "anchor":
         return gate.state != "not judged"
-    of_slice = gate.kind == "regression" and gate.title != f"regression: {gate.metric}"
-    return of_slice and gate.state not in ("passed", "not judged")
+    return gate.kind == "regression" and not gate.is_of_whole and "failed" in (gate.state, gate.would_be)
 
 
 def _part_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:

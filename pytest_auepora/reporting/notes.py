@@ -8,7 +8,7 @@ from ..core.run import Run
 from ..regression.compare.cases import Comparison
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
-from .metric_rows import MetricRow, chosen_metrics
+from .metric_rows import MetricRow, chosen_metrics, rank_of
 from .numbers import metric_value, number, plural
 from .tally import long_note
 from .text import listed
@@ -57,7 +57,8 @@ def balance_note(verdict: Verdict) -> str:
 
 def lowest_note(run: Run, verdict: Verdict, most: int = 3) -> str:
     """Return the cases with the worst scores in the first metric that is not perfect: where to look in a green run."""
-    for name in chosen_metrics(run, verdict, 3):
+    names = chosen_metrics(run, verdict, len(run.metrics))
+    for name in sorted(names, key=lambda name: rank_of(name, run, verdict)):
         info = run.metrics[name]
         best = info.range[1] if info.direction == "higher" else info.range[0]
         scored = [(s.value, c.case_id) for c in run.cases.values() if (s := c.scores.get(name)) and s.value is not None]

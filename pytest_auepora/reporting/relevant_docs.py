@@ -26,8 +26,9 @@ class RelevantDoc(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The label, cut where it holds a long quotation."""
-        return shortened(self.label, 40)
+        """The label, cut where it holds a long quotation, whose end stays marked."""
+        cut = shortened(self.label, 40)
+        return f'{cut}"' if cut != self.label and cut.count('"') % 2 else cut
 
     def within(self, k: int | None) -> bool:
         """Whether it is in the top *k*; in the whole list for None."""

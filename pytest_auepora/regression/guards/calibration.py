@@ -227,7 +227,9 @@ def hold_back(gates: Iterable[GateOutcome], standing: Standing) -> None:
             continue
         gate.would_be, gate.state = gate.state, "advisory"
         if gate.would_be == "failed":
-            gate.message = f"would fail: {gate.message}"
+            named = gate.title.removeprefix("regression: ")
+            told = gate.message if gate.message.startswith(named) else f"{named}: {gate.message}"
+            gate.message = f"would fail: {told}"
         gate.message = f"advisory: {gate.message}; {why}"
 
 
@@ -260,11 +262,22 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
     by: dict[str, list[str]] = {}
     for name, why in standing.advisory.items():
         by.setdefault(why, []).append(name)
-    notes = [
-        gate.message.removesuffix(f"; {standing.advisory[gate.metric]}") for gate in gates if gate.would_be == "failed"
-    ]
+    would = [gate for gate in gates if gate.would_be == "failed"]
+    whole = [gate for gate in would if gate.kind != "regression" or gate.is_of_whole]
+    notes = [_finding(gate.message.removesuffix(f"; {standing.advisory[gate.metric]}")) for gate in whole]
+    if slices := [gate.title.removeprefix("regression: ") for gate in would if gate not in whole]:
+        notes.append(f"advisory: would fail in slices: {', '.join(slices[:3])}{_more(len(slices) - 3)}")
     told = [f"{c.case_id}: {line}" for c in run.having("advisory") for line in c.extra["advisory"]]
     if told:
-        more = f" and {len(told) - 3} more" if len(told) > 3 else ""
-        notes.append(f"advisory: would fail cases: {'; '.join(told[:3])}{more}")
+        notes.append(f"advisory: would fail cases: {'; '.join(told[:3])}{_more(len(told) - 3)}")
     return notes + [f"advisory: cannot fail the run: {', '.join(names)} ({why})" for why, names in by.items()]
+
+
+def _finding(message: str) -> str:
+    """Return *message* without the arithmetic behind it, which the reports have."""
+    finding, arithmetic, _ = message.partition("): if nothing had changed")
+    return f"{finding})" if arithmetic else message
+
+
+def _more(n: int) -> str:
+    return f" and {n} more" if n > 0 else ""

@@ -31,6 +31,8 @@ from .layout import Cell, Column, Line, Page, table
 __all__ = ["headline", "headline_style", "summary_lines"]
 
 MOST_CASES = 10
+MOST_SLICES = 4
+"""Slices of which each has its own line, or its name in one line of all."""
 
 _COLUMNS = (
     Column("metric", least=12),
@@ -74,7 +76,7 @@ def _title(page: Page, run: Run) -> None:
 
 
 def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
-    rows = metric_rows(run, verdict)
+    rows = [row for row in metric_rows(run, verdict) if row.regression is None or not _of_slice(row.regression)]
     if rows:
         room = "  " if any(_is_marked(row) for row in rows) else ""
         cells = [_cells(row, page.marks, room) for row in rows]
@@ -83,6 +85,11 @@ def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
         page.free(told, "light")
     for note in missing_notes(run, verdict, rows):
         page.free(note, "light", most=4)
+
+
+def _of_slice(gate: GateOutcome) -> bool:
+    """Whether *gate* is about a slice, which stands below, by name."""
+    return gate.kind == "regression" and not gate.is_of_whole
 
 
 def _is_marked(row: MetricRow) -> bool:
@@ -114,31 +121,39 @@ def _worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
     from ..diagnosis import diagnose
 
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    found = cases_of(run, verdict, (*FAILING, "fixed"))
+    fixed = found.pop("fixed", [])
     left = MOST_CASES
-    for kind, cases in cases_of(run, verdict, (*FAILING, "fixed")).items():
-        if kind == "fixed":
-            page.free(f"fixed: {listed([c.case_id for c in cases], MOST_CASES)}", "green")
-            continue
+    for after, (kind, cases) in enumerate(found.items(), 1 - len(found)):
         by: dict[str, list[str]] = {}
         for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
             told = diagnose(case, None if kind == "errored" else compared.get(case.case_id), run.metrics)
             known = case.extra.get(STILL_FAILING, ())
             by.setdefault(str(told or next(iter(known), case.state)), []).append(case.case_id)
         page.free(kind, *(("red",) if kind == "still failing" else ("red", "bold")))
-        for why, ids in list(by.items())[:left]:
+        most = max(left + after, 1)  # of every kind that follows there is room for one
+        for why, ids in list(by.items())[:most]:
             _case(page, ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})", why)
-        if more := sum(map(len, list(by.values())[left:])):
+        if more := sum(map(len, list(by.values())[most:])):
             page.free(f"{page.marks.dots} and {more} more", "light", indent=2)
-        left = max(left - len(by), 0)
+        left -= min(len(by), most)
+    if fixed:
+        page.free(f"fixed: {listed([c.case_id for c in fixed], MOST_CASES)}", "green")
 
 
 def _case(page: Page, who: str, why: str) -> None:
-    who, why = page.safe(who), page.safe(why)
-    if text_width(who) + text_width(why) + 4 <= page.width:
-        page.lines.append([Cell("  "), Cell(who, ("bold",)), Cell(f"  {why}")])
+    """Add a case and its cause: in one line, else in two or, below a long name, in three."""
+    who, why = page.clip(page.safe(who), page.width - 2), page.safe(why)
+    room = page.width - text_width(who) - 4
+    if room < page.width // 2:
+        page.lines.append([Cell("  "), Cell(who, ("bold",))])
+        page.lines += [[Cell(f"    {part}")] for part in page.wrap(why, page.width - 4, most=2)]
         return
-    page.lines.append([Cell("  "), Cell(page.clip(who, page.width - 2), ("bold",))])
-    page.lines += [[Cell(f"    {part}")] for part in page.wrap(why, page.width - 4, most=2)]
+    first, *rest = page.wrap(why, room)
+    page.lines.append([Cell("  "), Cell(who, ("bold",)), Cell(f"  {first}")])
+    if rest:
+        left = why[len(first) :].strip()
+        page.lines += [[Cell(f"    {part}")] for part in page.wrap(left, page.width - 4, most=1)]
 
 
 def _moved(page: Page, run: Run, verdict: Verdict) -> None:
@@ -159,20 +174,40 @@ def _moved(page: Page, run: Run, verdict: Verdict) -> None:
 
 
 def _gates(page: Page, verdict: Verdict, run: Run) -> None:
-    """Tell the gates that failed, then the inconclusive ones; those with the same story together.  Of gates that were
-    not judged only a baseline that nothing compares with is news; the headline says that few cases ran.
+    """Tell the gates that failed, then the inconclusive ones; those with the same story together, slices by name.
+
+    In a run that failed, what cannot be decided is no news.  Of gates that were not judged only a baseline that nothing
+    compares with is; the headline says that few cases ran.
     """
     named = any(c.state in ("failed", "error") for c in run.cases.values())
     for state in ("failed", "inconclusive", "not judged"):
+        gates = [g for g in verdict.gates if g.state == state and (state != "not judged" or g.kind == "baseline")]
+        slices = sorted(filter(_of_slice, gates), key=lambda g: -abs((g.value or 0.0) - (g.before or 0.0)))
+        style = _STATE_STYLE.get(state, ("yellow",))
+        if state == "inconclusive" and verdict.outcome == "failed":
+            told = [g.title.removeprefix("regression: ") for g in gates if g not in slices]
+            told += [plural(len(slices), "slice")] if slices else []
+            page.free(f"{page.marks.unsure} inconclusive: {listed(told, 5)}" if told else "", *style)
+            continue
         by: dict[tuple[str, str], list[GateOutcome]] = {}
-        for gate in verdict.gates:
-            if gate.state == state and (state != "not judged" or gate.kind == "baseline"):
+        for gate in gates:
+            if gate not in slices or len(slices) <= MOST_SLICES:
                 by.setdefault((gate.kind, gate_reason(gate)), []).append(gate)
-        for (kind, story), gates in by.items():
-            titles = ", ".join(g.title.removeprefix("regression: ") for g in gates)
-            told = story if story.startswith(titles) else f"{titles}: {story}"
-            told = f"{'regression: ' if kind == 'regression' else ''}{told}{_beside(gates, run, named=named)}"
-            page.free(f"{state_mark(state, page.marks)} {told}", *_STATE_STYLE.get(state, ("yellow",)))
+        for (kind, story), alike in by.items():
+            titles = ", ".join(g.title.removeprefix("regression: ") for g in alike)
+            text = story if story.startswith(titles) else f"{titles}: {story}"
+            text = f"{'regression: ' if kind == 'regression' else ''}{text}{_beside(alike, run, named=named)}"
+            page.free(f"{state_mark(state, page.marks)} {text}", *style)
+        if len(slices) > MOST_SLICES:
+            word = "worse" if state == "failed" else state
+            text = f"{word} in {plural(len(slices), 'slice')}: {listed([*map(_slice, slices)], MOST_SLICES)}"
+            page.free(f"{state_mark(state, page.marks)} regression: {text}", *style)
+
+
+def _slice(gate: GateOutcome) -> str:
+    """Return a slice of a metric, and by how much it moved."""
+    moved = "" if gate.value is None or gate.before is None else f" {change(gate.value - gate.before, 2)}"
+    return gate.title.removeprefix("regression: ") + moved
 
 
 def _beside(gates: Sequence[GateOutcome], run: Run, *, named: bool) -> str:
