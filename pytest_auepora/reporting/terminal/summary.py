@@ -153,7 +153,7 @@ def _case(page: Page, who: str, why: str) -> None:
     page.lines.append([Cell("  "), Cell(who, ("bold",)), Cell(f"  {first}")])
     if rest:
         left = why[len(first) :].strip()
-        page.lines += [[Cell(f"    {part}")] for part in page.wrap(left, page.width - 4, most=1)]
+        page.lines += [[Cell(f"    {part}")] for part in page.wrap(left, page.width - 4, most=2)]
 
 
 def _moved(page: Page, run: Run, verdict: Verdict) -> None:
