@@ -36,3 +36,11 @@ def _alone_in_the_world() -> Iterator[None]:
             if name in _TOLD or (name.startswith(_TOLD_BY) and name != _OURS):
                 patch.delenv(name)
         yield
+
+
+@pytest.fixture
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers on loopback are reached as they are, and no key is known."""
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)

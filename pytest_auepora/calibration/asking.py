@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -14,7 +13,8 @@ from ..core.run import Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import MetricError, did_you_mean
 from ..metrics.annotation.labels import answer_hash
-from ..metrics.judge.critic import JudgeReplyError, LLMCritic
+from ..metrics.judge.critic import JudgeReplyError
+from ..metrics.judge.usage import repeated
 from .labels import Item
 
 __all__ = ["ask", "take_from_run"]
@@ -70,7 +70,7 @@ def ask(
     Args:
         metric: the judged metric.
         items: what is asked about; each needs an answer.
-        repeats: how often each is asked; from the second time on past the cache.
+        repeats: how often each is asked; each time has replies of its own in the cache.
         swap: ask once more with the evidence in the opposite order.
         again: forget the scores that are there.
         progress: whether a bar is shown on standard error; None: where somebody looks at it.
@@ -94,10 +94,11 @@ def ask(
 
 
 def _ask_repeatedly(metric: Metric, items: Sequence[Item], repeats: int, bar: Progress) -> None:
-    fresh = _past_the_cache(metric)
     for turn in range(repeats):
         left = [item for item in items if not item.error and len(item.scores) <= turn]
-        for item, seen in zip(left, _ask_all(metric if not turn else fresh, left, 1, bar), strict=True):
+        with repeated(turn):
+            replies = _ask_all(metric, left, 1, bar)
+        for item, seen in zip(left, replies, strict=True):
             if isinstance(seen, JudgeReplyError):
                 item.error = item.error or str(seen)
             else:
@@ -132,13 +133,3 @@ def _measure(metric: Metric, item: Item, step: int) -> Any:
     sample = EvaluationSample(item.id, item.query, relevant_docs=documents or None)
     retrieved = [RetrievedDocument(document, 0.0, rank) for rank, document in enumerate(documents, 1)]
     return metric.measure(sample, SystemOutputs(retrieved, Response(item.answer)))
-
-
-def _past_the_cache(metric: Metric) -> Metric:
-    """Return *metric* with a critic that answers anew; itself where its critic keeps nothing."""
-    critic = getattr(metric, "critic", None)
-    if not isinstance(critic, LLMCritic) or not hasattr(critic, "without_cache"):
-        return metric
-    fresh = copy.copy(metric)
-    fresh.critic = critic.without_cache()  # type: ignore[attr-defined]
-    return fresh

@@ -61,7 +61,7 @@ class Call:
         lost: it was given up while it ran; what it prints from then on is nobody's.
         late: an attempt exceeded the limit.
         given: what an attempt gave to be awaited, while the call is queued for a loop.
-        on_finish: called once it is over, in whichever thread ends it.
+        on_finish: called when it is over, in whichever thread ends it, before whoever waits for it goes on.
     """
 
     def __init__(
@@ -253,9 +253,11 @@ class Call:
             self.result.value, self.result.error, self.result.timed_out = value, error, self.late
             self.state, given, self.given = "over", self.given, None
         _close_unawaited(given)
-        self._gate.release()
-        if self.on_finish is not None:
-            self.on_finish()
+        try:
+            if self.on_finish is not None:
+                self.on_finish()
+        finally:
+            self._gate.release()
         return True
 
     def _stop_clock(self) -> None:

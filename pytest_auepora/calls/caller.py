@@ -49,6 +49,7 @@ class Caller:
         grace: seconds that running calls are given to end when they are cancelled.
         coroutines: whether every function is an ``async def``, which is called in the loop and needs no thread.
         blocks: whether a function may block: `acall` then calls it in a thread, unless it runs alone without a limit.
+        after: called with the name of each call that ran beside its owner and the call, in whichever thread ends it.
 
     Raises:
         ValueError: a number out of range.
@@ -65,6 +66,7 @@ class Caller:
         grace: float = 1.0,
         coroutines: bool = False,
         blocks: bool = False,
+        after: Callable[[Hashable, Call], None] | None = None,
     ) -> None:
         numbers = {"concurrency": (concurrency, 1), "processes": (processes, 1), "grace": (grace, 0)}
         for name, (number, least) in {**numbers, "lookahead": (lookahead or 0, 0)}.items():
@@ -75,7 +77,7 @@ class Caller:
         self.timeout = _checked(timeout)
         self.retry, self.grace = retry, grace
         self.coroutines, self.blocks = coroutines, blocks
-        self._schedule = Schedule(concurrency, self.lookahead, self.timeout, retry, processes)
+        self._schedule = Schedule(concurrency, self.lookahead, self.timeout, retry, processes=processes, after=after)
         self._executor: Executor | None = None
         self._own: OwnLoop | None = None  # the executor, where its loop is ours
         self._started = 0  # in the owner's thread, and by executors before
@@ -123,6 +125,20 @@ class Caller:
             raise
         self._schedule.ahead.pop(key, None)
         return call.take(limit)
+
+    def prepare(self, key: Hashable, fn: Fn) -> None:
+        """Make a call now, in this thread, that its owner will ask for; what it prints waits for that."""
+        if key not in self._schedule.ahead:
+            self._started += 1
+            call = self._schedule.make(key, fn, None)
+            call.claim()
+            if (awaitable := call.context.run(call.run, (KeyboardInterrupt,))) is not None:
+                call.hand_over(awaitable)
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether calls may have been made that nobody has asked for."""
+        return self.concurrency > 1 or bool(self._schedule.ahead)
 
     async def acall(
         self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None

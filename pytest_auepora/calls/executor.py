@@ -97,7 +97,14 @@ class Executor:
             if not arrived.done():
                 arrived.set_result(None)
 
-        call.on_finish = partial(self.post, arrive) if self._blocks else arrive  # a thread may end it
+        before = call.on_finish
+
+        def finish() -> None:
+            if before is not None:
+                before()
+            self.post(arrive) if self._blocks else arrive()  # a thread may end it
+
+        call.on_finish = finish
         if call.state != "over":
             await arrived
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,16 +36,25 @@ class Schedule:
         timeout: seconds for those without a limit of their own; None for no limit.
         retry: which exceptions to answer with another attempt.
         processes: how many processes make such calls at once.
+        after: called with the name of a call that ran beside its owner and the call, in whichever thread ends it.
     """
 
     def __init__(
-        self, concurrency: int, lookahead: int, timeout: float | None, retry: RetryPolicy | None, processes: int = 1
+        self,
+        concurrency: int,
+        lookahead: int,
+        timeout: float | None,
+        retry: RetryPolicy | None,
+        *,
+        processes: int = 1,
+        after: Callable[[Hashable, Call], None] | None = None,
     ) -> None:
         self.ahead: dict[Hashable, Call] = {}
         self._together, self._alone = concurrency * processes, processes
         self._lookahead, self._timeout, self._retry = lookahead, timeout, retry
         self._every = max(1, (lookahead - concurrency) // 4)
         self._since_filled = 0
+        self._after = after
 
     def book(self, runner: Runner, key: Hashable, fn: Fn, limit: float | None, upcoming: Upcoming) -> Call:
         """Return the call named *key*, started early or now, and start some of those *upcoming*."""
@@ -74,4 +84,6 @@ class Schedule:
         """Return a call that runs beside its owner, known by *key*."""
         self.ahead[key] = call = Call(fn, limit, self._retry, self._together)
         call.detach()
+        if self._after is not None:
+            call.on_finish = partial(self._after, key, call)
         return call

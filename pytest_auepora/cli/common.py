@@ -8,8 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import AueporaError, GoldenFileError, Problem, did_you_mean
+from ..history.settings import settings_of
 from ..io.golden.load import MAX_BYTES, GoldenSuite, load_golden
 from ..metrics.extensions import add_from, add_installed
+from ..metrics.judge.chosen import use_judge
 from ..metrics.registry import Registry
 from ..regression.guards.calibration import FOLDER
 
@@ -81,7 +83,12 @@ def add_metrics(parser: argparse.ArgumentParser) -> None:
 
 
 def registry_of(given: Iterable[str]) -> Registry:
-    """Return a registry with the metrics of *given* (or of the environment) and of installed packages."""
+    """Return a registry with the metrics of *given* (or of the environment) and of installed packages.
+
+    Judged metrics ask the judge that the project's settings name.
+    """
+    if (found := settings_of(Path.cwd())) is not None and (file := str(found[1].get("auepora_judge", "")).strip()):
+        use_judge(found[0] / file)
     registry = Registry()
     add_installed(registry)
     for spelling in given or os.environ.get(METRICS_VARIABLE, "").split():

@@ -59,6 +59,7 @@ def _table(found: Sequence[StoredRun]) -> str:
     from ..reporting.numbers import score
     from ..reporting.terminal.layout import Cell, Column, render, table
 
+    judged = any(one.aggregate.get("judge") for one in found)
     figures = [Column(title, right=True, expendable=1) for *_, title in _FIGURES]
     columns = [
         Column("run"),
@@ -68,6 +69,7 @@ def _table(found: Sequence[StoredRun]) -> str:
         Column("cases", right=True),
         Column("failed", right=True),
         *figures,
+        *([Column("judge", right=True, expendable=1)] if judged else []),
         Column("commit", expendable=2),
     ]
     rows = [
@@ -79,11 +81,23 @@ def _table(found: Sequence[StoredRun]) -> str:
             Cell(f"{one.cases}"),
             Cell(f"{one.failed}"),
             *(Cell(score(_figure(one, name, k))) for name, k, _ in _FIGURES),
+            *([Cell(_judge(one))] if judged else []),
             Cell(one.git_commit[:8]),
         ]
         for one in found
     ]
     return render(table(columns, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))
+
+
+def _judge(one: StoredRun) -> str:
+    """Return the cost of the judge, its tokens where prices are not known."""
+    from ..metrics.judge.usage import JudgeUsage
+    from ..reporting.judge_usage import cost_text
+
+    usage = JudgeUsage(**one.aggregate.get("judge", {}))
+    if usage.cost is not None:
+        return cost_text(usage.cost)
+    return f"{usage.tokens:,} tokens" if usage.requests else ""
 
 
 def _outcome(one: StoredRun) -> str:

@@ -56,6 +56,8 @@ class Metric:
         range: lowest and highest possible value; ``inf`` where there is no bound.
         deterministic: the same inputs always give the same value.
         judged: a model's opinion, which may fail a run only once people have agreed with it (`auepora calibrate`).
+        concurrency: how many cases a judged metric may be asked to measure at once, in threads.
+        shares: it keeps what it asks in ``outputs.memo``, where other metrics find it: they follow one after the other.
         scored_by: the judged metric behind this one, where it is made of another; its calibration counts.
         baselined: its scores are stored in baselines and compared with them (False for wall-clock times).
         version: raised whenever the numbers change, so that old and new scores are never compared.
@@ -80,6 +82,8 @@ class Metric:
     deterministic: ClassVar[bool] = True
     baselined: ClassVar[bool] = True
     judged: ClassVar[bool] = False
+    concurrency: int = 1
+    shares: ClassVar[bool] = True
     scored_by: ClassVar[Metric | None] = None
     version: ClassVar[int] = 1
     ruler: ClassVar[tuple[str, ...] | None] = None

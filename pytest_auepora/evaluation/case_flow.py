@@ -19,6 +19,7 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import FURTHER, Score
 from ..errors import AueporaError
 from ..io.golden.load import GoldenCase
+from ..metrics.judge.usage import USAGE, add_usage
 from ..regression.baseline.model import note_again
 from ..regression.compare.cases import CaseComparison, compare_case, flip_of
 from ..regression.compare.comparability import incomparable_metrics
@@ -93,6 +94,7 @@ class CaseFlow:
         redact: takes out of a result what nobody may see; called for each answer.
         record_cap: characters kept of each answer; 0 keeps none.
         ended_by: what counts as a skip, or as an expected failure.
+        progress: whether a bar is shown on standard error while judges are asked; None: where somebody looks at it.
     """
 
     run: Run
@@ -109,6 +111,7 @@ class CaseFlow:
     redact: Redact | None = None
     record_cap: int = 0
     ended_by: EndedBy | None = None
+    progress: bool | None = False
 
     def finish(self, asked: Asked, system: System) -> Finished:
         """End one case that *system* was asked about."""
@@ -130,13 +133,16 @@ class CaseFlow:
                 continue
             cases.append((i, case, [Called(case, call, self.where(case), known) for call in one.calls]))
         called = [one for _, _, calls in cases for one in calls]
-        measured = iter(measure_calls(called, system, self.metrics, convert=self.convert, timed=self.timed))
+        measured = iter(
+            measure_calls(called, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress)
+        )
         for i, case, calls in cases:
             singles = [next(measured) for _ in calls]
             counted = singles[: len(asked[i].counted)]
             out[i] = self.judge(case, [one.result for one in counted], self._record(case, counted))
             out[i].error = next((call.error for call in asked[i].counted if call.error is not None), None)
             note_again(out[i].result, [one.result for one in singles], self.run.metrics)
+            _sum_usage(out[i].result, [one.result for one in singles])
         return [out[i] for i in range(len(asked))]
 
     def confirm(self, done: Finished, asked: Asked, system: System) -> None:
@@ -150,6 +156,7 @@ class CaseFlow:
             done.recordings += kept
             done.result.extra[CONFIRMED] = len(kept)
         note_again(done.result, [done.result, *again], self.run.metrics)
+        _sum_usage(done.result, [done.result, *again])
         settle_confirmed(done.result, again)
         if done.comparison is not None and done.comparison.before is not None and done.comparison.paired:
             done.comparison.flip = flip_of(done.comparison.before, done.result)
@@ -231,6 +238,12 @@ class CaseFlow:
         if before and before != after:
             for score in result.scores.values():
                 score.reason = score.reason.replace(before, after)
+
+
+def _sum_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
+    """Let *result* hold what judges spent on all answers to its case."""
+    if spent := add_usage(part.extra[USAGE] for part in parts if USAGE in part.extra):
+        result.extra[USAGE] = spent
 
 
 def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]) -> CaseResult:

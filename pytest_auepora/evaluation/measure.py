@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..adapters.systems import System
 from ..calls.call import CallResult
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, MetricInfo
-from ..core.scoring import Score, failed_scores, score_cases
+from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import Sampled
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
 from ..io.golden.load import GoldenCase
 from ..metrics.coverage import note_known
+from ..metrics.judge.usage import USAGE, take_usage
 from ..metrics.ranking.matching import ranks_of_relevant
 from ..regression.baseline.model import metric_key
 from .answer_summary import shown_outputs, snippet
 from .case_result import blank_result, errored_result
+from .judging import JudgedAnswer, ToJudge, judge_answers
 from .recording import RecordedAnswer
 
-__all__ = ["Called", "Convert", "Measured", "measure_calls"]
+__all__ = ["Called", "Convert", "Measured", "answer_of", "measure_calls"]
 
 Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 """Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
@@ -50,20 +53,27 @@ def measure_calls(
     *,
     convert: Convert | None = None,
     timed: bool = True,
+    progress: bool | None = False,
 ) -> list[Measured]:
     """Turn the finished calls of *system* into scores, all of them before the metrics at once, as models like it.
 
     An exception of a call, or an answer of a shape nobody can read, gives a result in state ``error``
     with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
-    Where the value of a call is `RecordedAnswer`, the answer recorded there is what is measured.
+    Where the value of a call is `RecordedAnswer`, the answer recorded there is what is measured; of a `JudgedAnswer`
+    the judged scores are known already.  With *progress* there is a bar while judges are asked.
     """
-    given = [_answered(one, system, convert, timed=timed) for one in called]
+    given = [answer_of(one, system, convert, timed=timed) for one in called]
     good = [(one.case.sample, o) for one, o in zip(called, given, strict=True) if isinstance(o, SystemOutputs)]
-    scores = iter(score_cases(metrics.values(), [sample for sample, _ in good], [outputs for _, outputs in good]))
+    aside = [metric for metric in metrics.values() if metric.judged]
+    plain = [metric for metric in metrics.values() if not metric.judged]
+    scores = iter(score_cases(plain, [sample for sample, _ in good], [outputs for _, outputs in good]))
+    judged = iter(judge_answers([*_to_judge(called, given, aside)], progress=progress))
     out = []
     for one, answer in zip(called, given, strict=True):
         if isinstance(answer, SystemOutputs):
-            out.append(Measured(_measured(one, answer, next(scores)), answer))
+            known = one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else {}
+            found = {**next(scores), **next(judged), **known}
+            out.append(Measured(_measured(one, answer, {name: found[name] for name in metrics}), answer))
         elif isinstance(answer, RecordedAnswer):
             out.append(Measured(_measured_again(one, answer, metrics), answer))
         else:
@@ -71,13 +81,27 @@ def measure_calls(
     return out
 
 
-def _answered(
+def _to_judge(called: Sequence[Called], given: Sequence[Any], aside: Sequence[Metric]) -> Iterator[ToJudge]:
+    """Yield what judges are asked about each answer that is new."""
+    times: Counter[str] = Counter()
+    for one, answer in zip(called, given, strict=True):
+        if isinstance(answer, SystemOutputs):
+            known = one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else ()
+            yield ToJudge([m for m in aside if m.name not in known], one.case.sample, answer, times[one.case.id])
+        times[one.case.id] += 1
+
+
+def answer_of(
     one: Called, system: System, convert: Convert | None, *, timed: bool
 ) -> SystemOutputs | RecordedAnswer | BaseException:
     """Return what the call gave, as outputs, or why there are none."""
     case, call = one.case, one.call
     if call.error is not None:
         return call.error
+    if isinstance(call.value, JudgedAnswer):
+        if one.known is not None:
+            note_known(call.value.outputs, one.known)
+        return call.value.outputs
     value, resources = call.value if isinstance(call.value, Sampled) else (call.value, None)
     if isinstance(value, RecordedAnswer):
         return value
@@ -102,6 +126,8 @@ def _measured(called: Called, outputs: SystemOutputs, scores: dict[str, Score]) 
     case, call, where, _ = called
     result = blank_result(case, where=where)
     result.seconds, result.concurrency = call.seconds, call.concurrency
+    if spent := take_usage(scores):
+        result.extra[USAGE] = spent
     result.scores = scores
     _say_why_unlabelled(result, case)
     result.ranks = ranks_of_relevant(case.sample, outputs)
@@ -128,6 +154,8 @@ def _measured_again(called: Called, recorded: RecordedAnswer, metrics: Mapping[s
     outputs = recorded.parts().restore()
     then = {name: score for name, score in recorded.scores().items() if _same(name, recorded, metrics)}
     result.scores = {name: _score_again(m, case.sample, outputs, then.get(name)) for name, m in metrics.items()}
+    if spent := take_usage(result.scores):
+        result.extra[USAGE] = spent
     if "shown" in raw:
         result.outputs, result.ranks = raw["shown"], raw["ranks"]
     else:
@@ -143,12 +171,11 @@ def _same(name: str, recorded: RecordedAnswer, metrics: Mapping[str, Metric]) ->
 def _score_again(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs, then: Score | None) -> Score:
     if then is not None and not metric.deterministic and then.state != "error":
         return then
-    try:
-        return Score.of(metric.measure(sample, outputs))
-    except NotRecordedError as exc:
-        return then or Score.failed(f"cannot be measured again: {exc}")
-    except Exception as exc:
-        return Score.failed(f"{type(exc).__name__}: {exc}")
+    asked = judge_answers([ToJudge([metric], sample, outputs)])[0] if metric.judged else None
+    score = (asked or score_case([metric], sample, outputs))[metric.name]
+    if score.state == "error" and score.reason.startswith(f"{NotRecordedError.__name__}: "):
+        return then or Score.failed(f"cannot be measured again: {score.reason.partition(': ')[2]}")
+    return score
 
 
 def _say_why_unlabelled(result: CaseResult, case: GoldenCase) -> None:

@@ -201,8 +201,9 @@ def evaluate(
     from .suite_run import run_suite
 
     flow = CaseFlow(
-        out.run, out.metrics, suite.policy, baseline=out.baseline, advisory=out.advisory, timed=timed, convert=convert
-    )
+        out.run, out.metrics, suite.policy, baseline=out.baseline, advisory=out.advisory, timed=timed, convert=convert,
+        progress=progress,
+    )  # fmt: skip
     confirms = _confirming(suite, live=timed and times == 1 and not isinstance(system, Answering))
     try:
         for done in run_suite(

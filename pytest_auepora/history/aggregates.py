@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, MetricInfo, Run
+from ..metrics.judge.usage import USAGE, JudgeUsage
 from ..metrics.registry import Registry
 from ..regression.baseline.model import metric_key
 from .codec import restored, rounded
@@ -44,6 +45,7 @@ class AggregateMetrics:
         refusal_correctness: of the answered cases that call for a refusal, the share that was refused.
         total_queries: cases that ran.
         failed_queries: of these, the ones that errored; they are in no other figure.
+        judge: what LLM judges spent, all metrics together: ``requests``, ``prompt_tokens``, ``cost``, …
     """
 
     hit_at_k: dict[int, float | None] = field(default_factory=dict)
@@ -55,10 +57,15 @@ class AggregateMetrics:
     refusal_correctness: float | None = None
     total_queries: int = 0
     failed_queries: int = 0
+    judge: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is stored: four decimals, ``null`` for what is undefined, k as text."""
-        return {name: _stored(value) for name, value in asdict(self).items()}
+        return {
+            name: value if name == "judge" else _stored(value)
+            for name, value in asdict(self).items()
+            if name != "judge" or value
+        }
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> AggregateMetrics:
@@ -133,6 +140,7 @@ class Tally:
         self._documents = documents or {}
         self._rank_of = rank_of or first_rank
         self._total = self._failed = 0
+        self._spent = JudgeUsage()
         self._ranks: Counter[int | None] = Counter()
         self._recalls: Counter[tuple[float | None, ...]] = Counter()  # at each of the cuts
         self._read = {name: _Measured(name, metrics.get(name)) for name in _READ}
@@ -142,6 +150,9 @@ class Tally:
 
     def take(self, case: CaseResult) -> None:
         """Count a case; it is not to be changed from now on."""
+        if USAGE in case.extra:
+            for usage in case.extra[USAGE].values():
+                self._spent.add(**usage)
         self._again |= case.case_id in self._ids
         self._ids.add(case.case_id)
         if case.state == "skipped":
@@ -179,6 +190,7 @@ class Tally:
             refusal_correctness=means["refusal_correctness"],
             total_queries=self._total,
             failed_queries=self._failed,
+            judge=self._spent.to_dict(),
         )
 
 

@@ -75,6 +75,9 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "llm_faithfulness": ("generation_llm_judge:LLMFaithfulnessScore", {}),
     "llm_groundedness": ("generation_llm_judge:LLMGroundedness", {}),
     "llm_answer_quality": ("generation_llm_judge:LLMAnswerQuality", {}),
+    "rubric": ("judge.measures:Rubric", {}),
+    "answer_relevancy": ("judge.measures:AnswerRelevancy", {}),
+    "preference": ("judge.measures:Preference", {}),
     "json_schema_valid": ("generation.assertions:JsonSchemaValid", {}),
     # claims against evidence, by a judge, an NLI model or a matrix that is given
     "faithfulness": ("claims:Faithfulness", {}),

@@ -9,116 +9,41 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .judge.critic import Judgement, JudgeReplyError, LLMCritic, Question, Scale
-from .judge.prompts import faithfulness_prompt, fingerprint, quality_prompt
-from .options import UNSPELLED, Configured, choice
+from .judge.critic import Judgement, JudgeReplyError, LLMCritic, Question
+from .judge.judged import RATIONALE_CAP, Judged, Seen
+from .judge.prompts import faithfulness_prompt, quality_prompt
+from .options import UNSPELLED, choice
+from .refusal import is_refusal
 from .text.comparands import answer_text, evidence_texts
 
-__all__ = ["JudgeReplyError", "Judgement", "LLMAnswerQuality", "LLMCritic", "LLMFaithfulnessScore", "LLMGroundedness"]
-
-Seen = Measurement | NotApplicable
-
-_RATIONALE_CAP = 500
-
-
-class Judged(Configured):
-    """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
-
-    Without a critic, the model named by the environment variables AUEPORA_JUDGE_URL and AUEPORA_JUDGE_MODEL is
-    asked, with the key in AUEPORA_JUDGE_API_KEY if there is one.
-    """
-
-    critic: LLMCritic | None
-    scale: str
-    deterministic: ClassVar[bool] = False
-    judged: ClassVar[bool] = True
-
-    def critic_in_use(self) -> LLMCritic:
-        """Return the critic, that of the environment if none was given.
-
-        Raises:
-            MetricError: the environment names none either.
-        """
-        if self.critic is None:
-            from .judge.client import critic_from_environment
-
-            self.critic = critic_from_environment()
-        return self.critic
-
-    def params(self) -> dict[str, Any]:
-        try:
-            said = self.critic_in_use().params()
-        except MetricError:
-            said = {}
-        return {**super().params(), "judge": said, "prompt": self._fingerprint()}
-
-    def _fingerprint(self) -> str:
-        """Return a hash of the questions, asked about nothing in particular."""
-        raise NotImplementedError
-
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | NotApplicable:
-        """Return what to ask about one case."""
-        raise NotImplementedError
-
-    def _combine(self, judgements: Sequence[Judgement]) -> Measurement:
-        """Make the replies to one case's questions its score."""
-        (judgement,) = judgements
-        details: dict[str, Any] = {"score": judgement.score, "scale": self.scale}
-        if judgement.rationale:
-            details["rationale"] = judgement.rationale[:_RATIONALE_CAP]
-        return Measurement(self._unit(judgement), details=details)
-
-    def _unit(self, judgement: Judgement) -> float:
-        return Scale.read(self.scale).to_unit(judgement.score)
-
-    def _question(self, sample: EvaluationSample, prompt: str, **more: Any) -> Question:
-        scale = Scale.read(self.scale)
-        about = {"metric": self.name, "sample_id": sample.sample_id, "scale": (scale.low, scale.high), **more}
-        return Question(prompt, about)
-
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
-        return self.measure_many([sample], [outputs])[0]
-
-    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
-        """Ask about all cases at once.
-
-        Raises:
-            Exception: what the first failing question gave, after all were asked.
-        """
-        asked: list[list[Question] | Seen] = [self._ask(s, o) for s, o in zip(samples, outputs, strict=True)]
-        questions = [q for one in asked if isinstance(one, list) for q in one]
-        replies = iter(self.critic_in_use().judge_many(questions) if questions else ())
-        return [self._combine(_good(replies, len(one))) if isinstance(one, list) else one for one in asked]
-
-    def _ask(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
-        if not answer_text(outputs).strip():
-            return Measurement(0.0, details={"note": "the answer is empty"})
-        return self._questions(sample, outputs)
-
-
-def _good(replies: Any, n: int) -> list[Judgement]:
-    taken = [next(replies) for _ in range(n)]
-    for reply in taken:
-        if isinstance(reply, Exception):
-            raise reply
-    return taken
+__all__ = [
+    "JudgeReplyError",
+    "Judged",
+    "Judgement",
+    "LLMAnswerQuality",
+    "LLMCritic",
+    "LLMFaithfulnessScore",
+    "LLMGroundedness",
+]  # fmt: skip
 
 
 @dataclass(eq=False, repr=False)
 class LLMFaithfulnessScore(Judged):
-    """How well the evidence supports the answer, in a judge's eyes.
+    """How well the evidence supports the answer, in a judge's eyes; n/a for refusals, which state nothing.
 
     Args:
         critic: who judges.
         evidence_source: the ``retrieved`` documents, or the ``relevant`` ones of the golden case.
-        scale: what the judge is asked for, ``0-1`` or ``1-5``; the score is in [0, 1] either way.
+        scale: what the judge is asked for: ``0-1``, ``1-5``, or verdicts with scores, ``no:0|partly:0.5|yes:1``; the
+            score is in [0, 1] either way.
     """
 
     critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
     evidence_source: str = choice("retrieved", "relevant")
-    scale: str = choice("0-1", "1-5")
+    scale: str = "0-1"
 
     stem: ClassVar[str] = "llm_faithfulness"
+    prompt: ClassVar[str] = "faithfulness"
     target = TargetCategory.GENERATION_FAITHFULNESS
     formula: ClassVar[str] = "(judge's score - lowest) / (highest - lowest)"
     source: ClassVar[str] = "Auepora (arXiv:2405.07437), LLM-judged faithfulness"
@@ -128,10 +53,11 @@ class LLMFaithfulnessScore(Judged):
         """Return ``relevant_docs`` where those are the evidence."""
         return ["relevant_docs"] if self.evidence_source == "relevant" else []
 
-    def _fingerprint(self) -> str:
-        return fingerprint(faithfulness_prompt("", "", ["", ""], self.scale))
-
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | NotApplicable:
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+        if not answer_text(outputs).strip():
+            return NotApplicable("the answer is empty")
+        if is_refusal(outputs):
+            return NotApplicable("the answer is a refusal")
         evidence = evidence_texts(sample, outputs, self.evidence_source)
         if isinstance(evidence, NotApplicable):
             return evidence
@@ -155,7 +81,8 @@ class LLMAnswerQuality(Judged):
         per_dimension: ask about each respect by itself and combine; otherwise one score for all is asked for.
         aggregation: how the respects are combined: ``mean`` (weighted), or ``min``.
         weights: how much each respect counts, 1 where it is not named; ``relevance:2|clarity:1`` in a name.
-        scale: what the judge is asked for, ``0-1`` or ``1-5``; the score is in [0, 1] either way.
+        scale: what the judge is asked for: ``0-1``, ``1-5``, or verdicts with scores, ``no:0|partly:0.5|yes:1``; the
+            score is in [0, 1] either way.
     """
 
     critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
@@ -163,9 +90,10 @@ class LLMAnswerQuality(Judged):
     per_dimension: bool = False
     aggregation: str = choice("mean", "min")
     weights: Mapping[str, float] | str = ""
-    scale: str = choice("0-1", "1-5")
+    scale: str = "0-1"
 
     stem: ClassVar[str] = "llm_answer_quality"
+    prompt: ClassVar[str] = "quality"
     target = TargetCategory.GENERATION_RELEVANCE
     formula: ClassVar[str] = "(judge's score - lowest) / (highest - lowest); per dimension: weighted mean, or least"
     source: ClassVar[str] = "Auepora (arXiv:2405.07437), LLM-judged answer quality"
@@ -182,13 +110,12 @@ class LLMAnswerQuality(Judged):
             raise MetricError("weights need per_dimension=true and aggregation=mean")
         super().__post_init__()
 
-    def _fingerprint(self) -> str:
-        return fingerprint(*(quality_prompt("", "", group, self.scale) for group in self._groups()))
-
     def _groups(self) -> list[tuple[str, ...]]:
         return [(d,) for d in self.dimensions] if self.per_dimension else [tuple(self.dimensions)]
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | NotApplicable:
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+        if not answer_text(outputs).strip():
+            return Measurement(0.0, details={"note": "the answer is empty"})
         prompts = {g: quality_prompt(sample.query, answer_text(outputs), g, self.scale) for g in self._groups()}
         return [self._question(sample, prompt, dimension="|".join(group)) for group, prompt in prompts.items()]
 
@@ -198,7 +125,7 @@ class LLMAnswerQuality(Judged):
         scores = {d: self._unit(j) for d, j in zip(self.dimensions, judgements, strict=True)}
         details: dict[str, Any] = {"dimensions": scores, "scale": self.scale}
         reasons = {
-            d: j.rationale[:_RATIONALE_CAP] for d, j in zip(self.dimensions, judgements, strict=True) if j.rationale
+            d: j.rationale[:RATIONALE_CAP] for d, j in zip(self.dimensions, judgements, strict=True) if j.rationale
         }
         if reasons:
             details["rationale"] = reasons

@@ -76,6 +76,7 @@ def _add_ini_keys(add: Callable[..., None]) -> None:
     add("auepora_concurrency", "as --auepora-concurrency", type="int", default=None)
     add("auepora_timeout", "as --auepora-timeout, in seconds", type="float", default=None)
     add("auepora_calibrations", "folder of calibrated judges instead of __calibrations__/", default="")
+    add("auepora_judge", "the YAML file that says which LLM judge is asked, and what it may spend", default="")
     add("auepora_history", "where runs are kept: a path, a URL for SQLAlchemy, or off", default="")
     add(
         "auepora_keep", "how much of each suite and configuration is kept: runs, runs with their answers for a replay "

@@ -51,10 +51,15 @@ class AskedCase:
         """How many more answers are asked for, to learn what varies."""
         return self.session.answers.again(self.suite, self.system).get(self.case.id, 0)
 
-    def asks(self, first: int = 0) -> Iterator[tuple[Hashable, Fn, float | None]]:
-        """Yield the calls from number *first* on, one per repeat, with the case's own time limit."""
+    def asks(self, first: int = 0, *, early: bool = False) -> Iterator[tuple[Hashable, Fn, float | None]]:
+        """Yield the calls from number *first* on, one per repeat, with the case's own time limit.
+
+        Answers that may come *early* are judged early as well.
+        """
         times = self.session.answers.times(self.suite, self.case, self.system) + self.again
         for i in range(first, times):
+            if early:
+                self.session.judging.expect(self.item, i, self.system)
             yield (self.item, i), self.session.answers.ask(self.system, self.case, i), self.case.timeout
 
     def finish(self, calls: Sequence[CallResult]) -> Finished:
@@ -119,6 +124,9 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     else:
         asks = _with_upcoming(asked, rag, ahead=caller.concurrency > 1)
         calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
+        if caller.concurrency == 1:
+            session.judging.call_meanwhile(caller, asked.item, asked.system, calls, _following(asked, rag))
+        calls = [session.judging.take((asked.item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):
         asked.confirm(done, [caller.call(*ask, timeout=case.timeout) for ask in more])
@@ -136,6 +144,7 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     caller = session.callers.of(asked.system)
     asks = _with_upcoming(asked, rag, ahead=caller.concurrency > 1)
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
+    calls = [await session.judging.atake((item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):
         asked.confirm(done, [await caller.acall(*ask, timeout=asked.case.timeout) for ask in more])
@@ -158,15 +167,20 @@ def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCa
 
 def _with_upcoming(asked: AskedCase, rag: Any, *, ahead: bool) -> Iterator[tuple[_Ask, Upcoming, float | None]]:
     """Yield the calls of a case; if any may be started *ahead*, each with those behind it."""
-    session, own = asked.session, list(asked.asks())
+    session, own = asked.session, list(asked.asks(early=ahead))
     for i, (key, fn, limit) in enumerate(own):
         upcoming: Upcoming = ()
         if ahead:
-            followers = (_asked_case(session, one, rag).asks() for one in session.queue.upcoming(asked.item))
-            upcoming = chain(asked.asks(i + 1), chain.from_iterable(followers))
+            upcoming = chain(asked.asks(i + 1, early=True), _following(asked, rag))
         yield (key, fn), upcoming, limit
         if session.answered is not None:
             session.answered(last=i == len(own) - 1)
+
+
+def _following(asked: AskedCase, rag: Any) -> Iterator[tuple[Hashable, Fn, float | None]]:
+    """Yield the calls of the cases behind *asked* that may be made now."""
+    for one in asked.session.queue.upcoming(asked.item):
+        yield from _asked_case(asked.session, one, rag).asks(early=True)
 
 
 def _conclude(session: AueporaSession, item: pytest.Item, done: Finished) -> None:
@@ -246,6 +260,7 @@ class Running:
         if is_case and not report.passed:
             if ended := call.when == "call" and CASE_REPORTS not in item.stash:
                 self._session.callers.forget(item)
+                self._session.judging.forget(item)
             if call.when == "setup" or (ended and not self._session.options.checking):
                 self._end_unmeasured(item, call, report)
         if call.when != "teardown" and (case_reports := item.stash.get(CASE_REPORTS, None)) is not None:
@@ -272,11 +287,13 @@ class Running:
         """Stop early calls before the system they use is torn down."""
         if self._session.callers.ahead and self._session.queue.leaves(item, nextitem):
             self._session.callers.drop()
+            self._session.judging.forget()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Cancel calls before pytest tears session fixtures down, also after ``-x`` and Ctrl-C."""
         self._session.callers.close()
+        self._session.judging.close()
         self._splitter.uninstall()
 
 

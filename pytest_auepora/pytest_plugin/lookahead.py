@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System
-from ..calls.call import CallResult
+from ..calls.call import Call, CallResult
 from ..calls.caller import Caller
 from .compat import fixture_definitions, has_pytest_benchmark, is_of_one_case
 from .options import Options
@@ -104,11 +104,16 @@ def _surely_runs(item: pytest.Item) -> bool:
 
 
 class Callers:
-    """One caller for functions, one for coroutines: made when first needed, closed at the end."""
+    """One caller for functions, one for coroutines: made when first needed, closed at the end.
 
-    def __init__(self, config: pytest.Config, options: Options) -> None:
+    *after* is called with the name of each call that ran beside its owner and the call, in whichever thread ends it.
+    """
+
+    def __init__(
+        self, config: pytest.Config, options: Options, after: Callable[[Hashable, Call], None] | None = None
+    ) -> None:
         self._config = config
-        self._options = options
+        self._options, self._after = options, after
         self._processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self._callers: dict[tuple[bool, bool], Caller] = {}
         self._asking: tuple[pytest.Item, asyncio.Task[Any]] | None = None
@@ -126,6 +131,7 @@ class Callers:
                 retry=self._options.retry,
                 coroutines=system.is_coroutine,
                 blocks=not system.is_async,
+                after=self._after,
             )
         return caller
 
@@ -139,7 +145,7 @@ class Callers:
     @property
     def ahead(self) -> bool:
         """Whether calls may have been started that nobody has asked for."""
-        return any(caller.concurrency > 1 for caller in self._callers.values())
+        return any(caller.is_ahead for caller in self._callers.values())
 
     def asks_here(self, item: pytest.Item) -> None:
         """Take note that the running task asks for *item*, if it is its own: pytest-asyncio makes one for each test."""

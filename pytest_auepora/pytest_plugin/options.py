@@ -56,6 +56,7 @@ class Options:
         self.timeout: float | None = self._number("auepora_timeout")
         self.concurrency: int | None = self._number("auepora_concurrency")
         self.retry = self._retry()
+        self._use_judge()
         self.repeat: int | None = self._number("auepora_repeat")
         self.suggest: str | None = config.getoption("auepora_suggest")
         self.seed: int | None = self._number("auepora_seed", zero=True)
@@ -88,6 +89,23 @@ class Options:
         if self.suggest:
             return max(self.repeat or TO_LEARN, 2)
         return self.repeat or suite
+
+    def _use_judge(self) -> None:
+        from ..metrics.judge.chosen import use_judge
+
+        file = self.config.getini("auepora_judge")
+        workers = int(getattr(self.config, "workerinput", {}).get("workercount", 1))
+        use_judge(self.config.rootpath / file if file else None, concurrency=self.concurrency, processes=workers)
+        if file:
+            from ..errors import MetricError
+            from ..metrics.judge.prompts import check_prompts
+            from ..metrics.judge.settings import load_settings
+
+            try:
+                load_settings(self.config.rootpath / file)
+                check_prompts()
+            except MetricError as exc:
+                raise pytest.UsageError(f"auepora_judge: {exc}") from None
 
     def _override(self) -> Path | None:
         if (told := getattr(self.config, "workerinput", {}).get(OVERRIDE)) is not None:

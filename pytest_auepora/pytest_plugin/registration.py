@@ -12,6 +12,7 @@ from .answer_source import AnswerSource
 from .collect import Collecting
 from .hooks import ProjectHooks
 from .items import Running
+from .judge_ahead import JudgeAhead
 from .labels import Labels
 from .lookahead import Callers, Queue
 from .options import Options
@@ -41,7 +42,9 @@ def _session(config: pytest.Config, options: Options, replay: Replay | None, rec
     labels = Labels(options, project, replaying=replay is not None and replay.asks_nothing)
     suites = Suites(config, options, project, labels, record_cap)
     answers = AnswerSource(options, project, replay)
-    return AueporaSession(options, project, suites, labels, answers, Callers(config, options), Queue(()))
+    judging = JudgeAhead(options, project, suites)
+    callers = Callers(config, options, judging.start)
+    return AueporaSession(options, project, suites, labels, answers, judging, callers, Queue(()))
 
 
 def configure(config: pytest.Config) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..io.golden.load import GoldenCase, GoldenSuite
     from .answer_source import AnswerSource
     from .hooks import ProjectHooks
+    from .judge_ahead import JudgeAhead
     from .labels import Labels
     from .lookahead import Callers, Queue
     from .options import Options
@@ -31,6 +32,7 @@ class AueporaSession:
         suites: the golden files, and what is made from each.
         labels: the corpus, and labels that moved in it.
         answers: where answers come from, and how many.
+        judging: asks LLM judges about answers that come early.
         callers: what makes the calls.
         queue: the cases that will be run, whose calls may be made ahead of time.
         answered: called after each call of a case, with ``last`` after the last, where progress is shown.
@@ -42,6 +44,7 @@ class AueporaSession:
     suites: Suites
     labels: Labels
     answers: AnswerSource
+    judging: JudgeAhead
     callers: Callers
     queue: Queue
     answered: Callable[..., None] | None = None

@@ -60,7 +60,6 @@ WITHOUT = {
     "metrics/annotation/base.py",
     "metrics/annotation/judge.py",
     "metrics/judge/critic.py",
-    "metrics/judge/prompts.py",
     "metrics/ranking/held.py",
     "metrics/text/comparands.py",
     "pytest_plugin/checking.py",

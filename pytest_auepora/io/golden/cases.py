@@ -21,7 +21,7 @@ __all__ = ["LABEL_KEYS", "CaseReader"]
 
 LABEL_KEYS = frozenset((
     "scenario", "variant_of", "expect", "expect_change", "must_contain", "forbidden", "match", "entities", "nuggets",
-    "noise_docs", "sensitive", "claims", "answer_schema",
+    "noise_docs", "sensitive", "claims", "rubric", "answer_schema",
 ))  # fmt: skip
 """Keys of a case that metrics find in ``sample.labels``."""
 

@@ -125,6 +125,7 @@ CASE_FIELDS = table(
           "Irrelevant documents that the generator gets among the others; for a retriever and a generator."),
     Field("sensitive", ListOf(_SENSITIVE, one_ok=True), "Texts that must not leak into the answer."),
     Field("claims", _TEXTS, "Statements a complete answer makes: what claim_recall and context_recall count."),
+    Field("rubric", _TEXTS, "What a judge looks for in the answer, in words: `mentions the deadline`."),
     Field("answer_schema", Free(), "JSON Schema that a structured answer must satisfy."),
     Field("labels", Free(), "Further labels of your own; thresholds can be sliced by them."),
     Field("metadata", Free(), "Anything else; the system under test receives it with the case."),

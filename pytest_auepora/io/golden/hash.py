@@ -17,7 +17,8 @@ __all__ = ["content_hash"]
 
 _MEANING = frozenset((
     "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match", "expect",
-    "expect_change", "entities", "nuggets", "noise_docs", "sensitive", "claims", "answer_schema", "labels", "metadata",
+    "expect_change", "entities", "nuggets", "noise_docs", "sensitive", "claims", "rubric", "answer_schema", "labels",
+    "metadata",
 ))  # fmt: skip
 _DOCUMENTS = frozenset(("relevant_docs", "candidate_docs"))
 _encode = json.JSONEncoder(

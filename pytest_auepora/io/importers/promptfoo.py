@@ -126,7 +126,7 @@ def save(suite: Any, path: Path) -> list[str]:
         if metadata:
             test["metadata"] = metadata
         drop_rest(case, ("id", "query", "reference_answer", "must_contain", "forbidden", "match", "expect",
-                         "answer_schema", "metadata"), dropped)  # fmt: skip
+                         "answer_schema", "rubric", "metadata"), dropped)  # fmt: skip
         tests.append(test)
     if path.suffix.lower() == ".json":
         write_text(path, dump_json({"tests": tests}) + "\n")
@@ -196,6 +196,8 @@ class Assertions:
             self._fields["expect"] = "refuse" if kind == "is-refusal" else "answer"
         elif kind == "is-json" and (value is None or isinstance(value, Mapping)):
             self._fields["answer_schema"] = dict(value or {})  # any JSON satisfies the empty schema
+        elif kind == "llm-rubric" and isinstance(value, str) and value.strip():
+            self._fields.setdefault("rubric", []).append(value)
         else:
             self._dropped.add(f"the assertion {kind}")
             return
@@ -264,4 +266,6 @@ def assertions_of(case: Mapping[str, Any], notes: Mapping[str, Any], answer: str
         made.append({"type": "is-refusal" if expect == "refuse" else "not-is-refusal"})
     if (schema := case.get("answer_schema")) is not None:
         made.append({"type": "is-json", **({"value": schema} if schema else {})})
+    rubric = case.get("rubric", ())
+    made += [{"type": "llm-rubric", "value": text} for text in ([rubric] if isinstance(rubric, str) else rubric)]
     return made

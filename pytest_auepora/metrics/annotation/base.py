@@ -30,6 +30,7 @@ class Labelled(Configured):
         if not self._source.deterministic:
             vars(self)["deterministic"] = False
         vars(self)["judged"] = self._source.judged
+        vars(self)["concurrency"] = self._source.concurrency
         super().__post_init__()
 
     def spelled_options(self) -> dict[str, Any]:
@@ -50,7 +51,7 @@ def _source(labels: str | LabelSource) -> LabelSource:
     if labels == "golden":
         return GoldenLabels()
     if labels == "judge":
-        from ..judge.client import critic_from_environment
+        from ..judge.settings import critic_from_environment
         from .judge import JudgeLabels
 
         return JudgeLabels(critic_from_environment())

@@ -47,6 +47,7 @@ class JudgeLabels(LabelSource):
 
     def __init__(self, critic: LLMCritic) -> None:
         self.critic = critic
+        self.concurrency = critic.concurrency
 
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int

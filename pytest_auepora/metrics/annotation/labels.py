@@ -110,6 +110,8 @@ class LabelSource(ABC):
     deterministic = True
     judged = False
     """The labels are a model's opinion."""
+    concurrency = 1
+    """Of how many cases they may be asked for at once, in threads."""
 
     @abstractmethod
     def chunk_labels(

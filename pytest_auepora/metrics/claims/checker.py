@@ -95,7 +95,7 @@ class JudgeChecker(ClaimChecker):
             MetricError: there is no critic, and the environment names no model.
         """
         if self._critic is None:
-            from ..judge.client import critic_from_environment
+            from ..judge.settings import critic_from_environment
 
             self._critic = critic_from_environment()
         return self._critic

@@ -14,7 +14,7 @@ __all__ = ["ReplyCache"]
 
 
 class ReplyCache:
-    """Replies by prompt, model and parameters.  One small JSON file each; safe for many writers.
+    """Replies by server, model, parameters, prompt, schema and repeat.  One small JSON file each; for many writers.
 
     Files hold the reply and its token counts, nothing of the request: neither prompt nor key.
     """
@@ -22,9 +22,10 @@ class ReplyCache:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
 
-    def key(self, prompt: str, model: str, parameters: Mapping[str, Any]) -> str:
-        """Return the name under which a reply is kept."""
-        asked = {"prompt": prompt, "model": model, "parameters": dict(parameters)}
+    @staticmethod
+    def key(url: str, body: Mapping[str, Any], repeat: int = 0) -> str:
+        """Return the name under which the reply to *body* is kept; *body* has all that is sent, the schema as well."""
+        asked = {"url": url, "body": body, "repeat": repeat}
         return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
     def get(self, key: str) -> dict[str, Any] | None:

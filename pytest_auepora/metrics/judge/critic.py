@@ -1,59 +1,21 @@
-"""What a judge is asked for and what it may reply: critics, scales, strict reading of replies."""
+"""Who judges: a critic is one small class with a method `score` or `complete`."""
 
 from __future__ import annotations
 
-import json
-import math
-import re
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar, TypeVar
 
-from ...errors import AueporaError
+from ...calls.caller import Caller
+from ...core.retry import RetryPolicy
+from ...errors import MetricError
+from .reply import Form, Judgement, JudgeReplyError, Scale, read_reply
 
-__all__ = ["JudgeReplyError", "Judgement", "LLMCritic", "Question", "Scale", "read_reply", "yes_or_no"]
+__all__ = ["JudgeReplyError", "Judgement", "LLMCritic", "Question", "Scale", "form_of", "good", "yes_or_no"]
 
-_REPLY_SHOWN = 200
-
-
-class JudgeReplyError(AueporaError, ValueError):
-    """A judge replied with something that is no score on the scale it was given.  Never a middle value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Lowest and highest score a judge may give; `to_unit` maps them to 0 and 1."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def read(cls, text: str) -> Scale:
-        """Read ``"0-1"`` or ``"1-5"``."""
-        low, _, high = text.partition("-")
-        return cls(float(low), float(high))
-
-    def to_unit(self, score: object) -> float:
-        """Return *score* in [0, 1].
-
-        Raises:
-            JudgeReplyError: it is no number, or not on the scale.
-        """
-        if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
-            raise JudgeReplyError(f"the judge's score is not a number: {score!r}")
-        if not self.low <= score <= self.high:
-            raise JudgeReplyError(f"the judge's score {score:g} is not between {self.low:g} and {self.high:g}")
-        return (score - self.low) / (self.high - self.low)
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """A score as the judge gave it, and why.  ``usage`` is what the call cost, where that is known."""
-
-    score: float
-    rationale: str = ""
-    usage: dict[str, Any] = field(default_factory=dict)
+T = TypeVar("T")
+_UNIT = Scale(0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,39 +26,86 @@ class Question:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-class LLMCritic(ABC):
-    """Somebody who scores.  Implement `score`; `judge` and `judge_many` are there to say and do more.
+class LLMCritic:
+    """Somebody who scores.  Implement `score` (a number) or `complete` (the model's text, which is then read).
 
-    A critic that keeps its reasons overrides `judge`, one that can work on several prompts at once
-    `judge_many`, and one whose numbers depend on a model `params`, which becomes part of the fingerprint under
+    Metrics that need more than a score (claims, for instance) need `complete`.  A critic that keeps its reasons
+    overrides `judge`, and one whose numbers depend on a model `params`, which becomes part of the fingerprint under
     which scores compare.
+
+    Class attributes:
+        concurrency: how many questions it may be asked at once, from several threads.
+        retry: which exceptions are answered with another attempt, and after how long; a ``Retry-After`` is honoured.
     """
 
-    @abstractmethod
+    concurrency: int = 1
+    retry: ClassVar[RetryPolicy | None] = None
+
+    def __new__(cls, *_: Any, **__: Any) -> LLMCritic:
+        """Refuse a class that cannot judge.
+
+        Raises:
+            TypeError: the class implements neither `score` nor `complete`.
+        """
+        if cls.score is LLMCritic.score and cls.complete is LLMCritic.complete:
+            raise TypeError(f"{cls.__name__} is abstract: it implements neither score() nor complete()")
+        return super().__new__(cls)
+
+    def complete(
+        self, *, prompt: str, schema: Mapping[str, Any] | None = None, metadata: dict[str, Any] | None = None
+    ) -> str:
+        """Return the model's reply to *prompt*; *schema* is the JSON schema that it should fit.
+
+        Raises:
+            MetricError: this critic can only score.
+        """
+        raise MetricError(f"{type(self).__name__} can only score: this metric needs a critic with complete()")
+
     def score(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> float:
-        """Return a number on the scale that *prompt* (and ``metadata["scale"]``, a pair) asks for.
+        """Return a number on the scale that *prompt* asks for; ``metadata["scale"]`` is its lowest and highest.
 
         Raises:
             JudgeReplyError: the model's reply is no such number.
         """
+        return self.judge(prompt=prompt, metadata=metadata).score
 
     def judge(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> Judgement:
         """Return the score with its rationale."""
-        return Judgement(self.score(prompt=prompt, metadata=metadata))
+        if type(self).score is not LLMCritic.score:
+            return Judgement(self.score(prompt=prompt, metadata=metadata))
+        form = form_of(metadata or {})
+        return form.read(self.complete(prompt=prompt, schema=form.schema, metadata=metadata))
 
     def judge_many(self, questions: Sequence[Question]) -> list[Judgement | Exception]:
         """Judge each; a question that fails gives its exception, and the others still count."""
-        out: list[Judgement | Exception] = []
-        for question in questions:
-            try:
-                out.append(self.judge(prompt=question.prompt, metadata=dict(question.metadata)))
-            except Exception as exc:
-                out.append(exc)
-        return out
+        return self._each([partial(self.judge, prompt=q.prompt, metadata=dict(q.metadata)) for q in questions])
+
+    def read_many(self, questions: Sequence[Question], form: Form[T]) -> list[T | Exception]:
+        """Return what *form* reads in the reply to each; a question that fails gives its exception."""
+
+        def ask(q: Question) -> T:
+            return form.read(self.complete(prompt=q.prompt, schema=form.schema, metadata=dict(q.metadata)))
+
+        return self._each([partial(ask, q) for q in questions])
+
+    def _each(self, asks: Sequence[partial[Any]]) -> list[Any]:
+        with Caller(max(1, min(self.concurrency, len(asks))), retry=self.retry) as caller:
+            calls = [*caller.map(asks)]
+        for call in calls:
+            if call.error is not None and not isinstance(call.error, Exception):
+                raise call.error
+        return [call.value if call.error is None else call.error for call in calls]
 
     def params(self) -> dict[str, Any]:
         """What changes the numbers: model, temperature, …; JSON-able."""
         return {"critic": type(self).__qualname__}
+
+
+def good(reply: T | Exception) -> T:
+    """Return *reply*; raises it where it is an exception."""
+    if isinstance(reply, Exception):
+        raise reply
+    return reply
 
 
 def yes_or_no(reply: Judgement | Exception) -> bool:
@@ -105,41 +114,14 @@ def yes_or_no(reply: Judgement | Exception) -> bool:
     Raises:
         JudgeReplyError: the score is neither 0 nor 1.
     """
-    if isinstance(reply, Exception):
-        raise reply
+    reply = good(reply)
     if isinstance(reply.score, bool) or reply.score not in (0, 1):
         raise JudgeReplyError(f"the judge was to say 0 or 1, and said {reply.score!r}")
     return bool(reply.score)
 
 
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inside>.*?)\n\s*```\s*", re.DOTALL)
-
-
-def read_reply(text: str) -> tuple[float, str]:
-    """Return score and rationale of a reply: a JSON object with ``score``, alone or in one code fence, or a number.
-
-    Raises:
-        JudgeReplyError: it is anything else.  A score inside prose is not searched for.
-    """
-    fenced = _FENCED.fullmatch(text)
-    try:
-        said = json.loads(fenced["inside"] if fenced else text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        raise JudgeReplyError(f"the judge's reply is not JSON: {_shown(text)}") from None
-    score: Any = said
-    rationale: Any = ""
-    if isinstance(said, Mapping):
-        if "score" not in said:
-            raise JudgeReplyError(f"the judge's reply has no score: {_shown(text)}")
-        score, rationale = said["score"], said.get("rationale", "")
-    if isinstance(score, bool) or not isinstance(score, (int, float)):
-        raise JudgeReplyError(f"the judge's score is not a number: {_shown(text)}")
-    return float(score), rationale if isinstance(rationale, str) else json.dumps(rationale, ensure_ascii=False)
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(word)
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= _REPLY_SHOWN else text[: _REPLY_SHOWN - 1] + "…")
+def form_of(metadata: Mapping[str, Any]) -> Form[Judgement]:
+    """Return the form of the verdict that a question with *metadata* asks for; without a scale any number is one."""
+    if "scale" in metadata:
+        return Scale(*metadata["scale"]).form
+    return Form("verdict", _UNIT.form.schema, lambda text: Judgement(*read_reply(text)))

@@ -11,6 +11,7 @@ from typing import Any
 from ...core.run import Run
 from ...regression.verdict import Outcome, Verdict
 from ..findings import titled
+from ..judge_usage import judge_lines
 from ..metric_rows import MetricRow, metric_rows
 from ..notes import gate_reason, latency_line, missing_notes, noise_lines, repeats_line, warnings
 from ..numbers import number, plural
@@ -148,7 +149,7 @@ def _line(row: MetricRow) -> MetricLine:
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
     told = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *warnings(verdict)]
-    told += [repeats_line(run), *noise_lines(verdict)]
+    told += [repeats_line(run), *noise_lines(verdict), *judge_lines(run)]
     if (comparison := verdict.comparison) is not None and comparison.vanished:
         gone = [f"{old} (now {new}?)" if new else old for old, new in comparison.vanished.items()]
         told.append(f"in the baseline, no longer in the golden file: {listed(gone, 10)}")

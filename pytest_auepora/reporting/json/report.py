@@ -20,6 +20,7 @@ from ...regression.compare.cases import CaseComparison, Comparison, MetricChange
 from ...regression.guards.gates import GateOutcome
 from ...regression.statistics.repeats import VarianceSplit
 from ...regression.verdict import Outcome, Verdict, Word
+from ..judge_usage import judge_usage_dict
 from ..side_by_side.data import SuiteData, side_by_side_dict
 from ..side_by_side.table import SideBySide, side_by_sides
 from ..tally import Kind, headline, overall_outcome, tally
@@ -48,6 +49,7 @@ class SuiteReport(TypedDict):
     outcome: Outcome
     word: Word
     counts: dict[Kind, int]
+    judge: dict[str, Any]
     run: Run
     verdict: dict[str, Any]
 
@@ -158,6 +160,7 @@ def _suite(run: Run, verdict: Verdict) -> SuiteReport:
         "outcome": verdict.outcome,
         "word": verdict.word,
         "counts": dict(tally(run, verdict)),
+        "judge": judge_usage_dict(run),
         "run": run,
         "verdict": {"outcome": verdict.outcome, **_plain(verdict)},
     }

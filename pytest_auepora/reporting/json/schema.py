@@ -57,6 +57,7 @@ MEANING = {
     "MetricInfo.ruler": "provenance that has to be equal for scores to compare",
     "MetricInfo.target": "target category of the Auepora framework",
     "Problem.line": "1-based; 0 where the whole file is meant",
+    "SuiteReport.judge": "what LLM judges spent, in total and by metric; empty where none was asked",
     "ReportData.headline": "the sentence every report starts with",
     "ReportData.mistakes": "what is wrong in golden files that could not be read; absent where nothing is",
     "ReportData.outcome": "the gravest outcome of the suites",

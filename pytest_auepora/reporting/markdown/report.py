@@ -14,6 +14,7 @@ from ...errors import Problem
 from ...regression.verdict import Verdict
 from ..diagnosis import diagnose
 from ..findings import titled
+from ..judge_usage import judge_lines
 from ..metric_rows import MetricRow, metric_rows, state_mark
 from ..notes import (
     balance_note,
@@ -163,7 +164,7 @@ def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
     notes = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *warnings(verdict, 1000)]
-    notes += [repeats_line(run), *noise_lines(verdict)]
+    notes += [repeats_line(run), *noise_lines(verdict), *judge_lines(run)]
     if moved := provenance_changes(verdict):
         notes.append(f"changed since the baseline: {', '.join(moved)}")
     told = [note for note in notes if note]

@@ -9,6 +9,7 @@ from ...core.run import Run
 from ...regression.guards.case_guard import STILL_FAILING
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
+from ..judge_usage import judge_lines
 from ..metric_rows import MetricRow, metric_rows, state_mark
 from ..notes import (
     balance_note,
@@ -223,7 +224,7 @@ def _beside(gates: Sequence[GateOutcome], run: Run, *, named: bool) -> str:
 def _notes(page: Page, run: Run, verdict: Verdict) -> None:
     for note in warnings(verdict):
         page.free(note, "yellow")
-    for note in filter(None, [repeats_line(run), *noise_lines(verdict)]):
+    for note in filter(None, [repeats_line(run), *noise_lines(verdict), *judge_lines(run)]):
         page.free(note, "light")
     if moved := provenance_changes(verdict):
         page.free(f"changed since the baseline: {', '.join(moved)}", "light", most=4)

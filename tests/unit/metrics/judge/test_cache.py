@@ -9,6 +9,7 @@ import pytest
 
 from pytest_auepora.metrics.judge.cache import ReplyCache
 from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic
+from pytest_auepora.metrics.judge.usage import repeated
 
 from .judge_server import GOOD, critic, judge_server
 
@@ -32,7 +33,8 @@ def test_a_question_is_asked_once(tmp_path: Path) -> None:
 def test_replay_without_a_server(tmp_path: Path) -> None:
     with judge_server(GOOD) as server:
         critic(server, cache_dir=tmp_path).score(prompt="known")
-    replay = OpenAICompatibleCritic("judge-1", base_url="http://127.0.0.1:9", cache_dir=tmp_path, cache_only=True)
+        url = server.url
+    replay = OpenAICompatibleCritic("judge-1", base_url=url, cache_dir=tmp_path, cache_only=True)
     assert replay.score(prompt="known") == 0.75
     with pytest.raises(JudgeCallError, match="not in the cache"):
         replay.score(prompt="new")
@@ -51,14 +53,26 @@ def test_a_broken_cache_file_is_a_miss_and_mended(tmp_path: Path) -> None:
     assert len(server.bodies) == 6
 
 
-def test_keys_tell_prompts_models_and_parameters_apart() -> None:
-    cache = ReplyCache("unused")
+def test_keys_tell_all_apart_that_changes_a_reply() -> None:
+    ask = {"model": "m", "messages": ["p"]}
     keys = {
-        cache.key("p", "m", {}),
-        cache.key("p2", "m", {}),
-        cache.key("p", "m2", {}),
-        cache.key("p", "m", {"seed": 1}),
-        cache.key("\ud800", "m", {}),
+        ReplyCache.key("http://a", ask),
+        ReplyCache.key("http://b", ask),
+        ReplyCache.key("http://a", {**ask, "messages": ["p2"]}),
+        ReplyCache.key("http://a", {**ask, "messages": ["\ud800"]}),
+        ReplyCache.key("http://a", {**ask, "model": "m2"}),
+        ReplyCache.key("http://a", {**ask, "seed": 1}),
+        ReplyCache.key("http://a", {**ask, "response_format": {"type": "json_object"}}),
+        ReplyCache.key("http://a", ask, repeat=1),
     }
-    assert len(keys) == 5
-    assert cache.key("p", "m", {"a": 1, "b": 2}) == cache.key("p", "m", {"b": 2, "a": 1})
+    assert len(keys) == 8
+    assert ReplyCache.key("u", {"a": 1, "b": 2}) == ReplyCache.key("u", {"b": 2, "a": 1})
+
+
+def test_each_repeat_is_asked_once(tmp_path: Path) -> None:
+    with judge_server(GOOD) as server:
+        judge = critic(server, cache_dir=tmp_path)
+        for repeat in (0, 1, 0, 1):
+            with repeated(repeat):
+                judge.score(prompt="x")
+    assert len(server.bodies) == 2

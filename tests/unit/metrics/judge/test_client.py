@@ -14,9 +14,9 @@ from pytest_auepora.metrics.judge.client import (
     JudgeCallError,
     OpenAICompatibleCritic,
     TransientJudgeError,
-    critic_from_environment,
 )
-from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Question
+from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Question, Scale
+from pytest_auepora.metrics.judge.settings import critic_from_environment
 
 from .judge_server import GOOD, Reply, chat, critic, judge_server
 
@@ -40,6 +40,10 @@ def test_what_is_asked_and_what_comes_back() -> None:
             "seed": 0,
             "max_tokens": 50,
             "top_p": 1,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "verdict", "schema": Scale(0, 1).form.schema, "strict": True},
+            },
         }
     ]
     assert server.paths == ["/v1/chat/completions"]
@@ -53,7 +57,7 @@ def test_what_is_asked_and_what_comes_back() -> None:
 
 def test_temperature_and_seed_can_be_left_out() -> None:
     with judge_server(chat("1")) as server:
-        assert critic(server, temperature=None, seed=None).score(prompt="x") == 1
+        assert critic(server, temperature=None, seed=None, schema="none").score(prompt="x") == 1
     assert set(server.bodies[0]) == {"model", "messages"}
 
 
@@ -80,7 +84,6 @@ def test_replies_that_are_scores(content: str, score: float) -> None:
     [
         "",
         "I would say 4 out of 5.",
-        "Score: 0.8",
         '{"rationale": "no score"}',
         '{"score": "0.8"}',
         '{"score": true}',
@@ -88,7 +91,6 @@ def test_replies_that_are_scores(content: str, score: float) -> None:
         '{"score": NaN}',
         "[0.8]",
         "null",
-        '{"score": 0.8} and more',
         '{"score": 0.8',
         "[" * 20_000,
     ],

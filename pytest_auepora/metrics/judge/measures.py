@@ -1,0 +1,172 @@
+"""Judged metrics beside those of the seeds: a rubric of the case, answer relevancy, preference over the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ...core.metrics_base import Measurement, NotApplicable
+from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ..options import UNSPELLED
+from ..refusal import is_refusal
+from ..text.comparands import answer_text
+from .critic import Judgement, LLMCritic, Question, good
+from .judged import RATIONALE_CAP, Judged, Seen
+from .reply import Form, JudgeReplyError, object_schema, read_object
+
+__all__ = ["BASELINE_ANSWER", "AnswerRelevancy", "Preference", "Rubric"]
+
+BASELINE_ANSWER = "baseline_answer"
+"""Key of a sample's ``metadata``: what the accepted run answered, where that is kept."""
+
+_LOOPBACK = "a loopback server with known replies"
+
+
+@dataclass(eq=False, repr=False)
+class Rubric(Judged):
+    """Share of the case's ``rubric`` that the answer meets; n/a without one.  One call for each requirement.
+
+    Args:
+        critic: who judges.
+        scale: the verdicts and their scores, or ``0-1``, ``1-5``.
+    """
+
+    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
+    scale: str = "no:0|partly:0.5|yes:1"
+
+    stem: ClassVar[str] = "rubric"
+    prompt: ClassVar[str] = "rubric"
+    target = TargetCategory.GENERATION_CORRECTNESS
+    formula: ClassVar[str] = "mean over the requirements of the verdict's score (yes 1, partly 0.5, no 0)"
+    source: ClassVar[str] = "promptfoo's llm-rubric"
+    oracle: ClassVar[str] = _LOOPBACK
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+        given = sample.labels.get("rubric") or ()
+        rubrics = [given] if isinstance(given, str) else list(given)
+        if not rubrics:
+            return NotApplicable("no rubric")
+        answer = answer_text(outputs).strip() or "(there is no answer)"
+        return [
+            self._question(sample, self._filled({"rubric": one}, question=sample.query, answer=answer), rubric=one)
+            for one in rubrics
+        ]
+
+    def _combine(self, judgements: Sequence[Judgement]) -> Measurement:
+        scores = [self._unit(judgement) for judgement in judgements]
+        reasons = [judgement.rationale[:RATIONALE_CAP] for judgement in judgements]
+        details: dict[str, Any] = {"scores": scores} if len(scores) > 1 else {}
+        if any(reasons):
+            details["rationale"] = reasons[0] if len(reasons) == 1 else reasons
+        return Measurement(sum(scores) / len(scores), details=details)
+
+
+def _read_statements(text: str) -> list[tuple[str, bool]]:
+    said = read_object(text, ["statements"])["statements"]
+    out = []
+    for one in said if isinstance(said, list) else [None]:
+        statement, verdict = (one.get("statement"), one.get("verdict")) if isinstance(one, dict) else (None, None)
+        if not isinstance(statement, str) or verdict not in ("yes", "no"):
+            raise JudgeReplyError(f"the judge's statements have no yes or no: {text!r:.200}")
+        out.append((statement, verdict == "yes"))
+    return out
+
+
+_STATEMENT = object_schema({"statement": {"type": "string"}, "verdict": {"type": "string", "enum": ["yes", "no"]}})
+_STATEMENTS: Form[list[tuple[str, bool]]] = Form(
+    "statements", object_schema({"statements": {"type": "array", "items": _STATEMENT}}), _read_statements
+)
+_STATEMENTS_ASKED = (
+    'Reply with one JSON object and nothing else: {"statements": [{"statement": "<text>", "verdict": "<yes or no>"}]}'
+)
+
+
+@dataclass(eq=False, repr=False)
+class AnswerRelevancy(Judged):
+    """Share of the answer's statements that help to answer the question; one call.  To report, not to gate.
+
+    N/a for refusals and answers without a statement.  Whether a statement is true does not matter here.
+
+    Args:
+        critic: who judges; it needs `LLMCritic.complete`.
+    """
+
+    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
+    scale: str = field(default="0-1", init=False, metadata=UNSPELLED)
+
+    stem: ClassVar[str] = "answer_relevancy"
+    prompt: ClassVar[str] = "relevancy"
+    target = TargetCategory.GENERATION_RELEVANCE
+    formula: ClassVar[str] = "statements of the answer that help to answer the question / statements of the answer"
+    source: ClassVar[str] = "deepeval's answer relevancy"
+    oracle: ClassVar[str] = _LOOPBACK
+
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
+        """Ask about all cases at once.
+
+        Raises:
+            Exception: what the first failing question gave, after all were asked.
+        """
+        asked = [self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
+        questions = [q for one in asked if isinstance(one, list) for q in one]
+        replies = iter(self.critic_in_use().read_many(questions, _STATEMENTS) if questions else ())
+        return [self._share(good(next(replies))) if isinstance(one, list) else one for one in asked]
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+        if not (answer := answer_text(outputs).strip()):
+            return NotApplicable("the answer is empty")
+        if is_refusal(outputs):
+            return NotApplicable("the answer is a refusal")
+        return [
+            self._question(sample, self._filled({"reply": _STATEMENTS_ASKED}, question=sample.query, answer=answer))
+        ]
+
+    @staticmethod
+    def _share(statements: list[tuple[str, bool]]) -> Seen:
+        if not statements:
+            return NotApplicable("the answer makes no statement")
+        beside = [statement[:RATIONALE_CAP] for statement, relevant in statements if not relevant]
+        details: dict[str, Any] = {"of": len(statements), **({"irrelevant": beside[:10]} if beside else {})}
+        return Measurement(1 - len(beside) / len(statements), details=details)
+
+
+@dataclass(eq=False, repr=False)
+class Preference(Judged):
+    """Whether the answer is better than the baseline's: 1 better, 0.5 no difference, 0 worse.  Two calls.
+
+    The order is swapped in the second call; where the two disagree, the order decided, and the score is 0.5.  N/a
+    where the accepted run's answer is not kept, or is the same word for word (then nothing is asked).
+
+    Args:
+        critic: who judges.
+    """
+
+    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
+    scale: str = field(default="second:0|tie:0.5|first:1", init=False, metadata=UNSPELLED)
+
+    stem: ClassVar[str] = "preference"
+    prompt: ClassVar[str] = "preference"
+    baselined: ClassVar[bool] = False
+    target = TargetCategory.GENERATION_RELEVANCE
+    formula: ClassVar[str] = "1 if better in both orders, 0 if worse in both, else 0.5"
+    source: ClassVar[str] = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
+    oracle: ClassVar[str] = _LOOPBACK
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+        before, now = str(sample.metadata.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()
+        if not before:
+            return NotApplicable("the baseline's answer is not kept")
+        if before == now:
+            return NotApplicable("the same answer as the baseline's")
+        now = now or "(there is no answer)"
+        pairs = ((now, before), (before, now))
+        return [self._question(sample, self._filled(question=sample.query, first=a, second=b)) for a, b in pairs]
+
+    def _combine(self, judgements: Sequence[Judgement]) -> Measurement:
+        first, second = judgements[0].score, 1 - judgements[1].score
+        value = first if first == second else 0.5
+        details: dict[str, Any] = {"orders": [first, second]}
+        if reasons := [j.rationale[:RATIONALE_CAP] for j in judgements if j.rationale]:
+            details["rationale"] = reasons
+        return Measurement(value, details=details)

@@ -1,0 +1,182 @@
+"""Which judge a project asks: a small YAML file, or variables of the environment, which go before it.
+
+The file is named by the setting ``auepora_judge`` or the variable AUEPORA_JUDGE; `KEYS` are the words in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ...errors import MetricError, did_you_mean
+from .chosen import CHOSEN, use_judge
+from .client import OpenAICompatibleCritic
+from .spending import Budget, Prices
+
+__all__ = ["KEYS", "JudgeSettings", "critic_from_environment", "load_settings", "prompts_in_use", "use_judge"]
+
+KEYS = {
+    "url": "of the server, up to and without `/chat/completions`",
+    "model": "name of the model",
+    "key": "name of the environment variable that holds the key (`AUEPORA_JUDGE_API_KEY`)",
+    "key_header": "header of the key: `Authorization` (default; sent as `Bearer <key>`), or another for the bare key",
+    "query": "what follows the `?` of the URL, as `{api-version: …}`",
+    "parameters": "of the model: `temperature` (0), `seed` (0), `max_tokens`, any other; `null` leaves one out",
+    "schema": "how the form of replies is asked for: `auto` (default), `json_schema`, `json_object`, `none`",
+    "prices": "of a million tokens: `{input: 0.25, output: 2.00, cached_input: 0.025}`, or such a table by model",
+    "budget": "what one run may spend: a cost, or `{cost: 2, tokens: 1000000, requests: 500}`",
+    "concurrency": "requests at once (8)",
+    "timeout": "seconds that a request may take (60)",
+    "attempts": "how often a request is tried while the server is busy or out of reach (5)",
+    "cache": "folder that keeps replies, so that nothing is asked twice; relative to this file",
+    "prompts": "folder of prompts of your own; relative to this file",
+}
+"""Words of the file, and what they mean."""
+
+_NUMBERS = ("concurrency", "timeout", "attempts")
+_ENVIRONMENT = {"url": "AUEPORA_JUDGE_URL", "model": "AUEPORA_JUDGE_MODEL", "cache": "AUEPORA_JUDGE_CACHE"}
+_NAMED = {"temperature", "seed", "max_tokens"}
+
+
+@dataclass
+class JudgeSettings:
+    """What the file says, checked.  ``path`` is empty where there is none."""
+
+    path: str = ""
+    said: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def critic(self, concurrency: int | None = None, processes: int = 1) -> OpenAICompatibleCritic:
+        """Return the critic; the budget is shared out among *processes*.
+
+        Raises:
+            MetricError: a value makes no sense.
+        """
+        said = self.said
+        parameters = dict(said.get("parameters") or {})
+        options: dict[str, Any] = {name: parameters.pop(name) for name in _NAMED if name in parameters}
+        options |= {name: said[name] for name in (*_NUMBERS, "key_header", "query", "schema") if name in said}
+        if concurrency is not None:
+            options.setdefault("concurrency", concurrency)
+        if prices := self._prices():
+            options["prices"] = prices
+        if (budget := self._budget()) is not None:
+            options["budget"] = Budget(*(None if limit is None else limit / processes for limit in budget))
+        if said.get("cache"):
+            options["cache_dir"] = self.beside(said["cache"])
+        try:
+            return OpenAICompatibleCritic(
+                str(said["model"]), base_url=str(said["url"]), extra=parameters,
+                api_key_env=said.get("key", "AUEPORA_JUDGE_API_KEY"), **options,
+            )  # fmt: skip
+        except (MetricError, TypeError, ValueError) as exc:
+            raise MetricError(f"{self.path}: {exc}" if self.path else str(exc)) from None
+
+    def beside(self, name: str) -> Path:
+        """Return a path of the file, which is relative to its folder."""
+        return Path(self.path).parent / Path(name).expanduser()
+
+    def _prices(self) -> Prices | None:
+        table = self.said.get("prices")
+        if table is None:
+            return None
+        if isinstance(table, Mapping) and not {"input", "output"} & set(table):
+            table = table.get(model := self.said["model"])
+            if table is None:
+                raise self.wrong("prices", f"no prices of {model}")
+        sound = isinstance(table, Mapping) and {"input", "output"} <= set(table) <= set(Prices._fields)
+        if not sound or not all(_is_amount(price) for price in table.values()):
+            raise self.wrong("prices", f"prices are {{input: N, output: N, cached_input: N}}, not {table!r}")
+        return Prices(**table)
+
+    def _budget(self) -> Budget | None:
+        given = self.said.get("budget")
+        if given is None:
+            return None
+        limits = given if isinstance(given, Mapping) else {"cost": given}
+        if not limits or not set(limits) <= set(Budget._fields) or not all(_is_amount(n) for n in limits.values()):
+            raise self.wrong("budget", f"a budget is a cost, or {{cost: N, tokens: N, requests: N}}, not {given!r}")
+        return Budget(**limits)
+
+    def wrong(self, key: str, told: str) -> MetricError:
+        """Return an error at the place of *key*."""
+        line, col = self.lines.get(key, (1, 1))
+        return MetricError(f"{self.path}:{line}:{col}: {told}")
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+def load_settings(path: Path) -> JudgeSettings:
+    """Read a file of judge settings.
+
+    Raises:
+        MetricError: ``file:line:col``, what was found and what was expected.
+    """
+    import yaml
+
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader)
+        said = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeError) as exc:
+        raise MetricError(f"{path}: the judge's settings cannot be read: {exc}") from None
+    except yaml.MarkedYAMLError as exc:
+        mark = exc.problem_mark
+        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark is not None else str(path)
+        raise MetricError(f"{place}: {exc.problem}") from None
+    if not isinstance(said, dict) or not isinstance(node, yaml.MappingNode):
+        raise MetricError(f"{path}:1:1: expected keys and values, as `url: http://localhost:11434/v1`")
+    lines = {key.value: (key.start_mark.line + 1, key.start_mark.column + 1) for key, _ in node.value}
+    settings = JudgeSettings(str(path), said, lines)
+    for key, value in said.items():
+        if key not in KEYS:
+            raise settings.wrong(key, f"unknown key {key!r}{did_you_mean(str(key), KEYS)}")
+        if key in _NUMBERS and not (_is_amount(value) and value > 0 and (key == "timeout" or value == int(value))):
+            raise settings.wrong(key, f"{key} is a number above 0, not {value!r}")
+        if key in ("parameters", "query") and not isinstance(value, Mapping):
+            raise settings.wrong(key, f"{key} are keys and values, not {value!r}")
+    return settings
+
+
+def _settings() -> JudgeSettings:
+    named = os.environ.get("AUEPORA_JUDGE")
+    file = Path(named) if named else CHOSEN.file
+    settings = JudgeSettings() if file is None else _read(file, file.stat().st_mtime_ns if file.exists() else 0)
+    said = {key: os.environ[name] for key, name in _ENVIRONMENT.items() if os.environ.get(name)}
+    if "cache" in said:
+        said["cache"] = str(Path.cwd() / said["cache"])
+    return replace(settings, said=settings.said | said)
+
+
+_read = lru_cache(maxsize=4)(lambda file, _changed: load_settings(file))
+
+
+def critic_from_environment() -> OpenAICompatibleCritic:
+    """Return the critic that the settings name: the same for the same settings, so that all metrics share it.
+
+    AUEPORA_JUDGE_URL, AUEPORA_JUDGE_MODEL and AUEPORA_JUDGE_CACHE go before what the file says; the key is in
+    AUEPORA_JUDGE_API_KEY unless the file names another variable.
+
+    Raises:
+        MetricError: neither names a judge, or the file is wrong.
+    """
+    settings = _settings()
+    if not settings.said.get("url") or not settings.said.get("model"):
+        where = (
+            f"{settings.path} needs url and model" if settings.path else "set AUEPORA_JUDGE_URL and AUEPORA_JUDGE_MODEL"
+        )
+        raise MetricError(f"there is no judge: give a critic, name its settings by auepora_judge, or {where}")
+    if CHOSEN.made is None or CHOSEN.made[0] != repr(settings.said):
+        CHOSEN.made = repr(settings.said), settings.critic(CHOSEN.concurrency, CHOSEN.processes)
+    return CHOSEN.made[1]
+
+
+def prompts_in_use() -> Path | None:
+    """Return the folder of the project's own prompts."""
+    settings = _settings()
+    return settings.beside(settings.said["prompts"]) if settings.said.get("prompts") else None

@@ -1,0 +1,119 @@
+"""What LLM judges spend: requests, tokens and cost, counted where they are spent and summed over a run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ...core.run import Run
+    from ...core.scoring import Score
+
+__all__ = ["REPEAT", "USAGE", "JudgeUsage", "add_usage", "count", "metered", "repeated", "take_usage", "usage_of"]
+
+USAGE = "judge_usage"
+"""Key of a case's ``extra``: what the judge spent on it, by metric; of a score's ``details`` on its way there."""
+
+
+REPEAT: ContextVar[int] = ContextVar("auepora_judge_repeat", default=0)
+"""Which answer to a case is judged, counted from 0: each has replies of its own in the judge's cache."""
+
+
+@contextmanager
+def repeated(number: int) -> Iterator[None]:
+    """Judge the answer *number* to its case, counted from 0, inside the block."""
+    token = REPEAT.set(number)
+    try:
+        yield
+    finally:
+        REPEAT.reset(token)
+
+
+@dataclass
+class JudgeUsage:
+    """Requests and tokens of a judge.
+
+    ``retries`` are among the ``requests``; ``cache_hits`` are not.  ``cached_tokens`` are those of ``prompt_tokens``
+    that the server had in a cache of its own.  ``unreported`` counts replies without token counts.  ``cost`` is in the
+    currency of the prices, None where none are given.  ``seconds`` is the time spent waiting for replies.  ``notes``
+    say which parameters the server refused.
+    """
+
+    requests: int = 0
+    retries: int = 0
+    cache_hits: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    unreported: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+    notes: list[str] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, *, notes: Iterable[str] = (), **more: float | None) -> None:
+        """Add to the counts; callable from several threads."""
+        with self._lock:
+            for name, n in more.items():
+                if n is not None:
+                    setattr(self, name, (getattr(self, name) or 0) + n)
+            self.notes += [note for note in notes if note not in self.notes]
+
+    @property
+    def tokens(self) -> int:
+        """Of prompts and replies together."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-able data, without what is zero or missing."""
+        named = ((f.name, getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_"))
+        return {name: value for name, value in named if value or (name == "cost" and value is not None)}
+
+
+_METER: ContextVar[JudgeUsage | None] = ContextVar("auepora_judge_usage", default=None)
+
+
+@contextmanager
+def metered() -> Iterator[JudgeUsage]:
+    """Count what is spent inside the block, also by threads that run in a copy of its context."""
+    token = _METER.set(usage := JudgeUsage())
+    try:
+        yield usage
+    finally:
+        _METER.reset(token)
+
+
+def count(own: JudgeUsage, **more: Any) -> None:
+    """Add to a critic's *own* usage, and to that of whoever is asking."""
+    own.add(**more)
+    if (meter := _METER.get()) is not None:
+        meter.add(**more)
+
+
+def take_usage(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
+    """Take the usage out of the details of *scores*; return it by metric, without those that spent nothing."""
+    found = {}
+    for name, score in scores.items():
+        if USAGE in score.details:
+            found[name] = score.details[USAGE]
+            score.details = {k: v for k, v in score.details.items() if k != USAGE}
+    return found
+
+
+def add_usage(parts: Iterable[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Sum usage by metric."""
+    total: dict[str, JudgeUsage] = {}
+    for part in parts:
+        for name, usage in part.items():
+            total.setdefault(name, JudgeUsage()).add(**usage)
+    return {name: usage.to_dict() for name, usage in total.items()}
+
+
+def usage_of(run: Run) -> dict[str, JudgeUsage]:
+    """Return what judges spent in *run*, by metric."""
+    summed = add_usage(case.extra[USAGE] for case in run.having(USAGE))
+    return {name: JudgeUsage(**usage) for name, usage in summed.items()}

@@ -1,0 +1,133 @@
+"""A rubric, answer relevancy, preference over the baseline: what is asked, how often, and what is n/a."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.metrics_base import Measurement
+from pytest_auepora.errors import MetricError
+from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
+from pytest_auepora.metrics.judge.measures import BASELINE_ANSWER, AnswerRelevancy, Preference, Rubric
+from pytest_auepora.metrics.registry import Registry
+
+from ..samples import case, gave, reason
+
+
+class Says(LLMCritic):
+    """Gives its replies in order, and remembers the prompts and schemas."""
+
+    def __init__(self, *replies: Any) -> None:
+        self.replies = [reply if isinstance(reply, str) else json.dumps(reply) for reply in replies]
+        self.prompts: list[str] = []
+        self.schemas: list[Any] = []
+
+    def complete(self, *, prompt: str, schema: Any = None, metadata: dict[str, Any] | None = None) -> str:
+        self.prompts.append(prompt)
+        self.schemas.append(schema)
+        return self.replies[len(self.prompts) - 1]
+
+
+class OnlyScores(LLMCritic):
+    def score(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> float:
+        return 1.0
+
+
+ANSWER = gave("Within 30 days.")
+
+
+def verdict(word: str, why: str = "") -> dict[str, str]:
+    return {"rationale": why, "verdict": word}
+
+
+def test_a_rubric_is_judged_with_a_reason() -> None:
+    critic = Says(verdict("partly", "no date is named"))
+    seen = Rubric(critic).measure(case(rubric="mentions the deadline"), ANSWER)
+    assert seen == Measurement(0.5, details={"rationale": "no date is named"})
+    assert "requirement? mentions the deadline" in critic.prompts[0]
+    assert critic.schemas[0]["properties"]["verdict"]["enum"] == ["no", "partly", "yes"]
+
+
+def test_each_requirement_is_one_call() -> None:
+    critic = Says(verdict("yes", "a"), verdict("no", "b"), verdict("yes"))
+    seen = Rubric(critic).measure(case(rubric=["is polite", "names a price", "is short"]), ANSWER)
+    assert isinstance(seen, Measurement)
+    assert seen.value == pytest.approx(2 / 3)
+    assert seen.details == {"scores": [1.0, 0.0, 1.0], "rationale": ["a", "b", ""]}
+    assert len(critic.prompts) == 3
+
+
+def test_a_rubric_without_a_rubric_is_na() -> None:
+    assert reason(Rubric(Says()), case(), ANSWER) == "no rubric"
+    critic = Says(verdict("no"))
+    assert Rubric(critic).measure(case(rubric="x"), gave("")) == Measurement(0.0)
+    assert "(there is no answer)" in critic.prompts[0]
+
+
+def test_verdicts_of_ones_own() -> None:
+    metric = Registry().get("rubric[scale=fail:0|weak:0.3|pass:1]")
+    assert isinstance(metric, Rubric)
+    metric.critic = Says(verdict("weak"))
+    assert metric.measure(case(rubric="x"), ANSWER) == Measurement(0.3)
+    metric.critic = Says(verdict("so-so"))
+    with pytest.raises(JudgeReplyError, match="none of fail, weak, pass"):
+        metric.measure(case(rubric="x"), ANSWER)
+
+
+def statements(*verdicts: str) -> dict[str, Any]:
+    return {"statements": [{"statement": f"s{i}", "verdict": v} for i, v in enumerate(verdicts)]}
+
+
+def test_relevancy_is_a_share_of_statements() -> None:
+    critic = Says(statements("yes", "no", "yes", "yes"))
+    seen = AnswerRelevancy(critic).measure(case(), ANSWER)
+    assert seen == Measurement(0.75, details={"of": 4, "irrelevant": ["s1"]})
+    assert len(critic.prompts) == 1
+
+
+def test_relevancy_invents_no_value() -> None:
+    metric = AnswerRelevancy(Says(statements()))
+    assert reason(metric, case(), ANSWER) == "the answer makes no statement"
+    for answer, why in (("", "the answer is empty"), ("I don't know.", "the answer is a refusal")):
+        assert reason(AnswerRelevancy(Says()), case(), gave(answer)) == why
+    for reply in ({"statements": "s"}, statements("maybe"), {"statements": [1]}, "no JSON", {}):
+        with pytest.raises(JudgeReplyError):
+            AnswerRelevancy(Says(reply)).measure(case(), ANSWER)
+    with pytest.raises(MetricError, match="OnlyScores can only score"):
+        AnswerRelevancy(OnlyScores()).measure(case(), ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("replies", "value"),
+    [
+        (("first", "second"), 1),
+        (("second", "first"), 0),
+        (("tie", "tie"), 0.5),
+        (("first", "first"), 0.5),
+        (("first", "tie"), 0.5),
+    ],
+)
+def test_preference_asks_in_both_orders(replies: tuple[str, str], value: float) -> None:
+    critic = Says(*map(verdict, replies))
+    seen = Preference(critic).measure(replace(case(), metadata={BASELINE_ANSWER: "30 days"}), ANSWER)
+    assert isinstance(seen, Measurement)
+    assert seen.value == value
+    assert "<first>\nWithin 30 days.\n</first>" in critic.prompts[0]
+    assert "<second>\nWithin 30 days.\n</second>" in critic.prompts[1]
+
+
+def test_preference_needs_another_answer() -> None:
+    assert reason(Preference(Says()), case(), ANSWER) == "the baseline's answer is not kept"
+    same = replace(case(), metadata={BASELINE_ANSWER: "Within 30 days. "})
+    assert reason(Preference(Says()), same, ANSWER) == "the same answer as the baseline's"
+
+
+@pytest.mark.parametrize("metric", [Rubric(), Rubric(scale="0-1"), AnswerRelevancy(), Preference()], ids=repr)
+def test_names_give_the_same_metric(metric: Any) -> None:
+    again = Registry().get(metric.name)
+    assert type(again) is type(metric)
+    assert again.params() == metric.params()
+    assert metric.judged

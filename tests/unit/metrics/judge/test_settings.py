@@ -1,0 +1,100 @@
+"""The file of judge settings: what it gives, and what is wrong with it, by line and column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.errors import MetricError
+from pytest_auepora.metrics.judge.settings import critic_from_environment, load_settings, use_judge
+
+from .judge_server import GOOD, judge_server
+
+pytestmark = pytest.mark.usefixtures("no_proxy")
+
+
+@pytest.fixture(autouse=True)
+def nobody_else() -> Iterator[None]:
+    use_judge()
+    yield
+    use_judge()
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "judge.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_all_keys_reach_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-0123")
+    with judge_server(GOOD) as server:
+        file = write(
+            tmp_path,
+            f"url: {server.url}\nmodel: judge-1\nkey: MY_KEY\nkey_header: api-key\nquery: {{api-version: v2}}\n"
+            "parameters: {temperature: null, seed: 7, reasoning_effort: low}\nschema: none\n"
+            "prices: {judge-1: {input: 1, output: 2}}\nbudget: {tokens: 500}\nconcurrency: 2\ntimeout: 5\nattempts: 1\n"
+            "cache: replies\n",
+        )
+        judge = load_settings(file).critic()
+        assert judge.score(prompt="x") == 0.75
+    (body,) = server.bodies
+    assert body == {"model": "judge-1", "messages": body["messages"], "seed": 7, "reasoning_effort": "low"}
+    assert server.paths == ["/v1/chat/completions?api-version=v2"]
+    assert server.headers[0]["Api-Key" if "Api-Key" in server.headers[0] else "api-key"] == "sk-0123"
+    assert judge.concurrency == 2
+    assert judge.usage.cost == pytest.approx(120e-6)
+    assert list((tmp_path / "replies").rglob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a", ":1:1: expected keys and values"),
+        ("", ":1:1: expected keys and values"),
+        ("url: x\nmodle: m", ":2:1: unknown key 'modle' (did you mean 'model'?)"),
+        ("url: [", ":1:7: "),
+        ("model: m\n  url: 3: 4", ":2:"),
+        ("model: m\ntimeout: soon", ":2:1: timeout is a number above 0, not 'soon'"),
+        ("attempts: 1.5", ":1:1: attempts is a number above 0"),
+        ("parameters: hot", ":1:1: parameters are keys and values"),
+    ],
+)
+def test_mistakes_are_told_with_their_place(tmp_path: Path, text: str, message: str) -> None:
+    file = write(tmp_path, text)
+    with pytest.raises(MetricError) as caught:
+        load_settings(file)
+    assert str(caught.value).startswith(str(file))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("prices: {input: 1}", ":3:1: prices are {input: N, output: N, cached_input: N}"),
+        ("prices: {other: {input: 1, output: 1}}", ":3:1: no prices of m"),
+        ("prices: {input: -1, output: 1}", ":3:1: prices are"),
+        ("budget: 2", "a budget of cost needs prices"),
+        ("budget: much", ":3:1: a budget is a cost"),
+        ("budget: {euros: 2}", ":3:1: a budget is a cost"),
+        ("schema: xml", "schema must be one of auto, json_schema, json_object, none"),
+        ("concurrency: 0", "concurrency is a number above 0"),
+    ],
+)
+def test_values_that_make_no_sense(tmp_path: Path, text: str, message: str) -> None:
+    file = write(tmp_path, f"url: http://127.0.0.1:1/v1\nmodel: m\n{text}\n")
+    with pytest.raises(MetricError) as caught:
+        load_settings(file).critic()
+    assert str(file) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_file_without_a_model_is_told(tmp_path: Path) -> None:
+    use_judge(file := write(tmp_path, "url: http://127.0.0.1:1/v1\n"))
+    with pytest.raises(MetricError, match=f"{file.name} needs url and model"):
+        critic_from_environment()
+    use_judge(tmp_path / "none.yaml")
+    with pytest.raises(MetricError, match=r"none.yaml: the judge's settings cannot be read"):
+        critic_from_environment()
