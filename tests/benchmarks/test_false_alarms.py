@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 
@@ -153,5 +154,6 @@ def test_the_script_writes_its_tables_below_the_marker(tmp_path: Path, capsys: p
     text = page.read_text("utf-8")
     assert text.startswith("# Kept\n")
     assert "old tables" not in text
-    assert "| a tenth of the chunks lost | 30 |" in text
+    assert "| **red** | n = 30 |\n" in text
+    assert re.search(r"\n\| a tenth of the chunks lost \| \d+\.\d% \|\n", text)
     assert "Scores are made up" in capsys.readouterr().out

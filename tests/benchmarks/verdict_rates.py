@@ -50,6 +50,15 @@ __all__ = ["Row", "rate", "run_once", "suggested"]
 
 SIZES = (6, 10, 20, 50, 100, 200)
 NAIVE_DROP = 0.02
+WORDS = {
+    "red": "**red**", "better": "*better*", "mixed": "*mixed*, of those that are red", "inconclusive": "*inconclusive*",
+    "naive": "a mean fell by 0.02: what a comparison of means would call worse",
+}  # fmt: skip
+SHOWN = {
+    "Nothing got worse": ("red", "inconclusive", "naive"),
+    "Something did": ("red", "inconclusive"),
+    "Something got better": ("red", "mixed", "better"),
+}
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 REGISTRY = Registry()
 
@@ -197,20 +206,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     told = f"{given.runs} runs per row, seed {given.seed}; one standard error of a share of 5 % is {error:.1%}."
     lines = [told if data else f"{told} Scores are made up.", ""]
     for heading, rows in tables(data).items():
-        lines += [
-            f"## {heading}",
-            "",
-            "| system | n | red | of it mixed | better | same | inconclusive | a mean fell by 0.02 |",
-            "|---|--:|--:|--:|--:|--:|--:|--:|",
-        ]
+        seen: dict[str, list[Counter[str]]] = {name: [] for name in rows}
         for name, row in rows.items():
             for n in given.sizes:
-                seen = rate(row.scenario, n, given.runs, row.policy, given.seed, learned=row.learned)
-                words = ("mixed", "better", "same", "inconclusive", "naive")
-                shares = " | ".join(f"{seen[word] / given.runs:.1%}" for word in words)
-                lines.append(f"| {name} | {n} | **{seen['red'] / given.runs:.1%}** | {shares} |")
-                print(lines[-1], file=sys.stderr, flush=True)
-        lines.append("")
+                seen[name].append(rate(row.scenario, n, given.runs, row.policy, given.seed, learned=row.learned))
+                print(f"{name}, {n}: {dict(seen[name][-1])}", file=sys.stderr, flush=True)
+        lines += [f"## {heading}", ""]
+        for word in SHOWN[heading]:
+            lines += [f"| {WORDS[word]} | {' | '.join(f'n = {n}' for n in given.sizes)} |"]
+            lines += [f"|---|{'--:|' * len(given.sizes)}"]
+            lines += [
+                f"| {name} | {' | '.join(f'{one[word] / given.runs:.1%}' for one in counts)} |"
+                for name, counts in seen.items()
+            ]
+            lines.append("")
     text = "\n".join(lines)
     print(text)
     if given.write:
