@@ -8,13 +8,11 @@ from .commands import commands_page
 from .golden_file import golden_file_page
 from .metrics import metrics_page
 from .options import options_page
-from .specification import specification_page
 
 __all__ = ["PAGES"]
 
 PAGES: dict[str, Callable[[], str]] = {
     "metrics.md": metrics_page,
-    "specification.md": specification_page,
     "options.md": options_page,
     "commands.md": commands_page,
     "golden-file.md": golden_file_page,

@@ -30,9 +30,9 @@ def read(name: str) -> str:
     return (REFERENCE / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["metrics.md", "specification.md", "options.md", "commands.md", "golden-file.md"])
+@pytest.mark.parametrize("name", ["metrics.md", "options.md", "commands.md", "golden-file.md"])
 def test_the_committed_page_is_what_the_code_says(pages: Any, name: str) -> None:
-    assert set(pages.PAGES) == {"metrics.md", "specification.md", "options.md", "commands.md", "golden-file.md"}
+    assert set(pages.PAGES) == {"metrics.md", "options.md", "commands.md", "golden-file.md"}
     assert read(name) == pages.PAGES[name](), "stale: run python docs/generate.py"
 
 
@@ -59,24 +59,6 @@ def test_every_section_has_all_its_rows() -> None:
         expected = ["Target", "Formula", "Range", "Needs", "Options", "Source", "Held to", "Class"]
         assert list(rows) == expected, section
         assert all(value.strip() for value in rows.values()), section
-
-
-def test_every_specified_metric_has_a_class_and_a_test(pages: Any) -> None:
-    rows = [line.split(" | ") for line in read("specification.md").splitlines() if line.startswith("| ")][1:]
-    specified = import_module("reference_pages.specified").SPECIFIED
-    assert len(rows) == len(specified) > 60
-    for row in rows:
-        assert len(row) == 5, row
-        assert all(part.strip("| `") for part in row), row
-        assert "test_" in row[3], row
-
-
-def test_a_metric_that_nobody_tests_would_be_seen(pages: Any) -> None:
-    class Untested:
-        name = "nobody_tests_this"
-
-    assert pages.specification.tests_of(Untested(), "nobody_tests_this") == []
-    assert pages.specification.tests_of(Registry().get("recall@5"), "recall@5")
 
 
 def test_every_option_setting_command_and_hook_is_listed(pages: Any) -> None:

@@ -3,8 +3,48 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import asdict
+from typing import Any
 
-from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs, id_of_text
+import pytest
+
+from pytest_auepora.core.types import (
+    Document,
+    EvaluationSample,
+    MetricResult,
+    Response,
+    RetrievedDocument,
+    SystemOutputs,
+    TargetCategory,
+    id_of_text,
+)
+
+DOC = {"doc_id": "a", "text": "b", "metadata": {}}
+ANSWER: dict[str, Any] = {"text": "yes", "structured": None, "metadata": {}}
+SAMPLE: dict[str, Any] = {
+    "sample_id": "1", "query": "q", "relevant_docs": None, "candidate_docs": None, "reference_answer": None,
+    "labels": {}, "metadata": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("made", "fields"),
+    [
+        (Document("a", "b"), DOC),
+        (RetrievedDocument(Document("a", "b"), 0.5, 1), {"doc": DOC, "score": 0.5, "rank": 1}),
+        (Response("yes"), ANSWER),
+        (EvaluationSample("1", "q"), SAMPLE),
+        (SystemOutputs([], Response("yes")), {"retrieved": [], "response": ANSWER, "timings": {}, "extra": {}}),
+        (
+            MetricResult("m", TargetCategory.LATENCY, 0.5),
+            {"name": "m", "target": TargetCategory.LATENCY, "value": 0.5, "details": {}},
+        ),
+    ],
+)
+def test_fields_are_those_of_the_specification(made: Any, fields: dict[str, Any]) -> None:
+    if isinstance(made, SystemOutputs):
+        made.memo["kept"] = 1
+    assert list(asdict(made).items()) == list(fields.items())
 
 
 def test_outputs_are_equal_whatever_metrics_keep_in_them() -> None:

@@ -233,6 +233,15 @@ def test_without_a_judge_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPat
     assert "AUEPORA_JUDGE_URL" in score.reason
 
 
+def test_a_critic_is_abstract_and_asked_by_keyword() -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        LLMCritic()
+    critic = Fixed(0.75)
+    assert critic.score(prompt="How good is it?") == 0.75
+    with pytest.raises(TypeError):
+        critic.score("How good is it?")  # type: ignore[call-arg]
+
+
 # --- the whole way, over HTTP
 
 

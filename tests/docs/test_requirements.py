@@ -1,0 +1,64 @@
+"""Every requirement of the documents has tests, and they exist."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import pytest
+
+from pytest_auepora.core.types import TargetCategory
+from pytest_auepora.errors import did_you_mean
+
+from .pages import ROOT
+
+PAGE = ROOT / "docs" / "developers" / "requirements.md"
+SEEDS = ROOT.parent / "shared" / "seeds"
+NO_REQUIREMENTS = ("Taxonomy", "Allowed dep", "Forbidden dep", "Inputs", "Out of scope")
+"""Sections that group others, or speak of the crates of another language."""
+_TEST = re.compile(r"^(?:async )?def (test_\w+)\(", re.MULTILINE)
+
+
+def rows() -> dict[int, list[list[str]]]:
+    """Section, requirement and tests of every row, by document."""
+    out: dict[int, list[list[str]]] = defaultdict(list)
+    number = -1
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if found := re.match(r"## Document (\d)", line):
+            number = int(found[1])
+        elif line.startswith("| ") and not line.startswith("| Section |"):
+            out[number].append([cell.strip() for cell in line.strip("| ").split(" | ")])
+    return out
+
+
+def test_every_requirement_has_tests_that_exist() -> None:
+    paths = (ROOT / "tests").rglob("test_*.py")
+    known = {name for path in paths for name in _TEST.findall(path.read_text(encoding="utf-8"))}
+    assert sum(map(len, rows().values())) > 140
+    missing = []
+    for requirements in rows().values():
+        for section, says, told in requirements:
+            tests = re.findall(r"`\w+::(\w+)`", told)  # a test may have moved to another file
+            assert tests, f"{section} {says}: no test"
+            missing += [f"{section} {says}: {test}{did_you_mean(test, known)}" for test in tests if test not in known]
+    assert missing == []
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("number", range(5))
+def test_every_section_of_the_documents_has_a_requirement(number: int) -> None:
+    found = sorted(SEEDS.glob(f"{number:03}_*.txt"))
+    if not found:
+        pytest.skip("the documents are not beside the project")
+    text = re.sub(r"```.*?```", "", found[0].read_text(encoding="utf-8"), flags=re.DOTALL)
+    heads = {head.strip() for head in re.findall(r"(?:^|\s)#{2,4} ([^\n(]+)", text)}
+    heads = {re.sub(r"^(\d+(?:\.\d+)*)\.? .*", r"\1", head) for head in heads}  # by number, where they have one
+    sections = {row[0] for row in rows()[number]}
+    bare = {h for h in heads if not any(h.startswith((s, f"{s} ")) or s.startswith(f"{h}.") for s in sections)}
+    assert len(heads) > 5
+    assert {head for head in bare if not head.startswith(NO_REQUIREMENTS)} == set()
+
+
+def test_the_readme_maps_the_targets() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [target.name for target in TargetCategory if f"`{target.name}`" not in text] == []
