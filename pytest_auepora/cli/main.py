@@ -26,7 +26,9 @@ _COMMANDS = {
     "check": "read golden files and say what is wrong with them",
     "schema": "print the JSON Schema of golden files or of reports",
     "calibrate": "hold a judge against people's labels: may its scores fail a run?",
-    "perturb": "add variants of golden queries with typos, other casing or punctuation",
+    "perturb": "add variants of golden cases: typos, paraphrases, noise in the context",
+    "draft": "propose golden cases from documents, by a judge's model",
+    "review": "accept, edit or reject drafts",
     "import": "turn another tool's data set into a golden file, or back",
 }
 """Command → what it does; each is a module with ``add_arguments`` and ``run``."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..core.files import write_atomically
 from ..core.types import EvaluationSample
 from ..errors import AueporaError, did_you_mean
-from ..io.edit import perturbed
+from ..io.case_blocks import perturbed
 from ..io.golden.load import load_golden
 from ..io.perturb import OPERATIONS, Operation, reworded
 from ..io.perturb import variants as disturbed
@@ -22,8 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("golden", type=to_read, metavar="GOLDEN", help="the golden file")
     parser.add_argument(
-        "--operation", action="append", choices=OPERATIONS, help="what is done to the queries (repeatable; typo)"
-    )
+        "--operation", action="append", choices=(*OPERATIONS, "paraphrase"),
+        help="what is done to the queries (repeatable; typo); paraphrase asks the judge's model",
+    )  # fmt: skip
     parser.add_argument(
         "--paraphrases", type=to_read, metavar="FILE",
         help="other wordings of the queries: JSON Lines with id and query, or a mapping of ids to texts",
@@ -54,8 +55,11 @@ class _Variants:
     def __init__(self, given: argparse.Namespace) -> None:
         self._given = given
         asked = given.paraphrases or given.noise
-        self._operations: list[Operation] = given.operation or ([] if asked else ["typo"])
+        operations = given.operation or ([] if asked else ["typo"])
+        self._operations: list[Operation] = [name for name in operations if name != "paraphrase"]
         self._paraphrases = _paraphrases(given.paraphrases, given.golden) if given.paraphrases else {}
+        if "paraphrase" in operations:
+            self._paraphrases |= _asked(given.golden, given.count)
         self._corpus = None
         if given.noise:
             from ..labels.corpus import load_corpus
@@ -86,6 +90,18 @@ def _paraphrases(path: Path, golden: Path) -> dict[str, list[str]]:
     for case_id in found:
         if case_id not in known:
             raise AueporaError(f"{path}: {golden} has no case {case_id!r}{did_you_mean(case_id, known)}")
+    return found
+
+
+def _asked(golden: Path, count: int) -> dict[str, list[str]]:
+    """Ask the judge's model for other wordings."""
+    from ..drafting.paraphrases import ask_paraphrases
+    from ..metrics.judge.settings import critic_from_environment
+
+    cases = [c for c in load_golden(golden).cases if c.skip is None and "variant_of" not in c.sample.labels]
+    found, refused = ask_paraphrases({c.id: c.sample.query for c in cases}, critic_from_environment(), count)
+    if refused:
+        print(f"{refused} wordings left out: the same as the query, or without one of its numbers", file=sys.stderr)
     return found
 
 

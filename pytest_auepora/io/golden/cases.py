@@ -15,7 +15,7 @@ from ..source import Source
 from .fields import CASE, CASE_FIELDS
 from .gates import Yardstick
 from .hash import content_hash
-from .model import GoldenCase
+from .model import DRAFT, GoldenCase
 
 __all__ = ["LABEL_KEYS", "CaseReader"]
 
@@ -95,7 +95,7 @@ class CaseReader:
         return GoldenCase(
             sample, line, col, end_col, tuple(said.get("tags", ())), self._thresholds(raw),
             said.get("top_k", self.top_k), case_id, content_hash(said), said.get("must_pass", False),
-            said.get("quarantine"), said.get("skip"), said.get("xfail"), said.get("timeout"), said.get("benchmark"),
+            said.get("quarantine"), _skip(said), said.get("xfail"), said.get("timeout"), said.get("benchmark"),
         )  # fmt: skip
 
     def _span(self, raw: dict[str, Any]) -> tuple[int, int, int]:
@@ -168,6 +168,11 @@ class CaseReader:
             self.source.bad(base.raw, "variant_of", message)
         else:
             self._misplaced[base.line] = message
+
+
+def _skip(said: Mapping[str, Any]) -> str | None:
+    """Return why a case is not run; a draft is not, whatever else it says."""
+    return DRAFT if said.get("status") == "draft" else said.get("skip")
 
 
 class _Base(NamedTuple):

@@ -132,6 +132,8 @@ CASE_FIELDS = table(
     Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers: select with -m."),
     Field("thresholds", Thresholds(of_case=True), "Bounds on this case's own scores."),
     Field("top_k", Whole(1, MAX_TOP_K), "How many documents the system is asked for."),
+    Field("status", Choice("draft", "accepted"),
+          "draft: proposed by a program, not run and in no gate until a person accepts it (auepora review)."),
     Field("skip", Reason("skipped in the golden file"), "Not run; say why."),
     Field("xfail", Reason("expected to fail in the golden file"), "Expected to fail; say why."),
     Field("timeout", Number(0, above=True), "Seconds one call may take."),

@@ -12,7 +12,10 @@ from ...errors import Problem
 from ...regression.policy import RegressionPolicy
 from ...regression.thresholds import Bound, Gate
 
-__all__ = ["GoldenCase", "GoldenSuite"]
+__all__ = ["DRAFT", "GoldenCase", "GoldenSuite"]
+
+DRAFT = "a draft: accept it with auepora review"
+"""Why a case of ``status: draft`` is not run."""
 
 
 @dataclass(slots=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ...errors import MetricError
 from ..judge.critic import LLMCritic, Question, yes_or_no
-from ..judge.prompts import fingerprint, label_prompt
+from ..judge.prompts import fingerprint, label_prompt, load_prompt, numbered
+from ..judge.reply import Form, JudgeReplyError, object_schema, read_object
 from ..text.sentences import sentences
 
 __all__ = ["ClaimChecker", "Entails", "JudgeChecker", "as_checker"]
+
+T = TypeVar("T")
 
 Entails = Callable[[Sequence[str], Sequence[str]], Sequence[bool]]
 """Whether each premise supports the hypothesis at the same place."""
@@ -71,50 +74,115 @@ class _ByFunction(ClaimChecker):
         return {"checker": getattr(self._entails, "__qualname__", type(self._entails).__qualname__)}
 
 
-_ASKED = (
+_PAIR = (
     "Does the evidence support the claim? Yes only where every part of the claim follows from the evidence; "
     "what is true but not in the evidence is not supported."
 )
+_VERDICT = object_schema({"number": {"type": "integer"}, "verdict": {"type": "string", "enum": ["yes", "no"]}})
+
+
+def _read_claims(text: str) -> list[str]:
+    said = read_object(text, ["claims"])["claims"]
+    if not isinstance(said, list) or not all(isinstance(claim, str) for claim in said):
+        raise JudgeReplyError(f"the judge's claims are no list of texts: {text!r:.200}")
+    return said
+
+
+def _read_verdicts(text: str) -> dict[int, bool]:
+    said = read_object(text, ["verdicts"])["verdicts"]
+    try:
+        return {int(one["number"]): {"yes": True, "no": False}[one["verdict"]] for one in said}
+    except (TypeError, KeyError, ValueError):
+        raise JudgeReplyError(f"the judge's verdicts have no number with yes or no: {text!r:.200}") from None
+
+
+_CLAIMS = Form(
+    "claims", object_schema({"claims": {"type": "array", "items": {"type": "string"}}}), _read_claims
+)  # fmt: skip
+_VERDICTS = Form("verdicts", object_schema({"verdicts": {"type": "array", "items": _VERDICT}}), _read_verdicts)
+_REPLY = "Reply with one JSON object and nothing else: "
+_REPLIES = {
+    "claims": {"reply": _REPLY + '{"claims": ["<claim>"]}'},
+    "entailment": {"reply": _REPLY + '{"verdicts": [{"number": <of the claim>, "verdict": "<yes or no>"}]}'},
+}
 
 
 class JudgeChecker(ClaimChecker):
-    """Asks a critic one yes-or-no question a pair; without a critic, the model that the environment names."""
+    """Asks a critic to split texts into claims, and about all claims that one text may support at once.
+
+    A critic that can only score is asked one yes-or-no question a pair, and claims are sentences.  Without a critic,
+    the model of the judge's settings is asked.
+    """
 
     def __init__(self, critic: LLMCritic | None = None) -> None:
-        self._critic = self._given = critic
+        self._given = critic
 
     @property
     def key(self) -> Any:
-        """Metrics of one critic share what it said, and so do all that ask the model of the environment."""
+        """Metrics of one critic share what it said, and so do all that ask the model of the settings."""
         return "judge", id(self._given)
 
     def critic(self) -> LLMCritic:
         """Return who is asked.
 
         Raises:
-            MetricError: there is no critic, and the environment names no model.
+            MetricError: there is no critic, and the settings name no model.
         """
-        if self._critic is None:
-            from ..judge.settings import critic_from_environment
+        if self._given is not None:
+            return self._given
+        from ..judge.settings import critic_from_environment
 
-            self._critic = critic_from_environment()
-        return self._critic
+        return critic_from_environment()
+
+    def _can_complete(self) -> bool:
+        return type(self.critic()).complete is not LLMCritic.complete
+
+    def split_many(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the claims of each text; raises what the first failing question gave, after all were asked."""
+        if not self._can_complete():
+            return super().split_many(texts)
+        questions = [Question(load_prompt("claims").fill(_REPLIES["claims"], text=text)) for text in texts]
+        return [_good(said) for said in self.critic().read_many(questions, _CLAIMS)]
 
     def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Sequence[bool]:
         """Raises what the first failing question gave, after all were asked."""
+        pairs = [*zip(premises, hypotheses, strict=True)]
+        if not self._can_complete():
+            asked = [Question(label_prompt(_PAIR, evidence=p, claim=c), {"scale": (0.0, 1.0)}) for p, c in pairs]
+            return [yes_or_no(reply) for reply in self.critic().judge_many(asked)]
+        claims_of: dict[str, list[str]] = {}
+        for premise, claim in pairs:
+            claims_of.setdefault(premise, []).append(claim)
+        prompt = load_prompt("entailment")
         questions = [
-            Question(label_prompt(_ASKED, evidence=premise, claim=claim), {"scale": (0.0, 1.0)})
-            for premise, claim in zip(premises, hypotheses, strict=True)
+            Question(prompt.fill(_REPLIES["entailment"], evidence=premise, claims=numbered(claims)))
+            for premise, claims in claims_of.items()
         ]
-        return [yes_or_no(reply) for reply in self.critic().judge_many(questions)]
+        found: dict[tuple[str, str], bool] = {}
+        replies: list[dict[int, bool] | Exception] = self.critic().read_many(questions, _VERDICTS)
+        for (premise, claims), said in zip(claims_of.items(), replies, strict=True):
+            verdicts = _good(said)
+            if verdicts.keys() != set(range(1, len(claims) + 1)):
+                raise JudgeReplyError(
+                    f"the judge was asked about claims 1 to {len(claims)}, and spoke of {[*verdicts]}"
+                )
+            found.update({(premise, claim): verdicts[n] for n, claim in enumerate(claims, 1)})
+        return [found[pair] for pair in pairs]
 
     def params(self) -> dict[str, Any]:
-        """What the critic says of itself, and a hash of the question."""
+        """What the critic says of itself, and a hash of the prompts."""
         try:
-            said = self.critic().params()
+            said, complete = self.critic().params(), self._can_complete()
         except MetricError:
-            said = {}
-        return {"judge": said, "prompt": fingerprint(label_prompt(_ASKED, evidence="", claim=""))}
+            said, complete = {}, True
+        used = [load_prompt(name).text for name in _REPLIES] if complete else [label_prompt(_PAIR)]
+        return {"judge": said, "prompt": fingerprint(*used)}
+
+
+def _good(said: T | Exception) -> T:
+    if isinstance(said, Exception):
+        raise said
+    return said
 
 
 def as_checker(given: str | ClaimChecker | Entails, critic: LLMCritic | None = None) -> ClaimChecker | None:

@@ -169,14 +169,31 @@ class ContextRecall(ClaimMetric):
     formula: ClassVar[str] = "reference claims that a retrieved chunk supports / reference claims"
 
 
+@dataclass(eq=False, repr=False)
 class ContextPrecision(ClaimMetric):
-    """Share of the retrieved chunks that support a claim of the reference."""
+    """Share of the retrieved chunks that support a claim of the reference.
+
+    Options:
+        checker, critic: see `Checked`.
+        ranked: the mean of precision@k over the ranks k of the chunks that do, as ragas counts: first ones weigh more.
+    """
+
+    ranked: bool = False
 
     stem: ClassVar[str] = "context_precision"
     target = TargetCategory.RETRIEVAL_RELEVANCE
     relations = ("reference_by_chunks",)
     over = "chunks"
-    formula: ClassVar[str] = "retrieved chunks that support a reference claim / retrieved chunks"
+    formula: ClassVar[str] = (
+        "retrieved chunks that support a reference claim / retrieved chunks; ranked: mean of precision@k over their ranks"
+    )
+
+    def _score(self, case: Case) -> Seen:
+        seen = super()._score(case)
+        if self.ranked and isinstance(seen, Measurement):
+            ranks = [rank for rank, hit in enumerate(self._hits(case.matrix), 1) if hit]
+            seen.value = sum(n / rank for n, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
+        return seen
 
     def _hits(self, matrix: Matrix) -> list[bool]:
         return _relevant(matrix)

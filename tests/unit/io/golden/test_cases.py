@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.io.golden.load import GoldenCase
+from pytest_auepora.io.golden.model import DRAFT
 from tests.unit.io.files import load
 
 
@@ -44,6 +45,7 @@ def test_several_right_answers(tmp_path: Path) -> None:
         ),
         ("sensitive: [s, {text: t, secure: true}]", {"sensitive": ["s", {"text": "t", "secure": True}]}),
         ("claims: [c]", {"claims": ["c"]}),
+        ("noise_docs: [n, {id: i, text: t}]", {"noise_docs": ["n", {"id": "i", "text": "t"}]}),
         ("answer_schema: {type: object}", {"answer_schema": {"type": "object"}}),
         ("labels: {lang: de, year: 2024}", {"lang": "de", "year": 2024}),
         ("scenario: typo, labels: {lang: de}", {"scenario": "typo", "lang": "de"}),
@@ -119,3 +121,10 @@ def test_a_chain_of_variants_is_one_family(tmp_path: Path) -> None:
     )
     assert [c.cluster for c in suite.cases] == ["a", "a", "a", "other", "faq", "faq"]
     assert [c.sample.labels.get("variant_of") for c in suite.cases] == ["a", "a", None, "a", None, "e"]
+
+
+def test_a_draft_is_not_run_whatever_else_it_says(tmp_path: Path) -> None:
+    assert only(tmp_path, "status: draft").skip == DRAFT
+    assert only(tmp_path, "status: draft, skip: later").skip == DRAFT
+    assert only(tmp_path, "status: accepted").skip is None
+    assert only(tmp_path, "status: draft").content_hash == only(tmp_path, "tags: a").content_hash

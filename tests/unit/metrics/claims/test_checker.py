@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from pytest_auepora.metrics.claims import ClaimPrecision, Faithfulness, JudgeChe
 from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 
-from ..samples import case, gave, value
+from ..samples import case, gave, reason, value
 from .checkers import ByWords
 
 ANSWER = gave("Rent is due. Pets are free.", "Rent is due.", "Pets cost money.")
@@ -113,3 +114,53 @@ def test_without_a_judge_the_error_says_how_to_name_one(monkeypatch: pytest.Monk
     monkeypatch.delenv("AUEPORA_JUDGE_URL", raising=False)
     with pytest.raises(MetricError, match="AUEPORA_JUDGE_URL"):
         Faithfulness().measure(case(), ANSWER)
+
+
+class Completes(LLMCritic):
+    """Splits at full stops, and finds supported what stands in the evidence."""
+
+    def __init__(self, **replies: str) -> None:
+        self.replies = replies
+        self.prompts: list[str] = []
+
+    def complete(
+        self, *, prompt: str, schema: Mapping[str, Any] | None = None, metadata: dict[str, Any] | None = None
+    ) -> str:
+        self.prompts.append(prompt)
+        told = dict(re.findall(r"<(\w+)>\n(.*?)\n</\1>", prompt, re.DOTALL))
+        if "text" in told:
+            return self.replies.get("claims") or json.dumps({"claims": told["text"].split(". ")})
+        claims = re.findall(r"\[(\d+)\] (.+)", told["claims"])
+        said = [{"number": int(n), "verdict": "yes" if c.strip(".") in told["evidence"] else "no"} for n, c in claims]
+        return self.replies.get("verdicts") or json.dumps({"verdicts": said})
+
+
+def test_a_judge_splits_and_checks_all_claims_of_a_text_at_once() -> None:
+    critic = Completes()
+    assert value(Faithfulness(critic=critic), case(), ANSWER) == 1 / 2
+    assert len(critic.prompts) == 1 + 2
+    assert "[1] Rent is due\n\n[2] Pets are free." in critic.prompts[1]
+    only_scores = Faithfulness(critic=Says()).params()["checker"]["prompt"]
+    assert Faithfulness(critic=critic).params()["checker"]["prompt"] != only_scores
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ({"claims": '{"claims": "one"}'}, "no list of texts"),
+        ({"claims": "I cannot."}, "has no claims"),
+        ({"verdicts": '{"verdicts": [{"number": 1, "verdict": "maybe"}]}'}, "yes or no"),
+        (
+            {"verdicts": '{"verdicts": [{"number": 1, "verdict": "yes"}]}'},
+            "asked about claims 1 to 2, and spoke of .1.",
+        ),
+    ],
+)
+def test_a_judge_that_says_too_little_is_an_error(reply: dict[str, str], told: str) -> None:
+    with pytest.raises(JudgeReplyError, match=told):
+        Faithfulness(critic=Completes(**reply)).measure(case(), ANSWER)
+
+
+def test_an_answer_without_a_claim_is_not_applicable() -> None:
+    critic = Completes(claims='{"claims": []}')
+    assert reason(Faithfulness(critic=critic), case(), ANSWER) == "the answer makes no claim"

@@ -50,6 +50,16 @@ def test_shares_by_hand(name: str, expected: float) -> None:
     assert (type(again), again.params()) == (type(metric), metric.params())
 
 
+def test_context_precision_by_rank_is_ragas_mean_of_precisions() -> None:
+    metric = room.ContextPrecision("given", ranked=True)
+    assert metric.name == "context_precision[checker=given,ranked=true]"
+    late = outputs(reference_by_chunks=[[0, 1, 1]] * 4)
+    assert value(metric, case(), late) == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert value(room.ContextPrecision("given"), case(), late) == 2 / 3
+    assert value(metric, case(), outputs()) == 1
+    assert value(metric, case(), outputs(reference_by_chunks=[[0, 0, 0]] * 4)) == 0
+
+
 def test_what_cost_something_is_named() -> None:
     seen = room.Hallucination("given").measure(case(), outputs())
     assert seen.details == {"of": 5, "claims": ["wrong, nowhere"]}  # type: ignore[union-attr]

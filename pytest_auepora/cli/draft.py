@@ -1,0 +1,117 @@
+"""``auepora draft FOLDER -o GOLDEN``: golden cases from documents, proposed by a judge's model, for review."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .common import PASSED, UsageError, to_read
+
+if TYPE_CHECKING:
+    from ..drafting.draft import Drafting
+    from ..drafting.journal import Journal
+    from ..drafting.plan import Price
+
+__all__ = ["add_arguments", "run"]
+
+_QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "folder", type=to_read, metavar="FOLDER", help="documents: .md, .rst, .txt, or a corpus in JSON Lines"
+    )
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="GOLDEN", help="where drafts are appended")
+    parser.add_argument(
+        "--quota", default=_QUOTAS, metavar="KINDS", help=f"cases of each kind for every document ({_QUOTAS})"
+    )
+    parser.add_argument(
+        "--known", type=to_read, action="append", default=[], metavar="GOLDEN",
+        help="golden files whose questions are not asked again (repeatable; those beside the output always)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-overlap", type=float, default=0.7, metavar="SHARE",
+        help="words of a question that its quote may have, at most (0.7)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another number, other passages first (0)")
+    parser.add_argument("--estimate", action="store_true", help="say what it would take, and ask nothing")
+    parser.add_argument("--yes", action="store_true", help="begin without asking whether the price is right")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Draft, and print what was rejected and why."""
+    from ..drafting.documents import passages_of, read_documents
+    from ..drafting.draft import Drafting
+    from ..drafting.journal import Journal, journal_path
+    from ..drafting.plan import read_quotas
+    from ..metrics.judge.settings import critic_from_environment
+
+    if not 0 < given.max_overlap <= 1:
+        raise UsageError(f"--max-overlap is a share above 0 and at most 1, got {given.max_overlap:g}")
+    if not given.output.name.lower().endswith((".golden.yaml", ".golden.yml", ".golden.jsonl")):
+        raise UsageError(f"{given.output}: a golden file ends in .golden.yaml or .golden.jsonl")
+    quotas = read_quotas(given.quota)
+    passages = passages_of(read_documents(given.folder))
+    journal = Journal(journal_path(given.output))
+    drafting = Drafting(
+        passages, critic_from_environment(), quotas, known=_questions(given.output, given.known), seed=given.seed,
+        max_overlap=given.max_overlap, resume=journal.done,
+    )  # fmt: skip
+    wanted = sum(max(0, n) for n in drafting.missing.values())
+    documents = len({passage.doc for passage in passages})
+    print(f"{documents} documents, {len(passages)} passages; {wanted} cases wanted: {_told(drafting.price())}")
+    if given.estimate or not wanted or not (given.yes or _agreed()):
+        return PASSED
+    made = _draft(drafting, given.output, journal)
+    _summary(made, given.output, journal)
+    return PASSED
+
+
+def _questions(output: Path, known: Sequence[Path]) -> Iterable[str]:
+    from ..io.golden.load import load_golden
+
+    beside = sorted(p for p in output.parent.glob("*.golden.*") if p.suffix in (".yaml", ".yml", ".jsonl"))
+    for path in dict.fromkeys(p.resolve() for p in [*beside, *known]):
+        yield from (case.sample.query for case in load_golden(path).cases)
+
+
+def _told(price: tuple[Price, Price]) -> str:
+    least, most = price
+    return (
+        f"{least.calls:,} to {most.calls:,} calls, about {least.prompt_tokens:,} to {most.prompt_tokens:,} tokens of "
+        f"prompts and {least.reply_tokens:,} to {most.reply_tokens:,} of replies"
+    )
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("say --yes to begin, or --estimate to see the price alone")
+    return input("Begin? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _draft(drafting: Drafting, output: Path, journal: Journal) -> int:
+    from ..core.progress import Progress
+    from ..drafting.golden import add_cases
+
+    made = 0
+    with Progress("tries", sum(map(len, drafting.queues.values())), show=None) as bar:
+        for outcome in drafting.run():
+            if outcome.case is not None:
+                add_cases(output, [outcome.case])
+                made += 1
+            journal.note(outcome, drafting.asker.provenance())
+            bar.done()
+    return made
+
+
+def _summary(made: int, output: Path, journal: Journal) -> None:
+    reasons: Any = journal.reasons()
+    print(f"{made} new drafts in {output}; accept them with: auepora review {output}")
+    if reasons:
+        print(f"{reasons.total()} tries were rejected ({journal.path}):")
+        for reason, n in reasons.most_common():
+            print(f"{n:>5}  {reason}")

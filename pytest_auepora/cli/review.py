@@ -1,0 +1,91 @@
+"""``auepora review GOLDEN``: accept, edit or reject the drafts of a golden file, one after the other."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .common import PASSED, to_read
+
+__all__ = ["add_arguments", "run"]
+
+_ASKED = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("golden", type=to_read, metavar="GOLDEN", help="the golden file with drafts")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Show each draft and do as the person says; decisions and reasons go to the journal beside the file."""
+    from ..drafting.golden import drafts_of
+    from ..drafting.journal import Journal, journal_path
+    from ..io.golden.load import load_golden
+
+    load_golden(given.golden)  # or what is wrong with it is said first
+    drafts, journal, told = drafts_of(given.golden), Journal(journal_path(given.golden)), Counter[str]()
+    for number, case in enumerate(drafts, 1):
+        _show(case, f"{number} of {len(drafts)}")
+        decision = _decide(given.golden, case, journal)
+        if decision == "quit":
+            break
+        told[decision] += 1
+    said = ", ".join(f"{n} {decision}" for decision, n in told.items()) or (
+        "nothing decided" if drafts else "no drafts"
+    )
+    left = len(drafts_of(given.golden)) if given.golden.exists() else 0
+    print(f"{said}; {left} left in {given.golden}")
+    return PASSED
+
+
+def _show(case: Mapping[str, Any], place: str) -> None:
+    from ..reporting.text import harmless
+
+    lines = [f"{case['id']}  ({place})", f"  question  {case['query']}"]
+    lines.append(f"  answer    {case.get('reference_answer', '(should be refused: no document answers it)')}")
+    lines += [f"  {label.get('doc', '')}: “{label.get('quote', '')}”" for label in case.get("relevant_docs") or ()]
+    print("\n" + "\n".join(map(harmless, lines)))
+
+
+def _decide(path: Path, case: Mapping[str, Any], journal: Any) -> str:
+    """Ask until an answer is understood, do it, and return what was done."""
+    from ..drafting.golden import accept, reject
+
+    while True:
+        word = _input(_ASKED).lower()[:1]
+        if word in ("q", ""):
+            return "quit"
+        if word == "s":
+            return "skipped"
+        if word == "a":
+            accept(path, case)
+            journal.decide(case["id"], "accepted")
+            return "accepted"
+        if word == "e":
+            changed = _edited(case)
+            accept(path, case, **changed)
+            journal.decide(case["id"], "edited" if changed else "accepted", **changed)
+            return "edited" if changed else "accepted"
+        if word == "r":
+            reason = _input("why? ")
+            reject(path, case["id"])
+            journal.decide(case["id"], "rejected", reason=reason, query=case["query"])
+            return "rejected"
+
+
+def _edited(case: Mapping[str, Any]) -> dict[str, str]:
+    """Ask for another question and answer; an empty line keeps what there is."""
+    asked = {"query": "question", **({"reference_answer": "answer"} if "reference_answer" in case else {})}
+    said = {key: _input(f"{word} (empty: as it is): ") for key, word in asked.items()}
+    return {key: text for key, text in said.items() if text}
+
+
+def _input(asked: str) -> str:
+    try:
+        return input(asked).strip()
+    except EOFError:
+        return ""

@@ -1,0 +1,118 @@
+"""The documents that cases are drafted from, and the passages they are cut into."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from math import log
+from pathlib import Path
+
+from ..errors import CorpusError
+from ..labels.corpus import load_corpus
+from ..metrics.text.tokens import words
+
+__all__ = ["Passage", "Passages", "content_words", "passages_of", "read_documents"]
+
+SUFFIXES = (".md", ".markdown", ".rst", ".txt")
+LONGEST, SHORTEST = 1_500, 120
+"""Characters of a passage; a shorter one is searched, but not asked about."""
+
+_NO_PROSE = re.compile(r"```.*?(?:```|\Z)|<!--.*?-->|^\s*\|.*$|^\s*[-=~^#*]{3,}\s*$", re.DOTALL | re.MULTILINE)
+"""Code, comments and tables of Markdown: searched, but not asked about."""
+_SMALL = frozenset(words(
+    "what which when where whose does have been with that this these those from many much long must should could would "
+    "there their they them than then into only also such will your each some other about after before while", stem=True
+))  # fmt: skip
+_PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document: ``text`` stands at ``start`` of it."""
+
+    doc: str
+    start: int
+    text: str
+
+    @property
+    def key(self) -> str:
+        """Tells it from others, whatever it stands beside."""
+        return sha256(f"{self.doc}\0{self.start}\0{self.text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def read_documents(folder: Path) -> dict[str, str]:
+    """Return the texts of a folder's documents by their path in it, or those of a corpus in JSON Lines.
+
+    Read are Markdown, reStructuredText and plain text; hidden files and folders are left out.
+
+    Raises:
+        CorpusError: there are none, or one cannot be read.
+    """
+    if folder.is_file():
+        found = {chunk.id: chunk.text for chunk in load_corpus(folder).chunks.values() if chunk.text.strip()}
+    else:
+        paths = sorted(p for p in folder.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
+        names = {p: p.relative_to(folder) for p in paths}
+        found = {n.as_posix(): _text(p) for p, n in names.items() if not any(x.startswith(".") for x in n.parts)}
+        found = {name: text for name, text in found.items() if text.strip()}
+    if not found:
+        raise CorpusError(f"{folder}: no documents; expected files of {', '.join(SUFFIXES)}, or JSON Lines with texts")
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise CorpusError(f"{path}: cannot be read: {getattr(exc, 'strerror', None) or exc}") from None
+
+
+def passages_of(documents: Mapping[str, str]) -> list[Passage]:
+    """Cut each document at blank lines into passages of at most `LONGEST` characters, where its paragraphs allow it."""
+    return [Passage(doc, start, text) for doc, whole in documents.items() for start, text in _cut(whole)]
+
+
+def _cut(whole: str) -> Iterator[tuple[int, str]]:
+    start, end = 0, 0
+    for stop in [*(m.start() for m in _PARAGRAPH.finditer(whole)), len(whole)]:
+        if end > start and stop - start > LONGEST:
+            yield from _stripped(whole, start, end)
+            start = end
+        end = stop
+    yield from _stripped(whole, start, len(whole))
+
+
+def _stripped(whole: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    text = whole[start:end]
+    if said := text.strip():
+        yield start + len(text) - len(text.lstrip()), said
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the stems of the words of *text* that say what it is about: of four letters or more, and numbers."""
+    found = words(text, "unicode", stem=True)
+    long = (w for w in found if len(w) > 3 or any(c.isdigit() for c in w) or not w.isascii())
+    return frozenset(long) - _SMALL
+
+
+class Passages:
+    """All passages of a corpus, which are long enough to be asked about, and which are near to a text."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self.all = passages
+        self._words = {passage: content_words(passage.text) for passage in passages}
+        held: dict[str, int] = {}
+        for held_words in self._words.values():
+            for word in held_words:
+                held[word] = held.get(word, 0) + 1
+        self._rarity = {word: log(1 + len(passages) / n) for word, n in held.items()}
+        self.worth_asking = [p for p in passages if len(_NO_PROSE.sub("", p.text).strip()) >= SHORTEST]
+
+    def nearest(self, text: str, most: int, without: Sequence[Passage] = ()) -> list[Passage]:
+        """Return up to *most* passages that share words with *text*, rare words counting more; best first."""
+        wanted = content_words(text)
+        shared = {p: sum(self._rarity[w] for w in wanted & own) for p, own in self._words.items()}
+        near = sorted((p for p in self.all if shared[p] and p not in without), key=lambda p: -shared[p])
+        return near[:most]

@@ -1,0 +1,290 @@
+"""Golden cases from documents: written by a model, then checked by string match and by questions put to it again.
+
+A draft that fails any check is rejected, with the reason.  What is left is a proposal: its ``status`` is ``draft``
+until a person accepts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from ..errors import AueporaError
+from ..metrics.judge.critic import LLMCritic
+from ..metrics.ranking.gold import fold_quote
+from ..metrics.text.tokens import squad_words
+from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, Asker
+from .checks import MAX_OVERLAP, Draft, Known, located, wrong_with
+from .documents import Passage, Passages
+from .plan import NEAR, PACK, Job, Price, planned, price_of
+
+__all__ = ["Drafting", "Outcome"]
+
+_AT_ONCE = 8
+"""Jobs that go through the checks together; what they gave is written down before the next ones begin."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one job: a ``case`` as a golden file has it, or the ``reason`` why there is none."""
+
+    job: Job
+    reason: str = ""
+    case: dict[str, Any] | None = None
+    question: str = ""
+
+
+@dataclass(slots=True)
+class _Work:
+    job: Job
+    draft: Draft = field(default_factory=lambda: Draft(""))
+    reason: str = ""
+
+
+class Drafting:
+    """Drafts cases until every document has as many of each kind as are wanted, or nothing is left to try.
+
+    Args:
+        passages: of all documents.
+        critic: writes and checks; it needs `LLMCritic.complete`.
+        quotas: cases of each kind for every document.
+        known: questions that there are already.
+        seed: which passages are tried first.
+        max_overlap: share of a question's words that its quote may have.
+        resume: from what drafts depend on (`Asker.provenance`) to the jobs that were done already, by `Job.key`:
+            whether they gave a draft.
+    """
+
+    def __init__(
+        self,
+        passages: Sequence[Passage],
+        critic: LLMCritic,
+        quotas: Mapping[str, int],
+        *,
+        known: Iterable[str] = (),
+        seed: int = 0,
+        max_overlap: float = MAX_OVERLAP,
+        resume: Callable[[Mapping[str, Any]], Mapping[str, bool]] | None = None,
+    ) -> None:
+        self.passages = Passages(passages)
+        self.asker = Asker(critic)
+        self._seed, self._max_overlap = seed, max_overlap
+        self._known = Known(known)
+        done = resume(self.asker.provenance()) if resume is not None else {}
+        self.queues = planned(self.passages, quotas, seed)
+        """What may still be tried, by document and kind."""
+        self.missing = {key: quotas[key[1]] for key in self.queues}
+        """How many cases are still wanted."""
+        for key, queue in self.queues.items():
+            self.missing[key] -= sum(done.get(job.key, False) for job in queue)
+            self.queues[key] = [job for job in queue if job.key not in done] if self.missing[key] > 0 else []
+
+    def price(self) -> tuple[Price, Price]:
+        """Estimate what it takes if no draft is rejected, and if nearly all are."""
+        least = [job for key, queue in self.queues.items() for job in queue[: self.missing[key]]]
+        most = [job for queue in self.queues.values() for job in queue]
+        return price_of(least, self.passages.all), price_of(most, self.passages.all)
+
+    def run(self) -> Iterator[Outcome]:
+        """Yield what becomes of each job; those of one round together.
+
+        Raises:
+            AueporaError: the model cannot be asked.
+        """
+        queues, missing = self.queues, self.missing
+        while jobs := [job for key, queue in queues.items() for job in queue[: missing[key]]]:
+            for start in range(0, len(jobs), _AT_ONCE):
+                for outcome in self._round(jobs[start : start + _AT_ONCE]):
+                    key = outcome.job.doc, outcome.job.kind
+                    queues[key].remove(outcome.job)
+                    missing[key] -= outcome.case is not None
+                    yield outcome
+
+    def _round(self, jobs: Sequence[Job]) -> list[Outcome]:
+        works = [_Work(job) for job in jobs]
+        self._write(works)
+        answerable = [w for w in works if w.job.kind != "unanswerable"]
+        self._step(answerable, self._quote)
+        for work in _left(works):
+            work.reason = wrong_with(
+                work.draft, answerable=work.job.kind != "unanswerable", known=self._known, max_overlap=self._max_overlap
+            )
+        self._alone(_left(works))
+        self._answerable(_left(answerable))
+        self._guessable(_left(answerable))
+        self._unanswerable([w for w in _left(works) if w.job.kind == "unanswerable"])
+        self._others(_left(answerable))
+        out = []
+        for work in works:
+            if not work.reason and (same := self._known.like(work.draft.question)):
+                work.reason = f"near-duplicate: {same}"
+            if not work.reason:
+                self._known.add(work.draft.question)
+            case = None if work.reason else self._case(work)
+            out.append(Outcome(work.job, work.reason, case, work.draft.question))
+        return out
+
+    def _step(self, works: Sequence[_Work], check: Callable[[_Work], str]) -> None:
+        for work in _left(works):
+            work.reason = check(work)
+
+    def _ask(
+        self, works: Sequence[_Work], prompt: str, form: Any, material: Callable[[_Work], dict[str, str]]
+    ) -> Iterator[tuple[_Work, Any]]:
+        """Ask about each of *works* and yield what was read; a reply that cannot be read rejects its draft."""
+        for work, said in zip(works, self.asker.ask(prompt, form, [material(w) for w in works]), strict=True):
+            if isinstance(said, Exception):
+                work.reason = _unread(said)
+            else:
+                yield work, said
+
+    def _write(self, works: Sequence[_Work]) -> None:
+        for kind in dict.fromkeys(work.job.kind for work in works):
+            own = [work for work in works if work.job.kind == kind]
+            form: Any = ASKED if kind == "unanswerable" else WRITTEN
+            for work, (question, answer, quotes) in self._ask(own, f"write {kind}", form, _shown):
+                work.draft = Draft(question, answer, details={"quotes": quotes})
+
+    def _quote(self, work: _Work) -> str:
+        """Find the quotes in their passages, word for word; each passage has to have one."""
+        given = [quote for quote in work.draft.details.pop("quotes") if quote]
+        for quote in given:
+            if (passage := located(quote, work.job.passages)) is None:
+                return f"quote not found: {quote!r:.80}"
+            work.draft.quotes.append((passage, quote))
+        if {passage for passage, _ in work.draft.quotes} != set(work.job.passages):
+            return "no quote of each passage" if given else "no quote"
+        return ""
+
+    def _alone(self, works: Sequence[_Work]) -> None:
+        for work, clear in self._ask(works, "alone", VERDICT, lambda w: {"question": w.draft.question}):
+            if not clear:
+                work.reason = "not self-contained"
+
+    def _answerable(self, works: Sequence[_Work]) -> None:
+        """From all quotes, the answer comes out; from one of several, it does not."""
+
+        def evidence(work: _Work) -> dict[str, str]:
+            return {"question": work.draft.question, "evidence": "\n\n".join(quote for _, quote in work.draft.quotes)}
+
+        answers = list(self._ask(works, "answer", ANSWERED, evidence))
+        for work, agrees in self._agreeing(answers):
+            if not agrees:
+                work.reason = "not answerable from its quote"
+        hops = [(w, quote) for w in _left(works) if w.job.kind == "multi-hop" for _, quote in w.draft.quotes]
+        said = self.asker.ask("answer", ANSWERED, [{"question": w.draft.question, "evidence": q} for w, q in hops])
+        found = []
+        for (work, _), one in zip(hops, said, strict=True):
+            if isinstance(one, Exception):
+                work.reason = _unread(one)
+            else:
+                found.append((work, one))
+        for work, agrees in self._agreeing(found):
+            if agrees:
+                work.reason = "one quote is enough"
+
+    def _guessable(self, works: Sequence[_Work]) -> None:
+        answers = list(self._ask(works, "know", ANSWERED, lambda w: {"question": w.draft.question}))
+        for work, agrees in self._agreeing(answers):
+            if agrees:
+                work.reason = "answerable without the documents"
+
+    def _agreeing(self, answers: Sequence[tuple[_Work, str]]) -> Iterator[tuple[_Work, bool]]:
+        """Yield whether each answer says what the draft says; the model is asked where their words do not tell."""
+        unsure = []
+        for work, answer in answers:
+            if not answer or _contains(answer, work.draft.answer):
+                yield work, bool(answer)
+            else:
+                unsure.append((work, answer))
+        material = [{"question": w.draft.question, "first": w.draft.answer, "second": a} for w, a in unsure]
+        verdicts: list[bool | Exception] = self.asker.ask("same", VERDICT, material)
+        for (work, _), same in zip(unsure, verdicts, strict=True):
+            if isinstance(same, Exception):
+                work.reason = _unread(same)
+            else:
+                yield work, same
+
+    def _unanswerable(self, works: Sequence[_Work]) -> None:
+        """Look for an answer in the whole corpus, some passages a call; one that a model only claims is enough."""
+        asked = [(work, pack) for work in works for pack in _packed(self.passages.all)]
+        for (work, pack), said in zip(asked, self._which(asked), strict=True):
+            if isinstance(said, Exception):
+                work.reason = _unread(said)
+            elif said:
+                docs = [pack[n - 1].doc for n, _ in said if 1 <= n <= len(pack)]
+                work.reason = f"the corpus answers it: {docs[0] if docs else '?'}"
+
+    def _others(self, works: Sequence[_Work]) -> None:
+        """Passages that answer as well become labels, with the words that do, as far as these are really theirs."""
+        single = [work for work in works if work.job.kind == "single-hop"]
+        near = [self.passages.nearest(f"{w.draft.question} {w.draft.answer}", NEAR, w.job.passages) for w in single]
+        asked = [(work, pack) for work, pack in zip(single, near, strict=True) if pack]
+        for (work, pack), said in zip(asked, self._which(asked), strict=True):
+            if isinstance(said, Exception):
+                work.reason = _unread(said)
+            else:
+                numbered = [(pack[n - 1], quote) for n, quote in said if 1 <= n <= len(pack)]
+                work.draft.also = [(p, quote) for p, quote in numbered if located(quote, [p]) is not None]
+
+    def _which(self, asked: Sequence[tuple[_Work, Sequence[Passage]]]) -> list[Any]:
+        material = []
+        for work, pack in asked:
+            shown = "\n\n".join(f"[{i}] {passage.text}" for i, passage in enumerate(pack, 1))
+            answer = {"answer": work.draft.answer} if work.draft.answer else {}
+            material.append({"question": work.draft.question, **answer, "passages": shown})
+        return self.asker.ask("which", FOUND, material)
+
+    def _case(self, work: _Work) -> dict[str, Any]:
+        draft, job = work.draft, work.job
+        case: dict[str, Any] = {
+            "id": f"draft-{sha256(draft.question.encode()).hexdigest()[:8]}",
+            "query": draft.question,
+        }
+        labels = [{"doc": p.doc, "quote": fold_quote(quote)} for p, quote in [*draft.quotes, *draft.also]]
+        case["relevant_docs"] = [dict(pairs) for pairs in dict.fromkeys(tuple(label.items()) for label in labels)]
+        if draft.answer:
+            case["reference_answer"] = draft.answer
+        case |= {"scenario": job.kind, "status": "draft"}
+        case["metadata"] = {"drafted": {"seed": self._seed, **self.asker.provenance()}}
+        return case
+
+
+def _left(works: Sequence[_Work]) -> list[_Work]:
+    return [work for work in works if not work.reason]
+
+
+def _unread(exc: Exception) -> str:
+    """Return the reason of a reply that could not be read; a model that cannot be asked ends it all."""
+    from ..metrics.judge.reply import JudgeReplyError
+
+    if isinstance(exc, JudgeReplyError):
+        return f"unreadable reply: {exc}"
+    raise exc if isinstance(exc, AueporaError) else AueporaError(f"the model cannot be asked: {exc}")
+
+
+def _shown(work: _Work) -> dict[str, str]:
+    if len(work.job.passages) == 1:
+        return {"passage": work.job.passages[0].text}
+    return {f"passage_{i}": passage.text for i, passage in enumerate(work.job.passages, 1)}
+
+
+def _contains(answer: str, wanted: str) -> bool:
+    """Whether the words of one answer stand in the other, in their order."""
+    one, other = (f" {' '.join(squad_words(text, multilingual=True))} " for text in (answer, wanted))
+    return bool(one.strip() and other.strip()) and (other in one or one in other)
+
+
+def _packed(passages: Sequence[Passage]) -> Iterator[list[Passage]]:
+    pack: list[Passage] = []
+    size = 0
+    for passage in passages:
+        if pack and size + len(passage.text) > PACK:
+            yield pack
+            pack, size = [], 0
+        pack.append(passage)
+        size += len(passage.text)
+    if pack:
+        yield pack

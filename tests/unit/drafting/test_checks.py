@@ -1,0 +1,69 @@
+"""What is wrong with a draft that no model has to see."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.drafting.checks import Draft, Known, located, overlap_with, wrong_with
+from pytest_auepora.drafting.documents import Passage
+
+TEXT = "Bring the bicycle back\nbefore 18:00. A late return costs 5 euros an hour, whatever the weather may be."
+PASSAGE = Passage("returns.md", 0, TEXT)
+QUOTE = "A late return costs 5 euros an hour"
+
+
+def told(question: str, quote: str = QUOTE, answer: str = "5 euros", *, known: tuple[str, ...] = ()) -> str:
+    return wrong_with(Draft(question, answer, [(PASSAGE, quote)]), answerable=True, known=Known(known))
+
+
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        (QUOTE, True),
+        ("bicycle back before   18:00", True),
+        ("a late return costs", False),
+        ("late return costs five euros", False),
+        ("", False),
+    ],
+)
+def test_a_quote_is_found_word_for_word(quote: str, found: bool) -> None:
+    assert (located(quote, [Passage("x", 0, "other"), PASSAGE]) is PASSAGE) is found
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("What must I pay after closing time?", ""),
+        ("How long does it take to hire something?", ""),
+        ("Price?", "no question"),
+        ("What does the passage say on fines?", "not self-contained: 'the passage'"),
+        ("What is the fine, according to the provided text?", "not self-contained: 'the provided text'"),
+        ("Which fine does the author want?", "not self-contained: 'the author'"),
+        ("What does a late return cost an hour, in euros?", "copies the quote: 100% of the question's words"),
+    ],
+)
+def test_questions(question: str, reason: str) -> None:
+    assert told(question) == reason
+
+
+def test_quotes_and_answers() -> None:
+    question = "What must I pay after closing time?"
+    assert told(question, "5 euros") == "quote too short: '5 euros'"
+    assert told(question, TEXT) == "quote is the whole passage"
+    assert told(question, answer=" ") == "no answer"
+    assert wrong_with(Draft(question), answerable=False, known=Known()) == ""
+
+
+def test_near_duplicates_have_nearly_the_same_words() -> None:
+    question = "What must I pay after closing time?"
+    assert told(question, known=("what MUST i pay, after closing time",)).startswith("near-duplicate: what MUST")
+    assert told(question, known=("Who pays for a flat tyre?",)) == ""
+    known = Known()
+    known.add(question)
+    assert known.like("What must I pay after the closing time?") == question
+    assert known.like("") == ""
+
+
+def test_overlap_counts_the_words_that_say_something() -> None:
+    assert overlap_with("What does it cost to be late on Sundays?", QUOTE) == pytest.approx(2 / 3)
+    assert overlap_with("Is it so?", QUOTE) == 0

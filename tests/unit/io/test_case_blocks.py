@@ -1,0 +1,74 @@
+"""Cases appended, replaced and taken out: the rest of the file stays as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.errors import GoldenFileError
+from pytest_auepora.io.case_blocks import appended, raw_cases, replaced
+
+TEXT = """\
+# the shop
+suite: shop  # ours
+
+cases:
+  - id: one
+    query: First?   # asked daily
+    status: draft
+
+  # about parcels
+  - id: two
+    query: Second?
+    tags: [a]
+  - id: three
+    query: Third?
+# the end
+"""
+ROWS = '{"suite": "shop"}\n{"id": "one", "query": "First?"}\n{"id": "two", "query": "Second?"}\n'
+NEW: dict[str, Any] = {"id": "two", "query": "2nd?", "relevant_docs": [{"doc": "d", "quote": "of: it"}]}
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.golden.yaml"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_a_case_is_replaced_where_it_stands(golden: Path) -> None:
+    text = replaced(golden, "two", NEW)
+    before, after = TEXT.split("  - id: two\n    query: Second?\n    tags: [a]\n")
+    assert text.startswith(before)
+    assert text.endswith(after)
+    golden.write_text(text, encoding="utf-8")
+    assert raw_cases(golden)[1] == NEW
+
+
+@pytest.mark.parametrize(("case_id", "left"), [("one", ["two", "three"]), ("three", ["one", "two"])])
+def test_a_case_is_taken_out_with_its_comments(golden: Path, case_id: str, left: list[str]) -> None:
+    text = replaced(golden, case_id, None)
+    assert "# about parcels" in text
+    assert "# the end" in text
+    golden.write_text(text, encoding="utf-8")
+    assert [case["id"] for case in raw_cases(golden)] == left
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "shop.golden.jsonl"
+    path.write_text(ROWS, encoding="utf-8")
+    assert replaced(path, "one", None) == ROWS.replace('{"id": "one", "query": "First?"}\n', "")
+    assert replaced(path, "one", {"id": "x", "query": "?"}).splitlines()[1] == '{"id": "x", "query": "?"}'
+    assert appended(path, [{"id": "x", "query": "?"}]).text == ROWS + '{"id": "x", "query": "?"}\n'
+
+
+def test_where_it_cannot_be_done_nothing_is_guessed(golden: Path) -> None:
+    with pytest.raises(KeyError):
+        replaced(golden, "four", None)
+    golden.write_text('cases: [{id: one, query: "First?"}, {id: two, query: "Second?"}]\n', encoding="utf-8")
+    with pytest.raises(GoldenFileError, match="block style"):
+        replaced(golden, "one", None)
+    with pytest.raises(GoldenFileError, match="block style"):
+        appended(golden, [NEW])
