@@ -185,7 +185,7 @@ class ContextPrecision(ClaimMetric):
     relations = ("reference_by_chunks",)
     over = "chunks"
     formula: ClassVar[str] = (
-        "retrieved chunks that support a reference claim / retrieved chunks; ranked: mean of precision@k over their ranks"
+        "retrieved chunks that support a reference claim / retrieved chunks; ranked: mean precision@k over their ranks"
     )
 
     def _score(self, case: Case) -> Seen:
