@@ -80,7 +80,7 @@ def test_two_hops_need_both_quotes(passages: list[Passage]) -> None:
     assert all(len(set(o.job.passages)) == 2 for o in outcomes)
 
 
-def test_an_unanswerable_case_is_checked_against_the_whole_corpus(passages: list[Passage]) -> None:
+def test_unanswerable_is_checked_against_the_whole_corpus(passages: list[Passage]) -> None:
     model, outcomes = drafted(passages[:40], ["", "answered"], {"unanswerable": 1})
     expected = Counter("the corpus answers it" if fault else "" for fault in model.made)
     assert Counter(o.reason.partition(":")[0] for o in outcomes) == expected

@@ -55,7 +55,7 @@ def test_another_document_does_not_change_the_order() -> None:
     assert planned(Passages(CORPUS), {"single-hop": 1}, seed=3)["a", "single-hop"] == alone["a", "single-hop"]
 
 
-def test_the_price_grows_with_the_corpus_where_all_of_it_is_searched() -> None:
+def test_the_price_of_searching_it_all_grows_with_the_corpus() -> None:
     (job, *_) = planned(Passages(CORPUS), {"unanswerable": 1}, seed=0)["a", "unanswerable"]
     one, many = price_of([job], CORPUS), price_of([job], CORPUS * 50)
     assert one.calls == 3
