@@ -1,0 +1,63 @@
+"""From a finished call to scores: answers, exceptions, shapes nobody can read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.calls.call import CallResult
+from pytest_auepora.core.types import Document, EvaluationSample, Response, SystemOutputs
+from pytest_auepora.evaluation.measure import Called, measure_calls
+from pytest_auepora.io.golden.load import GoldenCase
+from pytest_auepora.metrics.registry import Registry
+
+CASE = GoldenCase(EvaluationSample("one", "How long?", [Document("a")], reference_answer=Response("thirty days")))
+SYSTEM = as_system(lambda query: query)
+METRICS = {name: Registry().get(name) for name in ("recall@1", "token_f1", "mean_latency")}
+
+
+def scores(*calls: CallResult, **how: Any) -> list[dict[str, float | None]]:
+    done = measure_calls([Called(CASE, call, "f.yaml:3") for call in calls], SYSTEM, METRICS, **how)
+    return [{name: score.value for name, score in one.result.scores.items()} for one in done]
+
+
+def test_calls_are_measured_together_and_stay_in_order() -> None:
+    good, bad = CallResult(("thirty days", ["a"]), seconds=0.5), CallResult(("never", ["b"]), seconds=0.25)
+    assert scores(good, bad) == [
+        {"recall@1": 1.0, "token_f1": 1.0, "mean_latency": 0.5},
+        {"recall@1": 0.0, "token_f1": 0.0, "mean_latency": 0.25},
+    ]
+
+
+@pytest.mark.parametrize("call", [CallResult(error=ConnectionError("no route")), CallResult(object())])
+def test_what_is_no_answer_is_an_error_under_every_metric(call: CallResult) -> None:
+    (done,) = measure_calls([Called(CASE, call, "f.yaml:3")], SYSTEM, METRICS)
+    assert done.answer is None
+    assert (done.result.state, done.result.where) == ("error", "f.yaml:3")
+    assert {score.state for score in done.result.scores.values()} == {"error"}
+
+
+def test_a_conversion_of_the_project_comes_first() -> None:
+    def convert(value: Any, sample: EvaluationSample) -> SystemOutputs | None:
+        return SystemOutputs([], Response(f"thirty {value}")) if value == "days" else None
+
+    converted, left = scores(CallResult("days"), CallResult("thirty days"), convert=convert)
+    assert converted["token_f1"] == left["token_f1"] == 1.0
+    (untimed,) = scores(CallResult("days", seconds=0.5), convert=convert, timed=False)
+    assert untimed["mean_latency"] is None, "no time of a call that only looks an answer up"
+
+
+def test_retries_are_noted_where_there_was_anybody_to_repeat_the_call() -> None:
+    call = CallResult("x", attempts=2, counted=True, retry_reasons=["503"])
+    (done,) = measure_calls([Called(CASE, call)], SYSTEM, METRICS)
+    assert isinstance(done.answer, SystemOutputs)
+    assert done.answer.extra["retry"] == {"attempts": 2, "reasons": ["503"]}
+
+
+def test_labels_that_moved_out_of_sight_say_why_there_is_no_score() -> None:
+    moved = {"match": "none", "labels": {"p#1": {"match": "none"}, "p#2": {"match": "exact"}}}
+    case = GoldenCase(EvaluationSample("one", "q", None), moved=moved)
+    (done,) = measure_calls([Called(case, CallResult("x"))], SYSTEM, {"recall@1": METRICS["recall@1"]})
+    assert done.result.scores["recall@1"].reason == "labels moved: p#1"

@@ -1,0 +1,87 @@
+"""Who answers a golden case: the system, an earlier run in its place, or nobody, and why."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.calls.call import CallResult
+from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.core.types import EvaluationSample
+from pytest_auepora.errors import NotRecordedError, SystemShapeError
+from pytest_auepora.evaluation.measure import Called, measure_calls
+from pytest_auepora.evaluation.recording import RecordedAnswer, Recording, record
+from pytest_auepora.evaluation.replay import (
+    CONFIRMED,
+    CaseEndedError,
+    RecordedRun,
+    ask_case,
+    is_recorded,
+    replayed,
+    resumed,
+)  # fmt: skip
+from pytest_auepora.io.golden.load import GoldenCase
+
+SYSTEM = as_system(lambda query: f"said {query}")
+
+
+def case(name: str = "one", **labels: object) -> GoldenCase:
+    return GoldenCase(EvaluationSample(name, "q", labels=labels), content_hash="h")
+
+
+def kept(name: str = "one") -> Recording:
+    (done,) = measure_calls([Called(case(name), CallResult("old"))], SYSTEM, {})
+    assert not isinstance(done.answer, RecordedAnswer)
+    return record(case(name), done.result, done.answer, {})
+
+
+def earlier(times: int = 1, **extra: object) -> RecordedRun:
+    result = CaseResult("one", content_hash="h", extra=dict(extra))
+    left = CaseResult("left", "skipped", error="not today")
+    return RecordedRun("run-1", Run("s", cases={"one": result, "left": left}), {"one": [kept()] * times})
+
+
+def test_the_system_is_asked_and_its_random_numbers_are_seeded() -> None:
+    assert ask_case(SYSTEM, case())() == SYSTEM.invoke(case().sample, 5)
+    drawing = as_system(lambda query: str(random.random()))
+    first, second, other = (ask_case(drawing, case(), i, seed=7)() for i in (0, 0, 1))
+    assert first == second != other
+
+
+def test_a_replay_answers_as_the_run_did_and_asks_nobody() -> None:
+    system = replayed(earlier(2))
+    assert ask_case(system, case(), 1)().parts().restore().response.text == "old"
+    assert is_recorded(system, case())
+    assert system.times(case()) == 2
+    for asked, words in ((case("new"), "it is new"), (case("one"), "there is no answer number 3")):
+        told = ask_case(system, asked, 2)()
+        assert not told.is_answer
+        assert words in told.raw["error"]
+    with pytest.raises(NotRecordedError, match="calls nothing"):
+        system.invoke(case().sample, 5)
+    with pytest.raises(CaseEndedError, match="not today"):
+        ask_case(system, case("left"))()
+
+
+def test_a_replay_without_a_run_says_why() -> None:
+    system = replayed(None, missing="no run of this suite")
+    assert (system.times(case()), system.confirms(case())) == (1, range(0))
+    assert "no run of this suite" in ask_case(system, case())().raw["error"]
+
+
+def test_a_resumed_run_asks_for_the_rest() -> None:
+    system = resumed(earlier(), SYSTEM)
+    assert (is_recorded(system, case()), is_recorded(system, case("new"))) == (True, False)
+    assert ask_case(system, case("new"))() == SYSTEM.invoke(case("new").sample, 5)
+
+
+def test_answers_that_confirmed_a_failure_stand_apart() -> None:
+    source = earlier(3, **{CONFIRMED: 2})
+    assert (source.times(case()), replayed(source).confirms(case())) == (1, range(1, 3))
+
+
+def test_noise_that_a_system_cannot_take_is_an_error() -> None:
+    with pytest.raises(SystemShapeError, match="no context to put them into"):
+        ask_case(SYSTEM, case(noise_docs=["x"]))()
