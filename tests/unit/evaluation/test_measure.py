@@ -49,14 +49,14 @@ def test_a_conversion_of_the_project_comes_first() -> None:
     assert untimed["mean_latency"] is None, "no time of a call that only looks an answer up"
 
 
-def test_retries_are_noted_where_there_was_anybody_to_repeat_the_call() -> None:
+def test_retries_are_noted_where_a_call_can_be_repeated() -> None:
     call = CallResult("x", attempts=2, counted=True, retry_reasons=["503"])
     (done,) = measure_calls([Called(CASE, call)], SYSTEM, METRICS)
     assert isinstance(done.answer, SystemOutputs)
     assert done.answer.extra["retry"] == {"attempts": 2, "reasons": ["503"]}
 
 
-def test_labels_that_moved_out_of_sight_say_why_there_is_no_score() -> None:
+def test_labels_that_are_gone_say_why_there_is_no_score() -> None:
     moved = {"match": "none", "labels": {"p#1": {"match": "none"}, "p#2": {"match": "exact"}}}
     case = GoldenCase(EvaluationSample("one", "q", None), moved=moved)
     (done,) = measure_calls([Called(case, CallResult("x"))], SYSTEM, {"recall@1": METRICS["recall@1"]})
