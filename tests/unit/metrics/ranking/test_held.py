@@ -34,7 +34,7 @@ def test_the_top_k(k: int | None, hits: int, found: int, separate: int, reciproc
     assert HELD.precisions(k) == pytest.approx(precisions)
 
 
-def test_gains_are_discounted_and_the_ideal_order_is_of_what_can_be_had() -> None:
+def test_gains_are_discounted_also_those_of_the_ideal_order() -> None:
     assert HELD.gain(4, grade) == pytest.approx(1 / math.log2(3) + 2 / math.log2(5))
     assert HELD.ideal_gain(2, grade) == pytest.approx(2 + 1 / math.log2(3))
     assert HELD.wanted(4) == [2, 1, 1], "b and c come in one chunk"

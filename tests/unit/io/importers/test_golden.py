@@ -6,17 +6,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_auepora.adapters.systems import as_system
-from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import ImportedSuite, export_cases, golden_text, import_cases, write_golden
 from pytest_auepora.io.importers.golden import case_mapping
 from pytest_auepora.io.importers.model import Dropped, Names
-from pytest_auepora.io.importers.trec import TrecRun, read_run, write_run
 
 
 def test_it_reads_well() -> None:
@@ -96,31 +92,3 @@ def test_name_that_had_to_change_is_told() -> None:
     assert dropped.sentences() == [
         "the exact name of a case: the id of a golden case is unique and fit for pytest (3 times)"
     ]
-
-
-def test_trec_run_is_ranked_by_score_and_replayed(tmp_path: Path) -> None:
-    path = tmp_path / "bm25.run"
-    path.write_text("q1 Q0 a 1 0.5 x\nq1 Q0 b 2 0.9 x\nq1 Q0 c 3 0.5 x\n", encoding="utf-8")
-    system = as_system(TrecRun(path))
-    assert (system.name, system.is_async) == ("bm25", False)
-    outputs = system.invoke(EvaluationSample("q1", "?"), 5)
-    assert [(d.doc.doc_id, d.score, d.rank) for d in outputs.retrieved] == [("b", 0.9, 1), ("c", 0.5, 2), ("a", 0.5, 3)]
-    assert system.invoke(EvaluationSample("other", "?", metadata={"topic": "q1"}), 5).retrieved == outputs.retrieved
-    assert system.invoke(EvaluationSample("q2", "?"), 5).retrieved == []
-
-
-def test_trec_run_keeps_the_order_it_was_written_in(tmp_path: Path) -> None:
-    path = tmp_path / "a.run"
-    path.write_text("q1 Q0 a 1 0.5 x\nq1 Q0 b 2 0.25 x\n", encoding="utf-8")
-    found = read_run(path)
-    found["q1"].reverse()
-    write_run(found, tmp_path / "b.run")
-    assert (tmp_path / "b.run").read_text(encoding="utf-8") == "q1 Q0 b 1 2.0 auepora\nq1 Q0 a 2 1.0 auepora\n"
-    write_run(read_run(path), tmp_path / "c.run", tag="x")
-    assert (tmp_path / "c.run").read_bytes() == path.read_bytes()
-
-
-def test_trec_run_with_a_line_that_is_none(tmp_path: Path) -> None:
-    (tmp_path / "a.run").write_text("q1 Q0 a 1 high x\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a\.run:1: expected 'topic Q0 document rank score tag'"):
-        read_run(tmp_path / "a.run")

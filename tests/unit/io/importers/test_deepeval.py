@@ -1,0 +1,56 @@
+"""Goldens of deepeval: in JSON Lines, CSV and camel case."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.io.importers import (
+    import_cases,
+)
+
+from .test_dropped import imported
+
+
+def test_deepeval_in_camel_case(tmp_path: Path) -> None:
+    suite = imported(tmp_path, "deepeval", [
+        {"input": "Why?", "expectedOutput": "So.", "actualOutput": "x", "expectedTools": [{"name": "t"}]},
+        {"scenario": "a talk", "turns": []},
+    ])  # fmt: skip
+    assert suite.cases == [{"id": "why", "query": "Why?", "reference_answer": "So."}]
+    assert suite.dropped == [
+        "actual_output: what a system said once (1 time)",
+        "expected_tools: no metric here reads it (1 time)",
+        "a conversation: a golden case is one question (1 time)",
+    ]
+
+
+DEEPEVAL = {
+    "input": 'What, "now"?', "actual_output": None, "expected_output": "Now.", "retrieval_context": None,
+    "context": "one|two", "name": "n1", "comments": "hm", "source_file": "doc.md", "tools_called": None,
+    "expected_tools": None, "token_cost": None, "input_token_count": None, "output_token_count": None,
+    "additional_metadata": {"k": 1}, "custom_column_key_values": None, "expectations": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_deepeval(tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"goldens.{form}"
+    if form == "jsonl":
+        path.write_text(json.dumps(DEEPEVAL) + "\n", encoding="utf-8")
+    else:
+        cells = ['"What, ""now""?"', "", "Now.", "", "one|two", "n1", "hm", "doc.md", *[""] * 5, '"{""k"": 1}"', "", ""]
+        path.write_text(f"{','.join(DEEPEVAL)}\n{','.join(cells)}\n", encoding="utf-8")
+    found = import_cases(path, "deepeval")
+    assert found.dropped == []
+    assert found.cases == [
+        {
+            "id": "n1",
+            "query": 'What, "now"?',
+            "relevant_docs": [{"doc": "doc.md", "quote": "one"}, {"doc": "doc.md", "quote": "two"}],
+            "reference_answer": "Now.",
+            "metadata": {"k": 1, "comments": "hm", "source_file": "doc.md"},
+        }
+    ]

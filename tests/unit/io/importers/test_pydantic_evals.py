@@ -1,0 +1,43 @@
+"""Data sets of pydantic-evals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_auepora.io.importers import (
+    import_cases,
+)
+
+from .test_dropped import imported
+
+
+def test_pydantic_evals(tmp_path: Path) -> None:
+    suite = imported(tmp_path, "pydantic-evals", {
+        "cases": [{"inputs": {"a": 1}}, {"inputs": "Why?", "evaluators": ["EqualsExpected", {"Contains": "So"}]}],
+        "evaluators": [{"IsInstance": "str"}], "report_evaluators": ["x"],
+    })  # fmt: skip
+    assert suite.cases == [{"id": "why", "query": "Why?", "must_contain": ["So"], "match": "substring"}]
+    assert [d.rpartition(" (")[0] for d in suite.dropped] == [
+        "a case whose inputs hold no question (query, question, user_input, input, prompt, text)",
+        "the evaluator IsInstance", "the evaluator EqualsExpected", "that letters count as upper or lower case",
+        "report_evaluators",
+    ]  # fmt: skip
+
+
+def test_a_file_as_pydantic_evals_writes_it(tmp_path: Path) -> None:
+    path = tmp_path / "p.yaml"
+    path.write_text(
+        "# yaml-language-server: $schema=p_schema.json\n"
+        "name: d\n"
+        "cases:\n"
+        "- name: a\n  inputs: What?\n  metadata:\n    k: 1\n  expected_output: R\n"
+        "  evaluators:\n  - Contains:\n      value: R\n      case_sensitive: false\n"
+        "evaluators:\n- EqualsExpected: {}\n",
+        encoding="utf-8",
+    )
+    found = import_cases(path, "pydantic-evals")
+    assert [d.startswith("the evaluator EqualsExpected") for d in found.dropped] == [True]
+    assert found.cases == [
+        {"id": "a", "query": "What?", "reference_answer": "R", "must_contain": ["R"], "match": "substring",
+         "metadata": {"k": 1}}
+    ]  # fmt: skip

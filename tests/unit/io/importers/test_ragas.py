@@ -1,0 +1,65 @@
+"""Data sets of ragas: test sets, evaluation samples, CSV."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pytest_auepora.adapters.documents import to_retrieved
+from pytest_auepora.core.types import Response, SystemOutputs
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.io.importers import (
+    ImportedSuite,
+    import_cases,
+    write_golden,
+)
+from pytest_auepora.metrics.ranking.matching import ranks_of_relevant
+
+from .test_dropped import imported
+
+
+def test_ragas(tmp_path: Path) -> None:
+    suite = imported(tmp_path, "ragas", [
+        {"user_input": "Why?", "response": "So.", "retrieved_contexts": ["a"], "rubrics": {"score1": "bad"}},
+        {"user_input": [{"content": "hi", "type": "human"}]},
+        {"question": "Old?", "ground_truths": ["Yes.", "Yes, sir."], "contexts": ["c"]},
+        {"reference": "x"},
+        {"user_input": "Odd?", "reference_contexts": ["a"], "reference_context_ids": [1, 2]},
+    ])  # fmt: skip
+    assert [c["id"] for c in suite.cases] == ["why", "old", "odd"]
+    assert suite.cases[1]["reference_answer"] == ["Yes.", "Yes, sir."]
+    assert suite.cases[2]["relevant_docs"] == ["1", "2"]
+    assert suite.dropped == [
+        "response: what a system said once (1 time)",
+        "retrieved_contexts: what a system said once (1 time)",
+        "rubrics: no metric here reads it (1 time)",
+        "a conversation: a golden case is one question (1 time)",
+        "contexts: what a system said once (1 time)",
+        "a sample without a question (1 time)",
+        "reference_contexts that are not as many as their ids (1 time)",
+    ]
+
+
+def test_ragas_csv_as_python_writes_lists(tmp_path: Path) -> None:
+    suite = imported(tmp_path, "ragas", "user_input,reference_context_ids\nWhy?,\"['a', 'b']\"\n", "a.csv")
+    assert suite.cases[0]["relevant_docs"] == ["a", "b"]
+
+
+def test_a_context_without_an_id_becomes_a_quote(tmp_path: Path) -> None:
+    (case,) = imported(tmp_path, "ragas", [{"user_input": "Why?", "reference_contexts": ["Some text, really."]}]).cases
+    assert case["relevant_docs"] == [{"quote": "Some text, really."}]
+    write_golden(ImportedSuite([case]), tmp_path / "x.golden.yaml")
+    (read,) = load_golden(tmp_path / "x.golden.yaml").samples()
+    chunk = {"id": "c-17", "text": "A chunk: Some text,\nreally. And more.", "source": "a.md"}
+    for found, ranks in ((to_retrieved([chunk]), [1]), (to_retrieved(["other"]), [None])):
+        assert list(ranks_of_relevant(read, SystemOutputs(found, Response(""))).values()) == ranks
+
+
+def test_a_test_set_of_ragas(tmp_path: Path) -> None:
+    path = tmp_path / "testset.jsonl"
+    row = {"user_input": "Q?", "reference_contexts": ["c1"], "reference": "A", "synthesizer_name": "single_hop"}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    (case,) = import_cases(path, "ragas").cases
+    assert (case["query"], case["reference_answer"]) == ("Q?", "A")
+    assert case["relevant_docs"] == [{"quote": "c1"}]
+    assert case["metadata"] == {"synthesizer_name": "single_hop"}

@@ -1,0 +1,29 @@
+"""Every format is found, reads and writes; a slip in its name is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.errors import UnknownNameError
+from pytest_auepora.io.importers import (
+    FORMATS,
+    ImportProblem,
+    import_cases,
+)
+
+
+def test_format_option_and_file_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown format 'raga' \(did you mean 'ragas'\?\)"):
+        import_cases(tmp_path, "raga")
+    with pytest.raises(ImportProblem, match="ragas has no option 'split'; it takes none"):
+        import_cases(tmp_path, "ragas", split="dev")
+    with pytest.raises(ImportProblem, match="there is no "):
+        import_cases(tmp_path / "nowhere.json", "ragas")
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_every_format_reads_and_writes(fmt: str) -> None:
+    assert callable(FORMATS[fmt].reader())
+    assert callable(FORMATS[fmt].writer())

@@ -1,0 +1,63 @@
+"""TREC: topics, qrels and runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.core.types import EvaluationSample
+from pytest_auepora.io.importers import (
+    import_cases,
+)
+from pytest_auepora.io.importers.trec import TrecRun, read_run, write_run
+
+
+def test_qrels_without_topics(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("q::1 0 a -1\nq::1 0 b 1\nq::1 0 c 0\n2 0 a -2\n", encoding="utf-8")
+    suite = import_cases(tmp_path / "qrels", "trec")
+    (case,) = suite.cases
+    assert (case["query"], case["metadata"]) == ("q::1", {"topic": "q::1"})
+    assert case["relevant_docs"] == ["b", {"id": "c", "grade": 0}]  # bpref of a, b, c is 1.0, not 0.0
+    assert "a grade below 0: the document counts as not judged (2 times)" in suite.dropped
+
+
+def test_trec(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("1 0 a -2\n1 0 b 1\n1 0 b 2\n9 3 a 1\n", encoding="utf-8")
+    (tmp_path / "t.txt").write_text(
+        "<top>\n<num> Number: 1\n<title> Topic: polio\n  eradication\n<desc> x\n</top>\n", encoding="utf-8"
+    )
+    suite = import_cases(tmp_path / "qrels", "trec", topics=tmp_path / "t.txt")
+    (case,) = suite.cases
+    assert (case["id"], case["query"]) == ("1", "polio eradication")
+    assert case["relevant_docs"] == [{"id": "b", "grade": 2}]
+    assert len(suite.dropped) == 4
+
+
+def test_trec_run_is_ranked_by_score_and_replayed(tmp_path: Path) -> None:
+    path = tmp_path / "bm25.run"
+    path.write_text("q1 Q0 a 1 0.5 x\nq1 Q0 b 2 0.9 x\nq1 Q0 c 3 0.5 x\n", encoding="utf-8")
+    system = as_system(TrecRun(path))
+    assert (system.name, system.is_async) == ("bm25", False)
+    outputs = system.invoke(EvaluationSample("q1", "?"), 5)
+    assert [(d.doc.doc_id, d.score, d.rank) for d in outputs.retrieved] == [("b", 0.9, 1), ("c", 0.5, 2), ("a", 0.5, 3)]
+    assert system.invoke(EvaluationSample("other", "?", metadata={"topic": "q1"}), 5).retrieved == outputs.retrieved
+    assert system.invoke(EvaluationSample("q2", "?"), 5).retrieved == []
+
+
+def test_trec_run_keeps_the_order_it_was_written_in(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    path.write_text("q1 Q0 a 1 0.5 x\nq1 Q0 b 2 0.25 x\n", encoding="utf-8")
+    found = read_run(path)
+    found["q1"].reverse()
+    write_run(found, tmp_path / "b.run")
+    assert (tmp_path / "b.run").read_text(encoding="utf-8") == "q1 Q0 b 1 2.0 auepora\nq1 Q0 a 2 1.0 auepora\n"
+    write_run(read_run(path), tmp_path / "c.run", tag="x")
+    assert (tmp_path / "c.run").read_bytes() == path.read_bytes()
+
+
+def test_trec_run_with_a_line_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("q1 Q0 a 1 high x\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a\.run:1: expected 'topic Q0 document rank score tag'"):
+        read_run(tmp_path / "a.run")
