@@ -53,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
     """Write the comment, and print where it is."""
     marker = _marker(given.key)
     runs, verdicts, mistakes = read_report(given.report)
-    with from_outside():
+    with from_outside(given.report):
         body = report_text("md", runs, verdicts, mistakes=mistakes).replace(MARKER, marker, 1)
     if given.dry_run:
         print(body, end="")

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.run import Run
-from ..errors import Problem
+from ..errors import HistoryError, Problem
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_trend
 from ..reporting.json.report import from_outside, read_verdict
 from ..reporting.trend import Trend, trend_of
+from ..shapes import ShapeError
 from .common import PASSED, put
 from .sources import add_history, open_history, read_report
 
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Print the report; a run that failed then is no failure now."""
     runs, verdicts, mistakes = read_report(given.name) if given.name.endswith(".json") else _kept(given)
-    with from_outside():
+    with from_outside(given.name):
         if given.format == "text":
             text = summary_text(runs, verdicts, mistakes)
         else:
@@ -44,7 +45,11 @@ def run(given: argparse.Namespace) -> int:
 def _kept(given: argparse.Namespace) -> tuple[list[Run], list[Verdict], list[Problem]]:
     store = open_history(given.history)
     run_id = store.resolve(given.name)
-    return [store.load(run_id)], [read_verdict(store.verdict(run_id))], []
+    run, raw = store.load(run_id), store.verdict(run_id)
+    try:
+        return [run], [read_verdict(raw)], []
+    except ShapeError as exc:
+        raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
 
 
 def _trends(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Trend]:

@@ -6,14 +6,16 @@ and reports read only a `Run`.  It is plain data and survives JSON unchanged.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from ..errors import NotMeasuredError
 from .case_texts import TextsApart
 from .metrics_base import Metric, interval_of, ruler_of
+from .result_shapes import Count, Expected, Extra, Origin, Outputs, Range, Rank, StoredScore
 from .scoring import Aggregate, Score, ScoreList
 
 __all__ = ["CaseResult", "CaseState", "ComparableScore", "MetricInfo", "Run"]
@@ -33,7 +35,7 @@ class CaseResult(TextsApart):
 
     case_id: str
     state: CaseState = "passed"
-    scores: dict[str, Score] = field(default_factory=dict)
+    scores: dict[str, Annotated[Score, StoredScore]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     error: str = ""
     query: str = ""
@@ -41,12 +43,12 @@ class CaseResult(TextsApart):
     content_hash: str = ""
     cluster: str = ""
     labels: dict[str, Any] = field(default_factory=dict)
-    expected: dict[str, Any] = field(default_factory=dict)
-    outputs: dict[str, Any] = field(default_factory=dict)
-    ranks: dict[str, int | None] = field(default_factory=dict)
+    expected: Annotated[dict[str, Any], Expected] = field(default_factory=dict)
+    outputs: Annotated[dict[str, Any], Outputs] = field(default_factory=dict)
+    ranks: dict[str, Annotated[int | None, Rank]] = field(default_factory=dict)
     seconds: float = 0.0
-    concurrency: int = 1
-    extra: dict[str, Any] = field(default_factory=dict)
+    concurrency: Annotated[int, Count] = 1
+    extra: Annotated[dict[str, Any], Extra] = field(default_factory=dict)
 
     @property
     def expected_to_fail(self) -> bool:
@@ -99,8 +101,8 @@ class MetricInfo:
     version: int
     params: dict[str, Any]
     target: str
-    direction: str
-    range: tuple[float, float]
+    direction: Annotated[str, Literal["higher", "lower"]]
+    range: Annotated[tuple[float, float], Range]
     deterministic: bool
     baselined: bool
     judge: dict[str, Any] = field(default_factory=dict)
@@ -129,7 +131,9 @@ class MetricInfo:
     def from_dict(cls, raw: Mapping[str, Any]) -> MetricInfo:
         """Read plain data; keys of newer versions are ignored."""
         known = {f.name for f in fields(cls)}
-        return cls(**{**{k: v for k, v in raw.items() if k in known}, "range": tuple(raw["range"])})
+        low, high = raw["range"]  # null where a report could not say infinity
+        ends = (-math.inf if low is None else low, math.inf if high is None else high)
+        return cls(**{**{k: v for k, v in raw.items() if k in known}, "range": ends})
 
 
 def _judge_of(metric: Metric) -> dict[str, Any]:
@@ -158,7 +162,7 @@ class Run:
     expected_ids: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
     owner: str = ""
-    origin: dict[str, Any] = field(default_factory=dict)
+    origin: Annotated[dict[str, Any], Origin] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

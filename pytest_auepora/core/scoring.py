@@ -48,8 +48,8 @@ class Score:
         if seen.value is None:
             return cls("aggregate", data=seen.data, details=seen.details)
         value = float(seen.value)
-        if math.isnan(value):
-            return cls("error", reason="the metric returned NaN")
+        if not math.isfinite(value):
+            return cls("error", reason=f"the metric returned {'NaN' if math.isnan(value) else value}")
         return cls("number", value, "", seen.data, seen.details)
 
     @classmethod
@@ -114,7 +114,7 @@ def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: Sys
         try:
             seen = metric.measure(sample, outputs)
             # what nearly every measurement is, without two calls that would say so
-            if type(seen) is Measurement and type(value := seen.value) is float and not math.isnan(value):
+            if type(seen) is Measurement and type(value := seen.value) is float and math.isfinite(value):
                 score = Score("number", value, "", seen.data, seen.details)
             else:
                 score = Score.of(seen)

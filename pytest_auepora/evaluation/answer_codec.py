@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from dataclasses import dataclass, field, fields
+from typing import Any, NoReturn, TypedDict
 
+from ..core.result_shapes import Place, Times
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from ..errors import NotRecordedError
 
-__all__ = ["TEXT", "PartialMapping", "Parts", "Path", "WithheldDocument", "WithheldList", "WithheldResponse", "plain"]
+__all__ = [
+    "TEXT",
+    "PartialMapping",
+    "Parts",
+    "PartsShape",
+    "Path",
+    "WithheldDocument",
+    "WithheldList",
+    "WithheldResponse",
+    "plain",
+]
 
 Path = tuple[str | int, ...]
 """``("answer",)``, ``("retrieved", 3, "text")``, ``("extra", "trace")``; ``("extra",)`` for all that it lacks."""
 
 TEXT, _METADATA = 1, 4  # places in a hit
+
+
+class _AnswerKeys(TypedDict):
+    answer: str | None
+    retrieved: list[tuple[str, Place | None, Any, int, dict[str, Any]]] | None
+    timings: Times
+
+
+class PartsShape(_AnswerKeys, total=False):
+    """What `Parts.to_dict` gives, with the place of its text in every hit."""
+
+    structured: Any
+    metadata: dict[str, Any]
+    extra: dict[str, Any]
+    gaps: list[tuple[list[str | int], str]]
 
 
 class _NotPlainError(TypeError):
@@ -80,7 +106,8 @@ class Parts:
     def from_dict(cls, raw: Mapping[str, Any]) -> Parts:
         """Read what `to_dict` gave."""
         gaps = {tuple(path): reason for path, reason in raw.get("gaps", ())}
-        return cls(**{**raw, "gaps": gaps})
+        known = {f.name for f in fields(cls)}
+        return cls(**{**{name: value for name, value in raw.items() if name in known}, "gaps": gaps})
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

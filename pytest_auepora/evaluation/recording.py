@@ -12,17 +12,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from ..core.json import dumps
 from ..core.metrics_base import Metric
+from ..core.result_shapes import Count, MovedLabels, Outputs, Rank, StoredScore
 from ..core.run import CaseResult
 from ..core.scoring import Score
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
 from ..io.golden.load import GoldenCase
 from ..metrics.ranking.gold import SOURCE_KEYS
-from .answer_codec import TEXT, Parts
+from ..shapes import check_shape
+from .answer_codec import TEXT, Parts, PartsShape
 from .answer_summary import cropped, shown_outputs
 
 __all__ = ["CAP", "CUT", "ERRORED", "PARTIAL", "WHOLE", "RecordedAnswer", "Recording", "Redact", "record"]
@@ -185,6 +187,29 @@ def _cut(parts: Parts, excess: int, cap: int) -> None:
         parts.drop(("retrieved",), reason)
 
 
+class _Always(TypedDict):
+    hash: str
+    top_k: int
+    seconds: float
+    concurrency: Annotated[int, Count]
+
+
+class _Errored(_Always):
+    error: str
+
+
+class _Whole(_Always):
+    parts: PartsShape
+
+
+class _Answered(_Whole, total=False):
+    scores: dict[str, Annotated[Score, StoredScore]]
+    moved: MovedLabels
+    gold: list[tuple[str, str, dict[str, Any]]]
+    ranks: dict[str, Annotated[int | None, Rank]]
+    shown: Outputs
+
+
 @dataclass(eq=False, repr=False, slots=True)
 class RecordedAnswer:
     """An answer that was given in an earlier run; where a system's answer is expected, it stands for it.
@@ -215,7 +240,7 @@ class RecordedAnswer:
         if self._raw is None:
             try:
                 self._raw = _reunited(*self.recording)
-            except (ValueError, LookupError, TypeError, AttributeError) as exc:
+            except (ValueError, LookupError, TypeError, RecursionError) as exc:
                 raise HistoryError(f"a recorded answer is damaged: {exc}") from None
         return self._raw
 
@@ -257,6 +282,7 @@ def _said(scores: Mapping[str, Score]) -> dict[str, Any]:
 
 def _reunited(text: str, texts: Sequence[str]) -> dict[str, Any]:
     raw: dict[str, Any] = json.loads(text[1:])
+    check_shape(raw, _Errored if text.startswith(ERRORED) else _Answered)
     for hit in (raw.get("parts") or {}).get("retrieved") or ():
         if hit[TEXT] is not None:
             hit[TEXT] = texts[hit[TEXT]]

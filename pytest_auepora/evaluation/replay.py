@@ -6,13 +6,14 @@ Nothing that scores answers is imported here: calls are under way before that.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System
 from ..core.noise import NOISE_DOCS
-from ..errors import AueporaError, NotRecordedError, SystemShapeError
+from ..errors import AueporaError, HistoryError, NotRecordedError, SystemShapeError
 from ..io.golden.load import GoldenCase
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ def _no_noise(system: System) -> Any:
 class RecordedRun:
     """A stored run with what was recorded of its answers, by case, repeats in order."""
 
-    def __init__(self, run_id: str, run: Run, recordings: Mapping[str, Sequence[Recording]]) -> None:
-        self.run_id, self.run, self.recordings = run_id, run, recordings
+    def __init__(self, run_id: str, run: Run, recordings: Mapping[str, Sequence[Recording]], place: str = "") -> None:
+        self.run_id, self.run, self.recordings, self.place = run_id, run, recordings, place
 
     @cached_property
     def keys(self) -> Mapping[str, Mapping[str, Any]]:
@@ -78,7 +79,13 @@ class RecordedRun:
 
     def times(self, case: GoldenCase) -> int:
         """Return how often the system was asked about *case*, before that was asked again because it failed."""
-        return len(self.recordings.get(case.id, ())) - self.confirmed(case)
+        return len(self._texts(case)) - self.confirmed(case)
+
+    def _texts(self, case: GoldenCase) -> Sequence[Recording]:
+        """Return what was recorded; nothing where that is damaged, which `answer` tells."""
+        with suppress(HistoryError):
+            return self.recordings.get(case.id, ())
+        return ()
 
     def confirmed(self, case: GoldenCase) -> int:
         """Return how many of the last answers to *case* are those that it was asked again for, as it failed."""
@@ -91,14 +98,17 @@ class RecordedRun:
         Raises:
             NotRecordedError: there is no answer to the case as it is now; the message says why.
         """
-        texts = self.recordings.get(case.id, ())
-        if repeat >= len(texts):
-            raise NotRecordedError(self._missing(case, repeat))
         from .recording import RecordedAnswer
 
-        recorded = RecordedAnswer(texts[repeat], self.keys, self.run_id)
-        if reason := recorded.differs(case):
-            raise NotRecordedError(f"run {self.run_id} does not answer this case: {reason}")
+        try:
+            texts = self.recordings.get(case.id, ())
+            if repeat >= len(texts):
+                raise NotRecordedError(self._missing(case, repeat))
+            recorded = RecordedAnswer(texts[repeat], self.keys, self.run_id)
+            if reason := recorded.differs(case):
+                raise NotRecordedError(f"run {self.run_id} does not answer this case: {reason}")
+        except HistoryError as exc:
+            raise NotRecordedError(f"run {self.run_id}: {exc} (in {self.place or 'its history'})") from None
         return recorded
 
     def _missing(self, case: GoldenCase, repeat: int) -> str:

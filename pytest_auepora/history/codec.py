@@ -17,7 +17,7 @@ from ..core.json import dumps, encoded, taken_apart
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from ..errors import HistoryError
+from ..shapes import check_shape
 
 if TYPE_CHECKING:
     from ..regression.baseline.model import BaselineCase
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..regression.verdict import Verdict
 
 __all__ = [
+    "checked",
     "compared_blocks",
     "packed",
     "restored",
@@ -89,10 +90,25 @@ def packed(data: bytes) -> bytes:
 
 
 def run_of(text: str, results: Iterable[str | bytes]) -> Run:
-    """Return the run whose `run_text` is *text*, with its *results* in order."""
-    run = Run.from_dict(json.loads(text))
-    run.add(CaseResult.from_dict(json.loads(result)) for result in results)
+    """Return the run whose `run_text` is *text*, with its *results* in order.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    run = Run.from_dict(checked(json.loads(text), Run))
+    run.add(CaseResult.from_dict(checked(json.loads(result), CaseResult)) for result in results)
     return run
+
+
+def checked(raw: Any, kind: type) -> dict[str, Any]:
+    """Return *raw*, which was read from JSON, if it has the shape of *kind*.
+
+    Raises:
+        ShapeError: with the key, what was expected and what was found.
+    """
+    check_shape(raw, kind)
+    found: dict[str, Any] = raw
+    return found
 
 
 def rounded(value: float | None) -> float | None:
@@ -131,15 +147,12 @@ def verdict_of(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:
     """Return a verdict, of which `verdict_text` gave *text* and `compared_blocks` the *blocks*, as plain data.
 
     Raises:
-        HistoryError: it is damaged.
+        ValueError, TypeError, zlib.error: it is damaged.
     """
-    try:
-        found: dict[str, Any] = json.loads(text)
-        cases: dict[str, Any] = {}
-        for block in blocks:
-            cases.update(json.loads(zlib.decompress(block)))
-    except (ValueError, zlib.error) as exc:
-        raise HistoryError(f"a verdict is damaged: {exc}") from None
+    found: dict[str, Any] = json.loads(text)
+    cases: dict[str, Any] = {}
+    for block in blocks:
+        cases.update(json.loads(zlib.decompress(block)))
     if (comparison := found.get("comparison")) is not None:
         found["comparison"] = {"cases": cases, **comparison}
     return found

@@ -24,6 +24,7 @@ __all__ = [
     "ServerDatabase",
     "SqliteFile",
     "Statements",
+    "blob",
     "open_database",
     "without_password",
 ]
@@ -89,6 +90,17 @@ def open_database(place: str | os.PathLike[str]) -> Database:
 def without_password(url: str) -> str:
     """Return *url* as messages may show it."""
     return re.sub(r"(://[^:/@\s]*:)[^@\s]*@", r"\1***@", url)
+
+
+def blob(value: Any) -> bytes:
+    """Return the content of a column of bytes, of whatever kind the driver gives it.
+
+    Raises:
+        TypeError: there is something else.
+    """
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f"bytes are wanted, found {type(value).__name__}")
+    return bytes(value)
 
 
 class SqliteFile:

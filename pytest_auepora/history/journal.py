@@ -14,14 +14,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 
 from ..core.case_texts import ResultFile, Stored
 from ..core.json import dumps, encoded
 from ..core.run import CaseResult, Run
+from ..errors import HistoryError
 from ..evaluation.recording import Recording
 from ..regression.baseline.model import GIT_COMMIT
 from ..regression.verdict import GateOutcome, Verdict
+from ..shapes import check_shape
 from .codec import result_data, run_text
 from .settings import FOLDER, journal_path, journals_in
 from .store import HistoryStore
@@ -150,16 +152,39 @@ def recover(store: HistoryStore, folder: Path) -> list[str]:
     """Store the killed runs whose journals lie in *folder*, and return their ids.
 
     Raises:
-        HistoryError: they cannot be stored; the journals stay.
+        HistoryError: they cannot be stored, or a journal was edited or damaged; such journals stay.
     """
     out: list[str] = []
+    damaged: list[str] = []
     for path in journals_in(folder):
         with suppress(OSError), path.open("r+b") as file:
             if not _lock(file) or not path.exists():  # its run goes on, or another process was first
                 continue
-            out += [_store(store, one) for one in _read(file) if one.run.cases]
+            try:
+                found = _read(file)
+            except (ValueError, TypeError, OverflowError, RecursionError) as exc:
+                damaged.append(f"{path}: a run that was killed cannot be read, mend or remove the file: {exc}")
+                continue
+            out += [_store(store, one) for one in found if one.run.cases]
             path.unlink(missing_ok=True)
+    if damaged:
+        raise HistoryError("; ".join(damaged))
     return out
+
+
+class _Begun(TypedDict):
+    run: Run
+    commit: str
+
+
+class _ToldKeys(TypedDict):
+    of: tuple[str, str]
+    provenance: dict[str, Any] | None
+    result: CaseResult
+
+
+class _Told(_ToldKeys, total=False):
+    answers: list[tuple[str, list[str]]]
 
 
 def _store(store: HistoryStore, one: Unfinished) -> str:
@@ -174,11 +199,16 @@ def _read(lines: Iterable[bytes]) -> list[Unfinished]:
     for said in _whole_lines(lines):
         if "started" in said:
             head = said
-        elif "run" in said:
+            continue
+        if "run" in said:
+            check_shape(said, _Begun)
             run = Run.from_dict(said["run"])
-            started = datetime.fromisoformat(head["started"]) if head else datetime.now(timezone.utc)
+            began = datetime.fromisoformat(head["started"]) if head else datetime.now(timezone.utc)
+            started = began.astimezone(timezone.utc)
             runs[run.path, run.variant] = Unfinished(run, started, said["commit"])
-        elif (one := runs.get(tuple(said["of"]))) is not None:
+            continue
+        check_shape(said, _Told)
+        if (one := runs.get(tuple(said["of"]))) is not None:
             result = CaseResult.from_dict(said["result"])
             one.run.add([result])
             one.run.provenance = said["provenance"] or one.run.provenance
@@ -192,9 +222,13 @@ def _read(lines: Iterable[bytes]) -> list[Unfinished]:
 def _whole_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
-            yield json.loads(line)
-        except ValueError:  # the process died while it wrote this one, or the disk was full
-            continue
+            said = json.loads(line)
+        except ValueError:
+            if line.endswith(b"\n"):
+                raise
+            continue  # the process died while it wrote this one, or the disk was full
+        check_shape(said, dict)
+        yield said
 
 
 def _lock(file: IO[bytes]) -> bool:

@@ -57,7 +57,7 @@ def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
     Raises:
         HistoryError: it cannot be read.
     """
-    return RecordedRun(run_id, store.load(run_id), store.recordings(run_id))
+    return RecordedRun(run_id, store.load(run_id), store.recordings(run_id), store.name)
 
 
 def to_send(recorded: RecordedRun) -> Sent:

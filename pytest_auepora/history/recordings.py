@@ -17,13 +17,15 @@ from functools import lru_cache
 from typing import Any
 
 from ..core.json import encoded
+from ..core.result_shapes import Place
 from ..core.run import CaseResult
 from ..errors import HistoryError
 from ..evaluation.answer_codec import TEXT
 from ..evaluation.answer_summary import cropped
 from ..evaluation.recording import RecordedAnswer, Recording
+from ..shapes import check_shape
 from .codec import packed
-from .database import Statements
+from .database import Statements, blob
 
 __all__ = [
     "BLOCK", "RECORDINGS", "Block", "Packing", "Recorded", "filled", "keep_recordings", "recordings_of", "spared",
@@ -48,6 +50,10 @@ Block = tuple[str, bytes]
 Of answers it is ``[[case, how many answers], ...]``, with ``[answer, numbers of its texts]`` for each answer in the
 list; of texts it is how many, with the texts in the list.
 """
+
+
+_Index = list[tuple[str, Place]] | Place
+_Answer = tuple[str, list[Place]]
 
 
 class Packing:
@@ -117,6 +123,7 @@ class Recorded(Mapping[str, list[Recording]]):
         blocks: in the order they were made.
 
     Raises:
+        ValueError, TypeError: the index of a block is damaged.
         HistoryError: a block is damaged; when its cases are asked for.
     """
 
@@ -127,7 +134,7 @@ class Recorded(Mapping[str, list[Recording]]):
         self._packed_texts: list[bytes] = []
         texts = 0
         for index, data in blocks:
-            held = json.loads(index)
+            check_shape(held := json.loads(index), _Index)
             if isinstance(held, int):
                 self._firsts.append(texts)
                 self._packed_texts.append(data)
@@ -138,8 +145,8 @@ class Recorded(Mapping[str, list[Recording]]):
                 self._places[case_id] = len(self._packed), first, first + count
                 first += count
             self._packed.append(data)
-        self._answers = lru_cache(maxsize=_HELD)(lambda number: _unpacked(self._packed[number]))
-        self._texts = lru_cache(maxsize=_HELD_TEXTS)(lambda number: _unpacked(self._packed_texts[number]))
+        self._answers = lru_cache(maxsize=_HELD)(lambda number: _unpacked(self._packed[number], list[_Answer]))
+        self._texts = lru_cache(maxsize=_HELD_TEXTS)(lambda number: _unpacked(self._packed_texts[number], list[str]))
 
     def __getitem__(self, case_id: str) -> list[Recording]:
         number, first, end = self._places[case_id]
@@ -171,7 +178,7 @@ def _packed(data: bytes) -> bytes:
     return bz2.compress(data, 3)
 
 
-def _unpacked(data: bytes) -> list[Any]:
+def _unpacked(data: bytes, hint: Any) -> list[Any]:
     try:
         if data.startswith(b"BZh"):
             import bz2
@@ -179,9 +186,11 @@ def _unpacked(data: bytes) -> list[Any]:
             found = json.loads(bz2.decompress(data))
         else:
             found = json.loads(zlib.decompress(data))
-    except (ValueError, OSError, EOFError, ImportError, zlib.error) as exc:
+        check_shape(found, hint)
+    except (ValueError, RecursionError, OSError, EOFError, ImportError, zlib.error) as exc:
         raise HistoryError(f"recorded answers are damaged: {exc}") from None
-    return found if isinstance(found, list) else []
+    made: list[Any] = found
+    return made
 
 
 def spared(result: CaseResult, recordings: Sequence[Recording]) -> CaseResult:
@@ -234,4 +243,4 @@ def keep_recordings(open_: Statements, run_id: str, blocks: Iterable[Block]) -> 
 def recordings_of(open_: Statements, run_id: str) -> Recorded:
     """Return the answers of a run by case, repeats in order."""
     sql = f"SELECT cases, recordings FROM {RECORDINGS} WHERE run_id = :id ORDER BY place"
-    return Recorded((cases, bytes(data)) for cases, data in open_.rows(sql, {"id": run_id}))
+    return Recorded((cases, blob(data)) for cases, data in open_.rows(sql, {"id": run_id}))

@@ -6,17 +6,20 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any
 
 from ..core.json import dumps
-from ..core.run import Run
-from ..errors import HistoryError, UnknownRunError, did_you_mean
+from ..core.run import MetricInfo, Run
+from ..core.scoring import Aggregate
+from ..errors import HistoryError, UnknownRunError, did_you_mean, message_of
 from ..evaluation.recording import Recording
 from ..regression.verdict import Verdict
+from ..shapes import check_shape
 from .aggregates import AggregateMetrics, aggregate_of
-from .codec import run_of, verdict_of
+from .codec import checked, run_of, verdict_of
 from .database import open_database
 from .recordings import RECORDINGS, Packing, Recorded, filled, keep_recordings, recordings_of
 from .settings import KEEP, KEEP_RECORDED
@@ -138,7 +141,20 @@ class HistoryStore:
             sql, params = f"{sql} LIMIT :most", {**params, "most": limit}
         with self._database.transaction() as open_:
             rows = open_.rows(sql, params)
-        return [listed(row) for row in rows]
+        with self._reading("the list of runs"):
+            return [listed(row) for row in rows]
+
+    @contextmanager
+    def _reading(self, what: str) -> Iterator[None]:
+        """Around what reads the content of tables: somebody may have edited it, or a disk lost it."""
+        try:
+            yield
+        except HistoryError as exc:
+            if self.name in str(exc):
+                raise
+            raise HistoryError(f"{self.name}: {what} cannot be read: {exc}") from None
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, zlib.error) as exc:
+            raise HistoryError(f"{self.name}: {what} cannot be read: {message_of(exc)}") from None
 
     def resolve(self, name: str, suite: str | None = None, variant: str | None = None) -> str:
         """Return the id of the run called *name*: an id, the beginning of one, ``last``, or ``last~2``.
@@ -183,21 +199,20 @@ class HistoryStore:
         run_id = self.resolve(name)
         with self._database.transaction() as open_:
             texts = open_.rows("SELECT run_json FROM eval_runs WHERE run_id = :id", {"id": run_id})
-            results = results_of(open_, run_id)
-            recorded = recordings_of(open_, run_id) if answers else {}
+            with self._reading(f"run {run_id}"):
+                rows = results_of(open_, run_id)
+                recorded = recordings_of(open_, run_id) if answers else {}
         if not texts:
             raise _gone(run_id)
-        try:
-            run = run_of(texts[0][0], map(zlib.decompress, results))
-        except (ValueError, KeyError, TypeError, zlib.error) as exc:
-            raise HistoryError(f"{self.name}: run {run_id} cannot be read: {type(exc).__name__}: {exc}") from None
-        run.cases = {i: filled(case, recorded.get(i, ())) for i, case in run.cases.items()}
+        with self._reading(f"run {run_id}"):
+            run = run_of(texts[0][0], map(zlib.decompress, rows))
+            run.cases = {i: filled(case, recorded.get(i, ())) for i, case in run.cases.items()}
         return run
 
     def recordings(self, name: str) -> Mapping[str, list[Recording]]:
         """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        with self._database.transaction() as open_:
+        with self._reading(f"the answers of run {run_id}"), self._database.transaction() as open_:
             return recordings_of(open_, run_id)
 
     def recorded(self) -> list[StoredRun]:
@@ -212,7 +227,7 @@ class HistoryStore:
         """Return the verdict that a run got then, as plain data; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         text = self._column(run_id, "verdict_json")
-        with self._database.transaction() as open_:
+        with self._reading(f"the verdict of run {run_id}"), self._database.transaction() as open_:
             return verdict_of(text, compared_of(open_, run_id))
 
     def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[dict[str, Any], float | None]]]:
@@ -224,8 +239,10 @@ class HistoryStore:
         with self._database.transaction() as open_:
             for run_id in run_ids:
                 for metrics, verdict in open_.rows(sql, {"id": run_id}):
-                    infos, values = json.loads(metrics), json.loads(verdict).get("aggregates", {})
-                    out[run_id] = {n: (infos[n], values[n].get("value")) for n in infos if n in values}
+                    with self._reading(f"the metrics of run {run_id}"):
+                        check_shape(infos := json.loads(metrics), dict[str, MetricInfo])
+                        check_shape(values := json.loads(verdict).get("aggregates", {}), dict[str, Aggregate])
+                        out[run_id] = {n: (infos[n], values[n]["value"]) for n in infos if n in values}
         return out
 
     def provenance(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -243,8 +260,10 @@ class HistoryStore:
 
     def aggregate(self, name: str) -> dict[str, Any]:
         """Return the stored aggregate of a run, four decimals; *name* as `resolve` reads it."""
-        found: dict[str, Any] = json.loads(self._column(self.resolve(name), "aggregate_json"))
-        return found
+        run_id = self.resolve(name)
+        text = self._column(run_id, "aggregate_json")
+        with self._reading(f"the aggregate of run {run_id}"):
+            return checked(json.loads(text), AggregateMetrics)
 
     def _column(self, run_id: str, column: str) -> str:
         with self._database.transaction() as open_:

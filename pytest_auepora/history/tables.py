@@ -8,16 +8,17 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ..core.json import dumps
 from ..core.run import Run
 from ..errors import HistoryError
 from ..evaluation.recording import Recording
 from ..regression.verdict import Verdict
+from ..shapes import check_shape
 from .aggregates import AggregateMetrics
 from .codec import compared_blocks, packed, result_data, run_text, verdict_text
-from .database import Database, Row, Statements
+from .database import Database, Row, Statements, blob
 from .recordings import RECORDINGS, spared
 
 __all__ = [
@@ -104,7 +105,7 @@ def has_tables(database: Database) -> bool:
             return False
         raise
     if found and found[0][0] != str(VERSION):
-        upgrade = "upgrade it, or " if int(found[0][0]) > VERSION else ""
+        upgrade = "upgrade it, or " if str(found[0][0]) > str(VERSION) else ""
         raise HistoryError(
             f"{database.name}: a history of version {found[0][0]}, this pytest-auepora reads {VERSION}; "
             f"{upgrade}move the history away"
@@ -202,7 +203,7 @@ def keep_results(open_: Statements, run_id: str, run: Run, recorded: Mapping[str
 def results_of(open_: Statements, run_id: str) -> list[bytes]:
     """Return a run's results as they are kept, in order."""
     sql = "SELECT result FROM eval_query_results WHERE run_id = :id AND repeat_index = 0 ORDER BY place"
-    return [bytes(row[0]) for row in open_.rows(sql, {"id": run_id})]
+    return [blob(row[0]) for row in open_.rows(sql, {"id": run_id})]
 
 
 def keep_compared(open_: Statements, run_id: str, verdict: Verdict) -> None:
@@ -216,7 +217,7 @@ def keep_compared(open_: Statements, run_id: str, verdict: Verdict) -> None:
 def compared_of(open_: Statements, run_id: str) -> list[bytes]:
     """Return the `compared_blocks` of a run."""
     rows = open_.rows(f"SELECT compared FROM {COMPARED} WHERE run_id = :id ORDER BY place", {"id": run_id})
-    return [bytes(row[0]) for row in rows]
+    return [blob(row[0]) for row in rows]
 
 
 class StoredRun(NamedTuple):
@@ -238,7 +239,7 @@ class StoredRun(NamedTuple):
     outcome: str
     cases: int
     failed: int
-    aggregate: Mapping[str, Any] = MappingProxyType({})
+    aggregate: Annotated[Mapping[str, Any], AggregateMetrics] = MappingProxyType({})
     origin: str = ""
 
     @property
@@ -248,9 +249,15 @@ class StoredRun(NamedTuple):
 
 
 def listed(row: Row) -> StoredRun:
-    """Return what one row of `LISTED` columns says."""
+    """Return what one row of `LISTED` columns says.
+
+    Raises:
+        ValueError, TypeError: it is damaged.
+    """
     said = dict(zip(LISTED, row, strict=True))
     said["complete"], said["aggregate"] = bool(said["complete"]), json.loads(said.pop("aggregate_json"))
+    check_shape(said, StoredRun)
+    AggregateMetrics.from_dict(said["aggregate"])  # its keys are numbers
     return StoredRun(**said)
 
 

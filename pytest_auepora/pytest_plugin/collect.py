@@ -102,7 +102,8 @@ class GoldenFile(pytest.Module):
         """Return what pytest and its plugins make of *function*: one item for each parameter of its fixtures."""
         function.__dict__["__test__"] = True  # collected whatever python_functions says
         made = self.ihook.pytest_pycollect_makeitem(collector=self, name=name, obj=function) or []
-        function.__dict__.clear()  # some pytest selects by these names: `-k test` would match "pytestmark"
+        for mark in ("__test__", "pytestmark"):  # some pytest selects by these names: `-k test` would match them
+            function.__dict__.pop(mark, None)
         return made if isinstance(made, list) else [made]
 
     def _fixtures(self, suite: GoldenSuite) -> tuple[tuple[str, ...], pytest.MarkDecorator | None]:

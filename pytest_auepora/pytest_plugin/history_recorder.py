@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Recorder", "prepare_history"]
 
 
-def prepare_history(place: str | Path, root: Path) -> None:
-    """Store the runs of processes that were killed; what cannot be stored now is stored another time.
+def prepare_history(place: str | Path, root: Path) -> str:
+    """Store the runs of processes that were killed; what cannot be stored now, and why, is returned.
 
     Raises:
         pytest.UsageError: this Python has no sqlite3.
@@ -41,12 +41,15 @@ def prepare_history(place: str | Path, root: Path) -> None:
     if not is_url(place) and find_spec("_sqlite3") is None:  # else it would be noticed after the first answer
         raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
     if not journals_in(folder := folder_of(place, root)):
-        return
+        return ""
     from ..history.journal import recover
     from ..history.store import HistoryStore
 
-    with suppress(AueporaError):
+    try:
         recover(HistoryStore(place), folder)
+    except AueporaError as exc:
+        return str(exc)
+    return ""
 
 
 class Recorder:
@@ -57,9 +60,10 @@ class Recorder:
         suites: the golden files.
         place: where the history is.
         keep: how much of each suite and configuration is kept.
+        unread: what could not be stored of runs before.
     """
 
-    def __init__(self, config: pytest.Config, suites: Suites, place: str | Path, keep: Keep) -> None:
+    def __init__(self, config: pytest.Config, suites: Suites, place: str | Path, keep: Keep, unread: str = "") -> None:
         from ..history.settings import folder_of
 
         self.config = config
@@ -70,6 +74,7 @@ class Recorder:
         self._recordings: dict[tuple[str, str], Packing] = {}
         self._cut: dict[tuple[str, str], dict[str, None]] = {}
         self._unjudged: set[tuple[str, str]] = set()
+        self._unread = unread
         self._folder = folder_of(place, config.rootpath)
 
     @cached_property
@@ -135,6 +140,9 @@ class Recorder:
 
         key = run.path, run.variant
         self._unjudged.discard(key)
+        if self._unread:
+            verdict.notes.append(self._unread)
+            self._unread = ""
         if cut := [*self._cut.pop(key, ())]:
             verdict.notes.append(
                 f"too large to be recorded in full (auepora_keep): the answers to {', '.join(cut[:5])}"

@@ -50,11 +50,11 @@ def _session(config: pytest.Config, options: Options, replay: Replay | None, rec
 def configure(config: pytest.Config) -> None:
     """Register the parts of the plugin: everywhere what runs cases, and what judges them where nobody else does."""
     options = Options(config)  # complains before anything is registered
-    is_controller = not hasattr(config, "workerinput")
+    is_controller, unread = not hasattr(config, "workerinput"), ""
     if is_controller and options.history_place is not None:
         from .history_recorder import prepare_history
 
-        prepare_history(options.history_place, config.rootpath)
+        unread = prepare_history(options.history_place, config.rootpath)
     replay = None
     if config.option.auepora_replay or config.option.auepora_resume:
         from .replay import make_replay
@@ -74,7 +74,7 @@ def configure(config: pytest.Config) -> None:
 
         register(JUnitProperties(session.suites), "auepora-junit")
     if is_controller:
-        _register_judging(config, session, selection, replay)
+        _register_judging(config, session, selection, replay, unread)
 
 
 def configure_checking(config: pytest.Config) -> None:
@@ -105,7 +105,7 @@ def _record_cap(options: Options, replay: Replay | None) -> int:
 
 
 def _register_judging(
-    config: pytest.Config, session: AueporaSession, selection: Selection, replay: Replay | None
+    config: pytest.Config, session: AueporaSession, selection: Selection, replay: Replay | None, unread: str
 ) -> None:
     from .controller import Judge
     from .terminal import ShortFailures, Terminal
@@ -133,7 +133,7 @@ def _register_judging(
     if options.history_place is not None:
         from .history_recorder import Recorder
 
-        register(Recorder(config, suites, options.history_place, options.keep), "auepora-recorder")
+        register(Recorder(config, suites, options.history_place, options.keep, unread), "auepora-recorder")
     if replay is not None:
         from .replay import Replaying
 

@@ -12,7 +12,7 @@ import pytest
 
 from ..adapters.systems import System
 from ..core.run import Run
-from ..errors import AueporaError
+from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun, replayed, resumed
 from ..history.recorded import Chosen, Sent, choose, load_recorded, received, to_send
 from ..history.settings import is_url
@@ -44,12 +44,17 @@ def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
     if place is None:
         raise pytest.UsageError(f"{option}: history is switched off, so there are no runs to take answers from")
     store = HistoryStore(place)
+    path = "" if is_url(place) else str(place)
     try:
         chosen = choose(store, name)
-    except AueporaError as exc:
+        replay = Replay(kind, name, chosen, lambda run_id: load_recorded(store, run_id), history=store.name, path=path)
+        for run_id in chosen.values():  # before anything is asked
+            replay.read(run_id)
+    except UnknownRunError as exc:
         raise pytest.UsageError(f"{option}: {exc}") from None
-    path = "" if is_url(place) else str(place)
-    return Replay(kind, name, chosen, lambda run_id: load_recorded(store, run_id), history=store.name, path=path)
+    except HistoryError as exc:
+        pytest.exit(f"{option}: {exc}", returncode=pytest.ExitCode.TESTS_FAILED)
+    return replay
 
 
 def _told_replay(kind: str, name: str, told: dict[str, Any], place: str | Path | None) -> Replay:

@@ -15,9 +15,9 @@ from pytest_auepora.errors import LostWorkError
 from pytest_auepora.evaluation import recorded
 from pytest_auepora.evaluation.recorded import score_recorded
 
-from ..unit.core.large import Answers, Doubles, Made, Notes, plan
 from ..unit.evaluation.deadly import Deadly
 from ..unit.evaluation.large_suite import answers, golden, with_metric, written
+from ..unit.large import Answers, Doubles, Made, Notes, plan
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 pytestmark = pytest.mark.filterwarnings("default")  # those of a cluster that comes and goes

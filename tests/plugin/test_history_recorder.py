@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+import zlib
+from contextlib import closing
+
 import pytest
 
+from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 
 from .conftest import CONFTEST, Example
@@ -71,8 +76,6 @@ def test_an_unwritable_history_is_a_note_and_no_failure(project: Example, fault:
         project.write(".auepora/history.sqlite", "my notes " * 200)
     elif fault == "a newer version":
         project.run()
-        import sqlite3
-
         raw = sqlite3.connect(path)
         raw.execute("UPDATE auepora_meta SET value = '99'")
         raw.commit()
@@ -109,3 +112,46 @@ def test_without_sqlite_no_system_is_called(project: Example) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: this Python has no sqlite3 to keep runs with; -o auepora_history=off *"])
     project.run_apart("-o", "auepora_history=off", "-p", "no:xdist", "shop.golden.yaml").assert_outcomes(passed=7)
+
+
+def damage(project: Example, sql: str, *values: object) -> None:
+    """Change what lies in the history."""
+    with closing(sqlite3.connect(project.path / FOLDER / "history.sqlite")) as connection, connection:
+        connection.execute(sql, values)
+
+
+@pytest.mark.parametrize(
+    ("sql", "value", "said"),
+    [
+        ("UPDATE eval_runs SET run_json = ?", "{}", "cannot be read: there is no key 'suite'"),
+        ("UPDATE eval_runs SET aggregate_json = ?", "x", "the list of runs cannot be read: "),
+        ("UPDATE eval_query_results SET result = ? WHERE case_id = 'warranty'", b"x", "cannot be read: Error -"),
+        ("UPDATE eval_recordings SET cases = ?", "3.5", "cannot be read: expected "),
+        (
+            "UPDATE eval_recordings SET recordings = ? WHERE cases LIKE '[%'",
+            zlib.compress(b'[["=", []], ["=", []], ["=", []], ["=", []], ["=", []]]'),
+            "cannot be read: a recorded answer is damaged: ",
+        ),
+    ],
+)
+def test_a_damaged_run_is_not_replayed(project: Example, sql: str, value: object, said: str) -> None:
+    project.run()
+    damage(project, sql, value)
+    result = project.run("--auepora-replay")
+    assert result.ret == 1
+    told = str(result.stderr)
+    assert "history.sqlite: " in told
+    assert said in told
+    assert "INTERNALERROR" not in told + str(result.stdout)
+
+
+def test_a_damaged_journal_is_named_and_stays(project: Example) -> None:
+    path = project.write(
+        f"{FOLDER}/unfinished-x.jsonl", '{"started": "2031-05-06"}\n{"run": {"suite": 3}, "commit": ""}\n'
+    )
+    result = project.run()
+    assert result.ret == 0
+    told = str(result.stdout).replace("\n  ", "").replace(" ", "")
+    assert f"{path.name}: a run that was killed cannot be read, mend or remove".replace(" ", "") in told
+    assert "run.suite:" in told
+    assert path.exists()

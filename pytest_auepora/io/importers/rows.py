@@ -6,13 +6,18 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from ...errors import GoldenFileError
+from ..yaml.scalars import sound_number
 from .model import ImportProblem
 
 __all__ = ["as_list", "dump_json", "first", "read_data", "read_rows", "read_text", "text_of", "write_csv", "write_text"]
+
+_MOST_DEPTH = 80
+"""How deep lists and mappings may nest; a case has a few levels of its own, and golden files nest at most 100."""
 
 
 def read_text(path: Path) -> str:
@@ -65,12 +70,28 @@ def read_rows(path: Path, *keys: str) -> list[dict[str, Any]]:
 
 def _json(text: str, path: Path, line: int) -> Any:
     try:
-        return json.loads(text)
+        _check(data := json.loads(text))
     except RecursionError:
         raise ImportProblem(f"{path}:{line}: nests too deep") from None
     except ValueError as exc:
         at = line + getattr(exc, "lineno", 1) - 1
         raise ImportProblem(f"{path}:{at}: not JSON: {getattr(exc, 'msg', exc)}") from None
+    return data
+
+
+def _check(data: Any, depth: int = 0) -> None:
+    """Refuse what JSON reads and no golden file may hold: what is no number, half a character, deep nesting."""
+    if isinstance(data, (dict, list)):
+        if depth > _MOST_DEPTH:
+            raise RecursionError
+        for part in (*data, *data.values()) if isinstance(data, dict) else data:
+            _check(part, depth + 1)
+    elif isinstance(data, str):
+        data.encode()
+    elif isinstance(data, float) and not isfinite(data):
+        raise ValueError(f"{data} is no number")
+    elif isinstance(data, int):
+        sound_number(data)
 
 
 def _yaml(text: str, path: Path) -> Any:

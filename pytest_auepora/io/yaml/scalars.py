@@ -84,14 +84,20 @@ class Plain:
         return text
 
 
+_KINDS = {"int": "a whole number", "float": "a number", "timestamp": "a date", "bool": "true or false"}
+
+
 def construct_scalar(constructor: Any, tag: str, text: str, mark: Any) -> Any:
     """Make the value of a scalar whose tag is known."""
     node = yaml.ScalarNode(tag, text, mark, mark)
     try:
-        return sound_number(constructor.construct_object(node, deep=True))
+        made = sound_number(constructor.construct_object(node, deep=True))
     except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
-        word = tag.rpartition(":")[2]
-        raise YamlProblem(f"`{text[:40]}` looks like a {word} and is none ({exc}); quote it", mark) from None
+        kind = _KINDS.get(tag.rpartition(":")[2], "something else")
+        raise YamlProblem(f"`{text[:40]}` looks like {kind} and is none ({exc}); quote it", mark) from None
+    if ":" in text and isinstance(made, (int, float)):
+        raise YamlProblem(f'YAML counts in sixties and reads `{text[:40]}` as {made}; quote it: "{text[:40]}"', mark)
+    return made
 
 
 def sound_number(value: Any) -> Any:

@@ -12,8 +12,9 @@ from urllib.parse import quote
 
 from ...core.git import CONFLICT, conflict_line
 from ...errors import BaselineError, NotWrittenError
+from ...shapes import ShapeError, check_shape
 from .model import FORMAT, Baseline, case_of
-from .shape import ShapeError, check_baseline
+from .shape import BaselineShape
 
 __all__ = ["baseline_path", "changing", "load_baseline", "parse_baseline"]
 
@@ -123,7 +124,7 @@ def _checked(raw: Any, path: str) -> Baseline:
 
 def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
     try:
-        check_baseline(raw)
+        check_shape(raw, BaselineShape)
     except ShapeError as exc:
         raise _no_baseline(path, str(exc)) from None
     try:

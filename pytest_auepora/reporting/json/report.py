@@ -20,6 +20,7 @@ from ...regression.compare.cases import CaseComparison, Comparison, MetricChange
 from ...regression.guards.gates import GateOutcome
 from ...regression.statistics.repeats import VarianceSplit
 from ...regression.verdict import Outcome, Verdict, Word
+from ...shapes import ShapeError, check_shape
 from ..judge_usage import judge_usage_dict
 from ..side_by_side.data import SuiteData, side_by_side_dict
 from ..side_by_side.table import SideBySide, side_by_sides
@@ -116,8 +117,8 @@ def read_whole_report(text: str) -> tuple[list[Run], list[Verdict], list[Problem
     with _no_report():
         raw = _read(text)
         suites, told = raw["suites"], raw.get("mistakes", ())
-        mistakes = [Problem(str(m["path"]), int(m["line"]), int(m["col"]), str(m["message"])) for m in told]
-        return [_run(s["run"]) for s in suites], [read_verdict(s["verdict"]) for s in suites], mistakes
+        mistakes = [Problem(m["path"], m["line"], m["col"], m["message"]) for m in told]
+        return [Run.from_dict(s["run"]) for s in suites], [read_verdict(s["verdict"]) for s in suites], mistakes
 
 
 def _read(text: str) -> dict[str, Any]:
@@ -126,22 +127,36 @@ def _read(text: str) -> dict[str, Any]:
         raise AueporaError("not an auepora report: there is no 'format' key")
     if raw["format"] != FORMAT:
         raise AueporaError(f"report format {raw['format']!r}, this version reads {FORMAT}")
+    check_shape(raw, _Readable)
     return raw
+
+
+class _Judged(TypedDict):
+    run: Run
+    verdict: dict[str, Any]
+
+
+class _Suites(TypedDict):
+    suites: list[_Judged]
+
+
+class _Readable(_Suites, total=False):
+    mistakes: list[Problem]
 
 
 @contextmanager
 def _no_report() -> Iterator[None]:
     try:
         yield
-    except json.JSONDecodeError as exc:
+    except (json.JSONDecodeError, ShapeError) as exc:
         raise AueporaError(f"not an auepora report: {exc}") from None
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:
         raise AueporaError(f"not an auepora report: {type(exc).__name__}: {exc}") from None
 
 
 @contextmanager
-def from_outside() -> Iterator[None]:
-    """Around the use of a report that anybody may have written.
+def from_outside(name: str = "the report") -> Iterator[None]:
+    """Around the use of the report called *name*, which anybody may have written.
 
     Raises:
         AueporaError: instead of whatever values that no report holds make go wrong.
@@ -151,7 +166,7 @@ def from_outside() -> Iterator[None]:
     except AueporaError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as exc:
-        raise AueporaError(f"the report holds what none does: {type(exc).__name__}: {exc}") from exc
+        raise AueporaError(f"{name} holds what no report does: {type(exc).__name__}: {exc}") from exc
 
 
 def _suite(run: Run, verdict: Verdict) -> SuiteReport:
@@ -191,15 +206,13 @@ def _finite(value: Any) -> Any:
     return _finite(_plain(value))
 
 
-def _run(raw: dict[str, Any]) -> Run:
-    for info in raw.get("metrics", {}).values():
-        low, high = info["range"]
-        info["range"] = (-math.inf if low is None else low, math.inf if high is None else high)
-    return Run.from_dict(raw)
-
-
 def read_verdict(raw: Mapping[str, Any]) -> Verdict:
-    """Return the verdict that *raw* is the plain data of, as a report or a history has it."""
+    """Return the verdict that *raw* is the plain data of, as a report or a history has it.
+
+    Raises:
+        ShapeError: it holds what no verdict does.
+    """
+    check_shape(raw, Verdict, {"VarianceSplit": VarianceSplit})
     out = _made(Verdict, raw)
     out.gates = [_made(GateOutcome, {**g, "culprits": tuple(g.get("culprits", ()))}) for g in raw.get("gates", ())]
     out.aggregates = {name: _made(Aggregate, a) for name, a in raw.get("aggregates", {}).items()}

@@ -19,7 +19,7 @@ import pytest
 from pytest_auepora.core.batches import ItemByItem, Lost, all_cores, in_batches, run_batches
 from pytest_auepora.errors import AueporaError
 
-from .large import Doubles
+from ..large import Doubles
 
 
 class Here(Executor):

@@ -20,7 +20,7 @@ from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCat
 from pytest_auepora.errors import LostWorkError, UnsendableError
 from pytest_auepora.metrics.registry import Registry
 
-from .large import Answers, Lengths, Made, plan, sample
+from ..large import Answers, Lengths, Made, plan, sample
 
 
 def test_the_numbers_are_those_of_one_batch_wherever_it_is_done() -> None:

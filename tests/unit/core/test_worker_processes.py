@@ -13,7 +13,7 @@ from pytest_auepora.core.batches import run_batches
 from pytest_auepora.core.worker_processes import run_packed
 from pytest_auepora.errors import AueporaError, UnsendableError
 
-from .large import Doubles
+from ..large import Doubles
 from .test_batches import Here, numbers
 
 

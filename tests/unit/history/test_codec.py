@@ -11,14 +11,17 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.history.codec import result_text, run_of, run_text, without_answer
 
-NUMBERS = st.floats(allow_nan=False) | st.integers(-3, 3)
-SCORES = st.builds(
-    Score, st.sampled_from(["number", "n/a", "error", "aggregate"]), st.none() | NUMBERS, st.just("") | st.text(),
-    st.none() | st.lists(st.none() | st.integers()), st.dictionaries(st.text(), NUMBERS | st.lists(st.text())),
+NUMBERS = st.floats(-1e9, 1e9) | st.integers(-3, 3)
+_REST = (
+    st.just("") | st.text(), st.none() | st.lists(st.none() | st.integers()),
+    st.dictionaries(st.text(), st.floats(allow_nan=False) | st.lists(st.text())),
 )  # fmt: skip
+SCORES = st.builds(Score, st.just("number"), NUMBERS, *_REST) | st.builds(
+    Score, st.sampled_from(["n/a", "error", "aggregate"]), st.none(), *_REST
+)
 RESULTS = st.builds(
     CaseResult, st.text(), st.sampled_from(["passed", "failed"]), st.dictionaries(st.text(), SCORES),
-    st.lists(st.text()), st.text(), st.text(), ranks=st.dictionaries(st.text(), st.none() | st.integers(1)),
+    st.lists(st.text()), st.text(), st.text(), ranks=st.dictionaries(st.text(), st.none() | st.integers(1, 9_999)),
 )  # fmt: skip
 
 

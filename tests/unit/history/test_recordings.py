@@ -105,7 +105,13 @@ def answered(**outputs: Any) -> CaseResult:
 
 def kept_of(answer: str, *texts: str) -> list[Recording]:
     hits = [RetrievedDocument(Document(f"d{i}", text), 0.0, i) for i, text in enumerate(texts, 1)]
-    raw = {"parts": Parts.of(SystemOutputs(hits, Response(answer))).to_dict()}
+    raw = {
+        "hash": "",
+        "top_k": 5,
+        "seconds": 0.1,
+        "concurrency": 1,
+        "parts": Parts.of(SystemOutputs(hits, Response(answer))).to_dict(),
+    }
     for place, hit in enumerate(raw["parts"]["retrieved"]):
         hit[TEXT] = place
     return [(WHOLE + json.dumps(raw), list(texts))]

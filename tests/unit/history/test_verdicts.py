@@ -90,5 +90,5 @@ def test_a_damaged_block_is_told(
 ) -> None:  # fmt: skip
     store, _, run_id = kept
     rows(tmp_path, f"UPDATE eval_compared SET compared = x'{block.hex()}'")
-    with pytest.raises(HistoryError, match="a verdict is damaged"):
+    with pytest.raises(HistoryError, match=f"history.sqlite: the verdict of run {run_id} cannot be read: "):
         store.verdict(run_id)

@@ -80,8 +80,9 @@ def test_every_repeat_is_there_with_its_answer(history: Stored) -> None:
     store = history.library.store
     run = run_of([Case("one")])
     run.cases["one"].extra |= {"repeats": {"recall@5": [1.0, 0.0]}, "varies": {"answers": 3, "passed": 2}}
-    kept = WHOLE + '{"parts": {"answer": "Yes.", "retrieved": [], "timings": {}}}'
-    recordings: dict[str, list[Recording]] = {"one": [(kept, []), ('!{"error": "TimeoutError: late"}', [])]}
+    head = '{"hash": "", "top_k": 5, "seconds": 0.1, "concurrency": 1, '
+    kept = f'{WHOLE}{head}"parts": {{"answer": "Yes.", "retrieved": [], "timings": {{}}}}}}'
+    recordings: dict[str, list[Recording]] = {"one": [(kept, []), (f'!{head}"error": "TimeoutError: late"}}', [])]}
     pair = history.library.pair(store.add(run, verdict_of(run), recordings=recordings))
     told = case_page(history.library, pair, "one", {})["repeats"]
     assert told["values"] == [{"metric": "recall@5", "now": ["1.000", "0.000"], "then": []}]

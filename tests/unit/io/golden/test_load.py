@@ -169,8 +169,8 @@ OF_THE_TEXT = {
     "python tag": (b"cases: !!python/object/apply:os.system [ls]\n", "1:8: the tag !!python/object/apply:os.system is refused"),
     "own tag": (b"cases: !mine [a]\n", "1:8: the tag !mine is refused"),
     "a list as key": (b"? [a, b]\n: c\n", "1:3: a list or mapping cannot be a key"),
-    "no such day": (b"cases: 2024-13-45\n", "1:8: `2024-13-45` looks like a timestamp and is none"),
-    "no such day as a key": (b"a: 1\n2024-13-45: x\n", "2:1: `2024-13-45` looks like a timestamp and is none"),
+    "no such day": (b"cases: 2024-13-45\n", "1:8: `2024-13-45` looks like a date and is none"),
+    "no such day as a key": (b"a: 1\n2024-13-45: x\n", "2:1: `2024-13-45` looks like a date and is none"),
     "contains itself": (b"cases: &a [*a]\n", "1:8: this value contains itself"),
     "a number beyond reason": (b"cases: " + b"1" * 5000 + b"\n", "1:8: "),
 }  # fmt: skip

@@ -103,8 +103,8 @@ def test_random_text_is_read_or_refused_as_safe_load_does(text: str) -> None:
         made, source = read(text)
     except GoldenFileError as exc:
         refused = str(exc)
-        assert (
-            expected is GoldenFileError or "contains itself" in refused or "list or mapping cannot be a key" in refused
+        assert expected is GoldenFileError or any(
+            why in refused for why in ("contains itself", "mapping cannot be a key", "counts in sixties")
         )
         return
     if not any("given twice" in p.message for p in source.problems):

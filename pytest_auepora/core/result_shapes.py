@@ -1,0 +1,149 @@
+"""The shapes of what a result holds in mappings, for whoever reads a stored one; keys that are not named are free."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypedDict
+
+from ..shapes import Kind, is_number
+
+__all__ = [
+    "Count",
+    "Expected",
+    "Extra",
+    "Label",
+    "MovedLabels",
+    "Origin",
+    "Outputs",
+    "Place",
+    "Range",
+    "Rank",
+    "StoredScore",
+    "Times",
+]
+
+_SCORE_KEYS = {"state", "value", "reason", "data", "details"}
+
+
+def _is_origin(value: Any) -> bool:
+    return value == {} or (
+        isinstance(value, dict) and isinstance(value.get("kind"), str) and isinstance(value.get("run"), str)
+    )
+
+
+def _is_range(value: Any) -> bool:
+    if (
+        not isinstance(value, list)
+        or len(value) != 2
+        or not all(end is None or type(end) in (int, float) for end in value)
+    ):
+        return False
+    low, high = value
+    return low is None or high is None or bool(low <= high)
+
+
+def _is_score(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() - _SCORE_KEYS or not isinstance(value.get("details", {}), dict):
+        return False
+    state, number = value.get("state"), value.get("value")
+    if state == "number":
+        return is_number(number)
+    return state in ("n/a", "error", "aggregate") and number is None and isinstance(value.get("reason", ""), str)
+
+
+Count = Kind("a whole number from 1 on", lambda value: type(value) is int and 1 <= value < 10**9)
+Place = Annotated[int, Kind("a whole number from 0 on", lambda value: type(value) is int and value >= 0)]
+Rank = Kind("a rank from 1 on, or null", lambda value: value is None or Count.holds(value))
+Origin = Kind("kind, run and taken, or nothing", _is_origin)
+Range = Kind("a lowest and a highest number", _is_range)
+StoredScore = Kind("a score, with a finite number where that is its state", _is_score)
+"""A function, as there is one for every metric of every case."""
+
+
+Times = dict[str, Annotated[float, Kind("a number of seconds", lambda value: type(value) in (int, float))]]
+
+
+class _LabelKeys(TypedDict):
+    id: str
+
+
+class Label(_LabelKeys, total=False):
+    """A relevant label of a case."""
+
+    doc: str
+    grade: int
+    match: str
+    quote: str
+    ids: list[str]
+    span: tuple[int, int]
+
+
+class Expected(TypedDict, total=False):
+    """What a case expects."""
+
+    expect: str
+    relevant: list[Label]
+    reference: str
+    references: list[str]
+    must_contain: list[Any]
+    forbidden: list[Any]
+
+
+class _HitKeys(TypedDict):
+    id: str
+
+
+class _Hit(_HitKeys, total=False):
+    doc: str
+    score: float | None
+    grade: int
+    text: str | None
+    span: tuple[int, int]
+
+
+class Outputs(TypedDict, total=False):
+    """What reports show of an answer."""
+
+    answer: str | None
+    retrieved: list[_Hit]
+    timings: Times
+    refused: bool
+    grounded: bool
+    citations: list[int | str]
+
+
+class _Moved(TypedDict):
+    match: str
+
+
+class MovedLabels(TypedDict):
+    """How the labels of a case were matched whose chunks are gone."""
+
+    match: str
+    labels: dict[str, _Moved]
+
+
+class _Again(TypedDict):
+    pairs: dict[str, int]
+    varied: list[str]
+
+
+class _Varies(TypedDict):
+    answers: Annotated[int, Count]
+    passed: int
+
+
+class Extra(TypedDict, total=False):
+    """What is known of single cases beside their scores."""
+
+    repeats: dict[str, list[float | None]]
+    thresholds: dict[str, list[tuple[str, float]]]
+    labels: MovedLabels
+    must_pass: bool
+    quarantine: str
+    xfail: str
+    recorded_in: str
+    confirmed: int
+    advisory: list[str]
+    still_failing: list[str]
+    again: _Again
+    varies: _Varies

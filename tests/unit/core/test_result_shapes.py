@@ -1,0 +1,38 @@
+"""A stored result is held to what a result holds, also within its mappings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.shapes import ShapeError, check_shape
+
+from ..reporting.builders import Case, run_of
+
+RUN = run_of([Case("one", labels={"must_contain": ["30 days"]}), Case("two", error="ConnectionError: no route")])
+
+
+def test_a_run_fits() -> None:
+    check_shape(RUN.to_dict() | {"metrics": {}}, Run)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("scores", {"mrr": {"state": "number", "value": float("nan")}}, "scores.mrr: expected a score, with a finite"),
+        ("scores", {"mrr": {"state": "number", "value": None}}, "scores.mrr: expected a score, with a finite number"),
+        ("scores", {"mrr": {"state": "n/a", "value": 1.0}}, "scores.mrr: expected a score, with a finite number"),
+        ("ranks", {"d": 0}, "ranks.d: expected a rank from 1 on, or null, found 0"),
+        ("outputs", {"retrieved": [{"text": "t"}]}, "there is no key 'outputs.retrieved.0.id'"),
+        ("outputs", {"timings": {"end_to_end": "1"}}, "outputs.timings.end_to_end: expected a number of seconds"),
+        ("expected", {"relevant": [{"id": "d", "grade": None}]}, "expected.relevant.0.grade: expected a whole number"),
+        ("extra", {"repeats": {"mrr": ["x"]}}, "extra.repeats.mrr.0: expected a finite number or null"),
+    ],
+)
+def test_what_does_not_fit(key: str, value: Any, said: str) -> None:
+    raw = RUN.cases["one"].to_dict() | {key: value}
+    with pytest.raises(ShapeError) as seen:
+        check_shape(raw, CaseResult)
+    assert str(seen.value).startswith(said)

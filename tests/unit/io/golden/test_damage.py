@@ -1,0 +1,111 @@
+"""Golden files with slips and damage: they are read, or every complaint has its place."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from pytest_auepora.errors import GoldenFileError
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.metrics.registry import Registry
+
+from ....mutations import damaged, edited, mutated, tries
+
+YAML = """\
+suite: billing
+owner: search-team
+owners: {token_f1: ranking}
+top_k: 5
+tags: [nightly]
+metrics:
+  - recall@5
+  - ndcg@10
+  - mrr@10
+  - token_f1
+thresholds:
+  recall@5: 0.80
+  p95_latency: {max: 2.0}
+case_thresholds: {recall@5: 0.5}
+regression: {case_guard: auto, case_max_drop: 0.5, confirm: 2, slices: [topic], metrics: {mrr@10: {margin: 0.1}}}
+defaults: {tags: [fast]}
+cases:
+  - id: refund-window
+    query: How long do I have to ask for a refund?
+    relevant_docs: [policy-4, {id: policy-7, grade: 2}, {doc: refunds.md, quote: "within 30 days"}]
+    reference_answer: Within 30 days of purchase.
+    must_contain: ["30 days"]
+    tags: [smoke]
+    labels: {topic: refunds}
+  - id: warranty
+    query: >
+      How long is
+      the warranty?
+    relevant_docs: [{doc: warranty.md, span: [10, 40]}]
+    labels: {topic: &t goods}
+    thresholds: {mrr@10: ">= 0.5"}
+    quarantine: 2031-01-01
+  - {id: ceo-salary, query: What does the CEO earn?, relevant_docs: [], labels: {topic: *t}}
+"""
+LINES = """\
+{"id": "a", "query": "Why?", "relevant_docs": ["x", {"id": "y", "grade": 2}], "reference_answer": "So."}
+{"id": "b", "query": "How?", "relevant_docs": [], "tags": ["smoke"], "labels": {"topic": "t"}}
+"""
+PLACED = re.compile(r"^.+\.golden\.(yaml|jsonl)(:\d+:\d+)?: .")
+
+
+def tried(path: Path, data: bytes) -> bool:
+    """Whether the file is refused; each complaint names the file, and where something stands in it, the place."""
+    path.write_bytes(data)
+    try:
+        load_golden(path, Registry())
+    except GoldenFileError as exc:
+        assert exc.problems  # noqa: PT017 - either is fine
+        for problem in exc.problems:
+            assert PLACED.match(str(problem)), problem
+            assert len(problem.message) < 2_000, problem
+        return True
+    return False
+
+
+@tries(400, 18_000)
+def test_slips_in_yaml(tmp_path: Path, tries: int) -> None:
+    pick, path = Random(4), tmp_path / "a.golden.yaml"
+    refused = sum(
+        tried(path, damaged(YAML.encode(), pick) if pick.random() < 0.2 else edited(YAML, pick).encode())
+        for _ in range(tries)
+    )
+    assert tries / 4 < refused < tries
+
+
+@tries(200, 6_000)
+def test_slips_in_lines(tmp_path: Path, tries: int) -> None:
+    pick, path, lines = Random(5), tmp_path / "a.golden.jsonl", LINES.splitlines()
+    refused = 0
+    for _ in range(tries):
+        made = [mutated(lines[0], pick), edited(lines[1], pick) if pick.random() < 0.5 else lines[1]]
+        refused += tried(path, "\n".join(made).encode())
+    assert tries / 4 < refused < tries
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "place"),
+    [
+        ("  - id: warranty", f"  - {'k' * 1025}: 1\n    id: warranty", "25:1030"),
+        ("  - mrr@10\n", f"  - recall@{'9' * 5000}\n", "9:5"),
+        ("  recall@5: 0.80", f"  recall@{'9' * 5000}: 0.8", "12:5010"),
+        ("top_k: 5", "top_k: 1:30", "4:8"),
+        ("top_k: 5", f"top_k: {'9' * 5000}", "4:8"),
+        ("  recall@5: 0.80", "  recall@5: 190:20:30", "12:13"),
+        ("  recall@5: 0.80", "  recall@5: .nan", "12:13"),
+        ("quarantine: 2031-01-01", "quarantine: 2031-13-41", "32:17"),
+    ],
+)
+def test_the_place_of_what_no_parser_likes(tmp_path: Path, now: str, before: str, place: str) -> None:
+    path = tmp_path / "a.golden.yaml"
+    path.write_text(YAML.replace(now, before, 1), encoding="utf-8")
+    with pytest.raises(GoldenFileError) as seen:
+        load_golden(path, Registry())
+    assert place in [f"{one.line}:{one.col}" for one in seen.value.problems]
