@@ -105,7 +105,7 @@ def answered(**outputs: Any) -> CaseResult:
 
 def kept_of(answer: str, *texts: str) -> list[Recording]:
     hits = [RetrievedDocument(Document(f"d{i}", text), 0.0, i) for i, text in enumerate(texts, 1)]
-    raw = {
+    raw: dict[str, Any] = {
         "hash": "",
         "top_k": 5,
         "seconds": 0.1,
