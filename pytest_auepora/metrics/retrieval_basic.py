@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from ..core.garbage import garbage_collection_paused
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
@@ -69,15 +68,6 @@ class Ranked(Matched):
         """Score the ranking of one case; n/a where nobody said what is relevant, and where nothing is."""
         held = ranking_of(sample, outputs, self._matching)
         return held if isinstance(held, NotApplicable) else self.score(held)
-
-    def measure_many(
-        self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
-    ) -> list[Measurement | NotApplicable]:
-        """Score many rankings; nothing here leaves garbage in cycles, and looking for it would take half the time."""
-        matching, score = self._matching, self.score
-        with garbage_collection_paused():
-            seen = [ranking_of(s, o, matching) for s, o in zip(samples, outputs, strict=True)]
-            return [held if isinstance(held, NotApplicable) else score(held) for held in seen]
 
     @property
     def matching(self) -> Matching:

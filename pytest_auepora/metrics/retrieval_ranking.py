@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from ..core.garbage import garbage_collection_paused
 from ..core.types import TargetCategory
 from ..errors import MetricError
 from .options import choice
@@ -121,9 +120,8 @@ def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranke
     import numpy as np
 
     chosen = [_ranked(m) for m in metrics]
-    with garbage_collection_paused():
-        hits = find_hits(qrels, run)
-        return RankingScores(hits.queries, {m.name: np.asarray(m.value(hits), float) for m in chosen})
+    hits = find_hits(qrels, run)
+    return RankingScores(hits.queries, {m.name: np.asarray(m.value(hits), float) for m in chosen})
 
 
 class RankingScores(Mapping[str, dict[str, float]]):
@@ -147,10 +145,9 @@ class RankingScores(Mapping[str, dict[str, float]]):
     @cached_property
     def _by_query(self) -> dict[str, dict[str, float]]:
         names = list(self.columns)
-        with garbage_collection_paused():
-            columns = [column.tolist() for column in self.columns.values()]
-            rows = zip(*columns, strict=True) if columns else repeat(())
-            return {query: dict(zip(names, row, strict=True)) for query, row in zip(self.queries, rows, strict=False)}
+        columns = [column.tolist() for column in self.columns.values()]
+        rows = zip(*columns, strict=True) if columns else repeat(())
+        return {query: dict(zip(names, row, strict=True)) for query, row in zip(self.queries, rows, strict=False)}
 
     def __getitem__(self, query: str) -> dict[str, float]:
         return self._by_query[query]

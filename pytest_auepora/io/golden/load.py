@@ -6,13 +6,14 @@ is one case.
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...core.garbage import garbage_collection_paused
 from ...errors import GoldenFileError, Problem
 from ...metrics.catalogue import SAMPLED
 from ...metrics.registry import Registry
@@ -25,7 +26,15 @@ from .gates import Yardstick
 from .model import GoldenCase, GoldenSuite
 from .names import SuiteName
 
-__all__ = ["DEFAULT_METRICS", "MAX_BYTES", "GoldenCase", "GoldenSuite", "build_suite", "load_golden"]
+__all__ = [
+    "DEFAULT_METRICS",
+    "MAX_BYTES",
+    "GoldenCase",
+    "GoldenSuite",
+    "build_suite",
+    "garbage_collection_paused",
+    "load_golden",
+]
 
 
 def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
@@ -41,8 +50,23 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
     """
     path = Path(path)
     registry = registry if registry is not None else Registry()
-    with garbage_collection_paused(all_kept=True):
+    with garbage_collection_paused():
         return _load(path, registry, max_bytes)
+
+
+@contextmanager
+def garbage_collection_paused() -> Iterator[None]:
+    """Keep the collector from walking, again and again, a growing heap in which nothing is garbage.
+
+    Without it, reading a golden file of 10,000 cases is over its budget.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _load(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
