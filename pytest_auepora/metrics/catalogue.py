@@ -84,6 +84,7 @@ SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "claim_precision": ("claims:ClaimPrecision", {}),
     "claim_recall": ("claims:ClaimRecall", {}),
     "claim_f1": ("claims:ClaimF1", {}),
+    "answer_correctness": ("claims:AnswerCorrectness", {}),
     "context_recall": ("claims:ContextRecall", {}),
     "context_precision": ("claims:ContextPrecision", {}),
     "context_utilization": ("claims:ContextUtilization", {}),

@@ -3,6 +3,7 @@
 from .checker import ClaimChecker, JudgeChecker
 from .citations import CitationPrecision, CitationRecall
 from .measures import (
+    AnswerCorrectness,
     ClaimF1,
     ClaimPrecision,
     ClaimRecall,
@@ -17,6 +18,7 @@ from .measures import (
 )
 
 __all__ = [
+    "AnswerCorrectness",
     "CitationPrecision",
     "CitationRecall",
     "ClaimChecker",

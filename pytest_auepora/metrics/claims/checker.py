@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ...errors import MetricError
-from ..judge.critic import LLMCritic, Question, yes_or_no
+from ..judge.critic import LLMCritic, Question, good, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt, load_prompt, numbered
 from ..judge.reply import Form, JudgeReplyError, object_schema, read_object
 from ..text.sentences import sentences
@@ -29,10 +29,12 @@ class ClaimChecker(ABC):
     Class attributes:
         judged: its word may fail a run only once people have agreed with it (`auepora calibrate`).
         deterministic: it says the same about the same texts every time.
+        concurrency: of how many cases it may be asked at once, in threads.
     """
 
     judged = True
     deterministic = False
+    concurrency = 1
 
     @abstractmethod
     def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Sequence[bool]:
@@ -122,6 +124,14 @@ class JudgeChecker(ClaimChecker):
         """Metrics of one critic share what it said, and so do all that ask the model of the settings."""
         return "judge", id(self._given)
 
+    @property
+    def concurrency(self) -> int:  # type: ignore[override]  # it is that of the critic
+        """Of how many cases it may be asked at once."""
+        try:
+            return self.critic().concurrency
+        except MetricError:
+            return 1
+
     def critic(self) -> LLMCritic:
         """Return who is asked.
 
@@ -142,7 +152,7 @@ class JudgeChecker(ClaimChecker):
         if not self._can_complete():
             return super().split_many(texts)
         questions = [Question(load_prompt("claims").fill(_REPLIES["claims"], text=text)) for text in texts]
-        return [_good(said) for said in self.critic().read_many(questions, _CLAIMS)]
+        return [good(said) for said in self.critic().read_many(questions, _CLAIMS)]
 
     def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Sequence[bool]:
         """Raises what the first failing question gave, after all were asked."""
@@ -161,7 +171,7 @@ class JudgeChecker(ClaimChecker):
         found: dict[tuple[str, str], bool] = {}
         replies: list[dict[int, bool] | Exception] = self.critic().read_many(questions, _VERDICTS)
         for (premise, claims), said in zip(claims_of.items(), replies, strict=True):
-            verdicts = _good(said)
+            verdicts = good(said)
             if verdicts.keys() != set(range(1, len(claims) + 1)):
                 raise JudgeReplyError(
                     f"the judge was asked about claims 1 to {len(claims)}, and spoke of {[*verdicts]}"
@@ -170,19 +180,13 @@ class JudgeChecker(ClaimChecker):
         return [found[pair] for pair in pairs]
 
     def params(self) -> dict[str, Any]:
-        """What the critic says of itself, and a hash of the prompts."""
+        """What the critic says of itself, and versions and hashes of the prompts."""
         try:
             said, complete = self.critic().params(), self._can_complete()
         except MetricError:
             said, complete = {}, True
-        used = [load_prompt(name).text for name in _REPLIES] if complete else [label_prompt(_PAIR)]
-        return {"judge": said, "prompt": fingerprint(*used)}
-
-
-def _good(said: T | Exception) -> T:
-    if isinstance(said, Exception):
-        raise said
-    return said
+        used = [load_prompt(name).fingerprint for name in _REPLIES] if complete else [fingerprint(label_prompt(_PAIR))]
+        return {"judge": said, "prompt": used}
 
 
 def as_checker(given: str | ClaimChecker | Entails, critic: LLMCritic | None = None) -> ClaimChecker | None:

@@ -14,6 +14,7 @@ from .checker import ClaimChecker, Entails, as_checker
 from .matrix import Case, Matrix, fill
 
 __all__ = [
+    "AnswerCorrectness",
     "ClaimF1",
     "ClaimMetric",
     "ClaimPrecision",
@@ -54,6 +55,11 @@ class Checked(Configured):
         vars(self)["judged"] = self._checker is not None and self._checker.judged
         vars(self)["deterministic"] = self._checker is None or self._checker.deterministic
         super().__post_init__()
+
+    @property
+    def concurrency(self) -> int:  # type: ignore[override]  # it is that of the checker
+        """How many cases may be measured at once."""
+        return 1 if self._checker is None else self._checker.concurrency
 
     def spelled_options(self) -> dict[str, Any]:
         """Return the options of the bracket; a checker of one's own is shown by its name."""
@@ -157,6 +163,12 @@ class ClaimF1(ClaimMetric):
         both = precision + recall
         details = {"precision": precision, "recall": recall}
         return Measurement(2 * precision * recall / both if both else 0.0, details=details)
+
+
+class AnswerCorrectness(ClaimF1):
+    """`ClaimF1` under the name that ragas gives to a mean of this and a similarity of embeddings."""
+
+    stem: ClassVar[str] = "answer_correctness"
 
 
 class ContextRecall(ClaimMetric):

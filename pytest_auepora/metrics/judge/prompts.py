@@ -45,6 +45,11 @@ class Prompt:
     version: str
     text: str
 
+    @property
+    def fingerprint(self) -> str:
+        """Version and hash of the text: another prompt measures something else."""
+        return f"{self.version}:{fingerprint(self.text)}"
+
     def fill(self, words: dict[str, str] | None = None, /, **material: str) -> str:
         """Return the prompt with *words* as they are, and each text of *material* between tags of its name.
 

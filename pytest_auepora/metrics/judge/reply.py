@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from ...errors import AueporaError, MetricError
 
-__all__ = ["YES_NO", "Form", "JudgeReplyError", "Judgement", "Scale", "read_object", "read_reply"]
+__all__ = ["Form", "JudgeReplyError", "Judgement", "Scale", "object_schema", "read_object", "read_reply"]
 
 _REPLY_SHOWN = 200
 T = TypeVar("T")
@@ -112,9 +112,6 @@ class Scale:
         found = Judgement(*read_reply(text, dict(self.words)))
         self.to_unit(found.score)
         return found
-
-
-YES_NO = Scale(0.0, 1.0, (("no", 0.0), ("yes", 1.0)))
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
