@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from ...errors import MetricError
 from ..judge.critic import LLMCritic, Question, good, yes_or_no
@@ -14,7 +14,6 @@ from ..text.sentences import sentences
 
 __all__ = ["ClaimChecker", "Entails", "JudgeChecker", "as_checker"]
 
-T = TypeVar("T")
 
 Entails = Callable[[Sequence[str], Sequence[str]], Sequence[bool]]
 """Whether each premise supports the hypothesis at the same place."""

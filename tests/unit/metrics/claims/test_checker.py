@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import MetricError, UnknownNameError
-from pytest_auepora.metrics.claims import ClaimPrecision, Faithfulness, JudgeChecker
+from pytest_auepora.metrics.claims import AnswerCorrectness, ClaimF1, ClaimPrecision, Faithfulness, JudgeChecker
 from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 
@@ -164,3 +164,19 @@ def test_a_judge_that_says_too_little_is_an_error(reply: dict[str, str], told: s
 def test_an_answer_without_a_claim_is_not_applicable() -> None:
     critic = Completes(claims='{"claims": []}')
     assert reason(Faithfulness(critic=critic), case(), ANSWER) == "the answer makes no claim"
+
+
+def test_as_many_cases_at_once_as_the_critic_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AUEPORA_JUDGE_URL", raising=False)
+    critic = Says()
+    critic.concurrency = 5
+    assert Faithfulness(critic=critic).concurrency == 5
+    assert Faithfulness().concurrency == 1  # there is no judge
+    assert Faithfulness("given").concurrency == 1
+
+
+def test_answer_correctness_is_the_f1_of_claims() -> None:
+    sample, answer = case("Rent is due. Pets are free. Heating is included."), gave("Rent is due. Parking is extra.")
+    ours, theirs = AnswerCorrectness(critic=Says()), ClaimF1(critic=Says())
+    assert value(ours, sample, answer) == value(theirs, sample, answer) == pytest.approx(0.4)
+    assert Registry().get("answer_correctness").name == ours.name
