@@ -1,0 +1,47 @@
+"""BEIR directories: queries, judgments of a split, and the texts of judged documents where they are asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.io.importers import ImportProblem, import_cases
+
+
+@pytest.fixture
+def beir(tmp_path: Path) -> Path:
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq9\td1\t1\n")
+    queries = [{"_id": "q1", "text": "Who ships?", "metadata": {"lang": "en"}}, {"_id": "q2", "text": "Unjudged?"}]
+    (tmp_path / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in queries))
+    documents = [{"_id": "d1", "title": "", "text": "A lorry."}, {"_id": "d2", "title": "T", "text": "Other."}]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in documents))
+    return tmp_path
+
+
+def test_judged_queries_become_cases(beir: Path) -> None:
+    found = import_cases(beir, "beir")
+    (case,) = found.cases
+    assert (case["id"], case["query"], case["metadata"]) == ("q1", "Who ships?", {"lang": "en"})
+    assert case["relevant_docs"] == [{"id": "d1", "grade": 2}, {"id": "d2", "grade": 0}]
+    assert found.suite == beir.name
+    assert found.dropped == [
+        "the texts of the judged documents, which stay in the corpus (--texts takes them along) (1 time)",
+        "a query that this split does not judge (1 time)",
+        "a judged query that is not there (1 time)",
+    ]
+
+
+def test_texts_come_along_where_they_are_asked_for(beir: Path) -> None:
+    (case,) = import_cases(beir, "beir", texts=True).cases
+    assert [doc["text"] for doc in case["relevant_docs"]] == ["A lorry.", "Other."]
+
+
+def test_a_split_that_is_not_there_names_those_that_are(beir: Path) -> None:
+    with pytest.raises(ImportProblem, match=r"no dev\.tsv; there is test"):
+        import_cases(beir, "beir", split="dev")
+    (beir / "qrels" / "test.tsv").write_text("q1\td1\n")
+    with pytest.raises(ImportProblem, match=r"test\.tsv:1"):
+        import_cases(beir, "beir")

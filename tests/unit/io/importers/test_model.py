@@ -1,0 +1,76 @@
+"""What importers share: ids that pytest can live with, counts of what is left out, documents and answers of a case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.io.importers.model import (
+    Dropped,
+    Names,
+    answer_of,
+    by_text,
+    drop_rest,
+    ids_and_grades,
+    split_metadata,
+    texts_of,
+)  # fmt: skip
+
+
+def test_a_name_is_made_from_the_query_and_numbered() -> None:
+    names = Names(Dropped())
+    assert [names.take(None, "Who pays, and when?") for _ in range(3)] == [
+        "who-pays-and-when", "who-pays-and-when-2", "who-pays-and-when-3",
+    ]  # fmt: skip
+
+
+def test_a_name_that_had_to_change_is_counted() -> None:
+    dropped = Dropped()
+    names = Names(dropped)
+    assert [names.take(given, "q") for given in ("a::b[1]", "fine", "fine")] == ["a-b-1-", "fine", "fine-2"]
+    assert dropped.sentences() == [
+        "the exact name of a case: the id of a golden case is unique and fit for pytest (2 times)"
+    ]
+
+
+def test_what_is_left_out_is_said_once_with_its_count() -> None:
+    dropped = Dropped()
+    for what in ("x", "y", "x"):
+        dropped.add(what)
+    dropped.add("z", 0)
+    assert dropped.sentences() == ["x (2 times)", "y (1 time)"]
+
+
+def test_contexts_without_ids_are_quotes_each_once() -> None:
+    assert by_text(["a", " ", "b", "a"], Dropped()) == [{"quote": "a"}, {"quote": "b"}]
+
+
+@pytest.mark.parametrize(
+    ("docs", "found"),
+    [
+        (None, None),
+        ([], []),
+        (["a", {"id": "b", "grade": 2}, {"id": "a", "grade": 3}], [("a", 3), ("b", 2)]),
+        ([{"doc": "d.md", "quote": "text"}], [("d.md", 1)]),
+    ],
+)
+def test_ids_and_grades_of_relevant_documents(docs: Any, found: Any) -> None:
+    assert ids_and_grades({"relevant_docs": docs}, Dropped()) == found
+
+
+def test_texts_and_answers() -> None:
+    case = {"relevant_docs": ["a", {"id": "b", "text": "long"}, {"quote": "short"}], "reference_answer": ["x", "y"]}
+    dropped = Dropped()
+    assert texts_of(case) == ["long", "short"]
+    assert answer_of(case, dropped) == "x"
+    drop_rest(case, ("relevant_docs",), dropped)
+    assert dropped.sentences() == [
+        "a further reference answer: the format has one (1 time)",
+        "reference_answer: the format has no place for it (1 time)",
+    ]
+
+
+def test_other_columns_that_hold_something_are_metadata() -> None:
+    row = {"query": "q", "lang": "en", "empty": "", "none": None, "zero": 0, "list": []}
+    assert split_metadata(row, ["query"]) == {"lang": "en", "zero": 0}

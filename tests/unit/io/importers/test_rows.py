@@ -1,0 +1,77 @@
+"""Rows of files: one reader for every suffix, errors with the line, cells that hold lists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.io.importers import ImportProblem
+from pytest_auepora.io.importers.rows import as_list, first, read_data, read_rows, text_of, write_csv
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", '[{"q": "x", "n": "1"}]'),
+        ("a.jsonl", '{"q": "x", "n": "1"}\n\n'),
+        ("a.yaml", '- {q: x, n: "1"}\n'),
+        ("a.csv", "q,n\nx,1\n"),
+        ("a.tsv", "\ufeffq\tn\nx\t1\n"),
+        ("under.json", '{"tests": [{"q": "x", "n": "1"}]}'),
+    ],
+)
+def test_the_same_rows_from_every_kind_of_file(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    assert read_rows(path, "tests") == [{"q": "x", "n": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.json", '[\n{"q": }]', "a.json:2: not JSON"),
+        ("a.jsonl", '{"q": 1}\n{', "a.jsonl:2: not JSON"),
+        ("a.csv", "a,a\n1,2\n", "a.csv:1: a column is named twice"),
+        ("a.csv", "a,b\n1\n", "row 2 has 1 columns, the header 2"),
+        ("a.csv", 'a\n"open\n', "not CSV"),
+        ("a.yaml", "a: b: c\n", "a.yaml:1:5: not YAML"),
+        ("a.txt", "x", "expected .json, .jsonl"),
+        ("a.json", '{"tests": 1}', "expected a list of mappings, at the top or under tests"),
+    ],
+)
+def test_what_cannot_be_read_says_where(tmp_path: Path, name: str, text: str, words: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ImportProblem, match="(?s).") as caught:
+        read_rows(path, "tests")
+    assert words in str(caught.value)
+
+
+def test_a_file_that_is_not_there_or_no_text(tmp_path: Path) -> None:
+    with pytest.raises(ImportProblem, match="cannot be read: No such file"):
+        read_data(tmp_path / "none.json")
+    (tmp_path / "b.json").write_bytes(b"\xff")
+    with pytest.raises(ImportProblem, match="not UTF-8: .* at byte 0"):
+        read_data(tmp_path / "b.json")
+
+
+@pytest.mark.parametrize(
+    ("cell", "parts"),
+    [
+        (None, []), ("", []), (["a"], ["a"]), (3, [3]), ('["a", "b"]', ["a", "b"]), ("['a', 'b']", ["a", "b"]),
+        ("a | b|", ["a", "b"]), ("[not a list", ["[not a list"]),
+    ],
+)  # fmt: skip
+def test_a_cell_as_a_list(cell: Any, parts: list[Any]) -> None:
+    assert as_list(cell) == parts
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "a.csv"
+    rows = [{"q": 'say "x",\nplease', "n": None}, {"q": "y", "n": "2"}]
+    write_csv(path, ["q", "n"], rows)
+    assert read_rows(path) == [{"q": 'say "x",\nplease', "n": ""}, {"q": "y", "n": "2"}]
+    assert first(rows[0], ["n", "q"]) == "q"
+    assert (text_of("a"), text_of({"a": "é"})) == ("a", '{"a": "é"}')
