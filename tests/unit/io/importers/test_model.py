@@ -72,5 +72,5 @@ def test_texts_and_answers() -> None:
 
 
 def test_other_columns_that_hold_something_are_metadata() -> None:
-    row = {"query": "q", "lang": "en", "empty": "", "none": None, "zero": 0, "list": []}
+    row: dict[str, Any] = {"query": "q", "lang": "en", "empty": "", "none": None, "zero": 0, "list": []}
     assert split_metadata(row, ["query"]) == {"lang": "en", "zero": 0}
