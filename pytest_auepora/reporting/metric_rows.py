@@ -134,7 +134,7 @@ def _is_part(gate: GateOutcome) -> bool:
     """Whether the gate is on the anchor, or on a slice that got worse; others would fill pages."""
     if gate.kind == "anchor":
         return gate.state != "not judged"
-    return gate.kind == "regression" and not gate.is_of_whole and "failed" in (gate.state, gate.would_be)
+    return gate.is_of_slice and "failed" in (gate.state, gate.would_be)
 
 
 def _part_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:

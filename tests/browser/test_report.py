@@ -104,6 +104,20 @@ def test_worst_cases_come_first_and_headings_sort(page: Page) -> None:
     assert set(ids(page)[-2:]) == {"raises", "not-today"}
 
 
+def test_broken_cases_look_broken(show: Show, written: Write) -> None:
+    def make() -> Made:
+        lost = Case("never-found", got=["index.md"])
+        run = run_of([lost, Case("fine")], baseline=(baseline := baseline_of(run_of([lost, Case("fine")]))))
+        return [run], [verdict_of(run, baseline=baseline)], {}
+
+    page = show(written("lost", make))
+    colours = "one => getComputedStyle(one).color"
+    bad, fine = page.locator("tr.case .state.bad"), page.locator("tr.case", has_text="fine").locator(".state")
+    assert bad.all_text_contents() == ["worst score"]
+    assert page.locator("tr.case", has_text="never-found").locator(".state").first.text_content() == "unchanged"
+    assert bad.evaluate(colours) != fine.evaluate(colours)
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

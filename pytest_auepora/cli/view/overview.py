@@ -83,7 +83,7 @@ def _reason(gate: GateOutcome, owner: str) -> dict[str, Any]:
     short = shown(gate_reason(gate))
     return {
         "state": gate.state, "kind": gate.kind, "title": shown(gate.title), "short": short,
-        "slice": gate.kind == "regression" and not gate.is_of_whole, "why": "" if message == short else message,
+        "slice": gate.is_of_slice, "why": "" if message == short else message,
         "owner": "" if gate.owner == owner else shown(gate.owner), "culprits": [shown(one) for one in gate.culprits],
         "p": None if gate.p is None else number(gate.p, 4), "mde": None if gate.mde is None else number(gate.mde),
         "n": gate.n, "total": gate.total, "bound": shown(gate.bound),

@@ -263,7 +263,7 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
     for name, why in standing.advisory.items():
         by.setdefault(why, []).append(name)
     would = [gate for gate in gates if gate.would_be == "failed"]
-    whole = [gate for gate in would if gate.kind != "regression" or gate.is_of_whole]
+    whole = [gate for gate in would if not gate.is_of_slice]
     notes = [_finding(gate.message.removesuffix(f"; {standing.advisory[gate.metric]}")) for gate in whole]
     if slices := [gate.title.removeprefix("regression: ") for gate in would if gate not in whole]:
         notes.append(f"advisory: would fail in slices: {', '.join(slices[:3])}{_more(len(slices) - 3)}")

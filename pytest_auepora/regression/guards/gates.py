@@ -74,6 +74,11 @@ class GateOutcome:
         """Whether it says that a metric got worse over the whole suite, and not over a slice of it."""
         return self.title == regression_title(self.metric)
 
+    @property
+    def is_of_slice(self) -> bool:
+        """Whether it says so of a slice."""
+        return self.kind == "regression" and not self.is_of_whole
+
 
 def regression_title(part: str) -> str:
     """Return the title of the outcome about a metric, or a slice of it, against its baseline."""

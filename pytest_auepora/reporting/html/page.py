@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.run import Run
+from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Outcome, Verdict
 from ..findings import titled
 from ..judge_usage import judge_lines
@@ -23,7 +24,7 @@ from ..trend import EarlierRun, Trend
 from .broken import Broken, what_broke
 from .cases import shown, suite_data
 
-__all__ = ["OUTCOMES", "MetricLine", "SuiteView", "TrendView", "embedded_json", "suite_views"]
+__all__ = ["OUTCOMES", "Messages", "MetricLine", "SuiteView", "TrendView", "embedded_json", "suite_views"]
 
 OUTCOMES: dict[Outcome, tuple[str, str]] = {
     "passed": ("Passed", UNICODE.good),
@@ -37,6 +38,9 @@ _FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "assertion_pass", "refus
 """Those shown first where the suite has no metric of its own with a past; the others where there is room."""
 
 _MOST_FIGURES = 6
+MOST_OPEN = 12
+"""Gates that are told without being asked for."""
+
 _SPECIAL = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 _BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
 
@@ -58,6 +62,16 @@ class MetricLine:
     gate: str
     regression: str
     lower_is_better: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Gates of one state, each in a sentence, under a heading that unfolds them; those that failed stand ``open``."""
+
+    title: str
+    open: bool
+    state: str
+    told: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +100,7 @@ class SuiteView:
     metrics: list[MetricLine]
     compared: bool
     notes: list[str]
-    messages: list[tuple[str, str]]
+    messages: list[Messages]
     plots: list[MetricPlots]
     trend: list[TrendView]
     n_runs: int
@@ -119,10 +133,10 @@ def _view(index: int, run: Run, verdict: Verdict, past: Trend, most_plots: int) 
         headline=headline([verdict], [run]),
         n_cases=len(run.cases),
         broken=what_broke(run, verdict),
-        metrics=[_line(row) for row in rows],
+        metrics=[_line(row) for row in rows if row.regression is None or not row.regression.is_of_slice],
         compared=any(row.baseline_text or row.change_text for row in rows),
         notes=list(_notes(run, verdict, rows)),
-        messages=list(_messages(verdict)),
+        messages=list(_messages(verdict, run.owner)),
         plots=metric_plots(run, verdict, f"s{index}", most_plots),
         trend=trend,
         n_runs=len(past.runs) + run.is_full,
@@ -156,15 +170,35 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
     yield from filter(None, told)
 
 
-def _messages(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """Yield state and message of every gate that did not pass; why a partial run is not judged is in its headline."""
-    for state in ("failed", "inconclusive", "advisory", "not judged"):
-        for gate in verdict.gates:
-            if gate.state == state and (state != "not judged" or gate.kind == "baseline"):
-                told = titled(gate.title, gate_reason(gate))
-                beside = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
-                beside += [f"owner {gate.owner}"] if gate.owner else []
-                yield state, " \u00b7 ".join([told, *beside])
+def _messages(verdict: Verdict, owner: str) -> Iterator[Messages]:
+    """Yield the gates that did not pass: those that failed unfolded, with the rest behind them.
+
+    Why a partial run is not judged is in its headline.
+    """
+    failed = verdict.outcome == "failed"
+    for state, title, is_open in (
+        ("failed", "{} failed: why", True),
+        ("slices", "{} got worse", False),
+        ("inconclusive", "{} could not be decided", not failed),
+        ("advisory", "{} cannot fail the run", not failed),
+        ("not judged", "{} was not judged", True),
+    ):
+        gates = [gate for gate in verdict.gates if state == ("slices" if _is_bad_slice(gate) else gate.state)]
+        told = [_message(gate, owner) for gate in gates if state != "not judged" or gate.kind == "baseline"]
+        if told:
+            mark = "failed" if state == "slices" else state
+            what = plural(len(told), "slice" if state == "slices" else "gate")
+            yield Messages(title.format(what), is_open and len(told) <= MOST_OPEN, mark, told)
+
+
+def _is_bad_slice(gate: GateOutcome) -> bool:
+    return gate.is_of_slice and gate.state == "failed"
+
+
+def _message(gate: GateOutcome, owner: str) -> str:
+    beside = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
+    beside += [f"owner {gate.owner}"] if gate.owner not in ("", owner) else []
+    return " \u00b7 ".join([titled(gate.title, gate_reason(gate)), *beside])
 
 
 def _own_figures(run: Run, verdict: Verdict) -> dict[str, float | None]:
@@ -190,7 +224,8 @@ def _trend(run: Run, verdict: Verdict, earlier: Sequence[EarlierRun], prefix: st
     for i, name in enumerate(kept[:_MOST_FIGURES]):
         values = [f.get(name) for f in figures]
         told = [number(v, 3) if v is not None else "n/a" for v in values]
-        words = f"{name} over {len(values)} runs, oldest first: {', '.join(told)}"
+        days = [*(past.started[:10] for past in earlier), "this run"]
+        words = f"{name} over {len(values)} runs: {', '.join(map(' '.join, zip(days, told, strict=True)))}"
         yield TrendView(
             shown(name), trend_plot(values, f"{prefix}{i}", words, earlier[0].started[:10]), told[-1], words
         )

@@ -77,7 +77,7 @@ def _title(page: Page, run: Run) -> None:
 
 
 def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
-    rows = [row for row in metric_rows(run, verdict) if row.regression is None or not _of_slice(row.regression)]
+    rows = [row for row in metric_rows(run, verdict) if row.regression is None or not row.regression.is_of_slice]
     if rows:
         room = "  " if any(_is_marked(row) for row in rows) else ""
         cells = [_cells(row, page.marks, room) for row in rows]
@@ -86,11 +86,6 @@ def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
         page.free(told, "light")
     for note in missing_notes(run, verdict, rows):
         page.free(note, "light", most=4)
-
-
-def _of_slice(gate: GateOutcome) -> bool:
-    """Whether *gate* is about a slice, which stands below, by name."""
-    return gate.kind == "regression" and not gate.is_of_whole
 
 
 def _is_marked(row: MetricRow) -> bool:
@@ -183,7 +178,7 @@ def _gates(page: Page, verdict: Verdict, run: Run) -> None:
     named = any(c.state in ("failed", "error") for c in run.cases.values())
     for state in ("failed", "inconclusive", "not judged"):
         gates = [g for g in verdict.gates if g.state == state and (state != "not judged" or g.kind == "baseline")]
-        slices = sorted(filter(_of_slice, gates), key=lambda g: -abs((g.value or 0.0) - (g.before or 0.0)))
+        slices = sorted((g for g in gates if g.is_of_slice), key=lambda g: -abs((g.value or 0.0) - (g.before or 0.0)))
         style = _STATE_STYLE.get(state, ("yellow",))
         if state == "inconclusive" and verdict.outcome == "failed":
             told = [g.title.removeprefix("regression: ") for g in gates if g not in slices]

@@ -1,6 +1,4 @@
 /* The cases of a run, as many as the server sends at a time. */
-const GOOD = new Set(["fixed", "unchanged", "passed", "new"]);
-const QUIET = new Set(["skipped", "edited", "expected to fail"]);
 const SHOWN = [["", "All"], ["failed", "Failing"], ["newly failing", "Newly failing"], ["errored", "Errored"], ["fixed", "Fixed"],
   ["regressed", "Worse"], ["improved", "Better"], ["flaky", "Flaky"], ["incomparable", "Not comparable"]];
 let typing;
@@ -46,9 +44,7 @@ const caseTable = (told, list, from) => {
       told.columns.map((column, i) => head(String(i), column.name, "number wide")))),
     make("tbody", null, list.rows.map((one) => caseRow(one, told))));
 };
-const stateOf = (one) => [
-  make("span", { class: `state ${GOOD.has(one.kind) ? "good" : QUIET.has(one.kind) ? "" : "bad"}` }, one.kind),
-  one.is.includes("flaky") ? make("span", { class: "state" }, "flaky") : null,
+const stateOf = (one) => [states(one),
   one.is.includes("incomparable") && one.kind !== "edited" ? make("span", { class: "state" }, "not comparable") : null];
 const caseRow = (one, told) => make("tr", { class: "case" },
   make("th", { scope: "row" }, link({ case: one.id }, { class: "opener" }, one.id),

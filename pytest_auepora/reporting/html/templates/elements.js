@@ -16,6 +16,17 @@ const mark = (good, word) =>
 const plural = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 const turn = (sign) => (sign < 0 ? "worse" : sign > 0 ? "better" : null);
 
+/* What became of a case; one that passes with the worst score there is does not look well. */
+const GOOD = new Set(["fixed", "unchanged", "passed", "new"]);
+const QUIET = new Set(["skipped", "edited", "expected to fail"]);
+const states = (one) => {
+  const lowest = GOOD.has(one.kind) && (one.cells || []).some((cell) => cell[3]);
+  const tone = GOOD.has(one.kind) ? (lowest ? "" : "good") : QUIET.has(one.kind) ? "" : "bad";
+  return [make("span", { class: `state ${tone}` }, one.kind),
+    lowest ? make("span", { class: "state bad" }, "worst score") : null,
+    (one.is || []).includes("flaky") ? make("span", { class: "state" }, "flaky") : null];
+};
+
 /* The words of two texts as [sign, words]: "-" only before, "+" only after, "" in both.  Longest common subsequence. */
 const MOST_WORDS = 1500;
 const difference = (before, after) => {

@@ -2,7 +2,6 @@
 const STEP = 100;
 const ORDER = ["newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",
   "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped"];
-const GOOD = new Set(["fixed", "unchanged", "passed", "new"]);
 const SHOWN = { all: "All", regressed: "Regressed", failed: "Failed", improved: "Improved", flaky: "Flaky" };
 
 const narrow = matchMedia("(max-width: 40rem)");
@@ -163,9 +162,9 @@ class CaseTable {
     return make("tr", { class: "case", "data-index": one.index, "aria-rowindex": place },
       make("th", { scope: "row" },
         make("button", { type: "button", class: "opener", "aria-expanded": "false", "aria-controls": id }, one.id),
-        make("span", { class: "query", dir: "auto" }, one.query || "")),
-      make("td", null, make("span", { class: `state ${GOOD.has(one.kind) ? (one.cells.some((cell) => cell[3]) ? "" : "good") : one.kind === "skipped" || one.kind === "edited" || one.kind === "expected to fail" ? "" : "bad"}` }, one.kind),
-        (one.is || []).includes("flaky") ? make("span", { class: "state" }, "flaky") : null),
+        make("span", { class: "query", dir: "auto" }, one.query || ""),
+        one.why ? make("span", { class: "why", dir: "auto" }, one.why) : null),
+      make("td", null, states(one)),
       cells);
   }
 

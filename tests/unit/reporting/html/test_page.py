@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.reporting.html.cases import shown
-from pytest_auepora.reporting.html.page import embedded_json
+from pytest_auepora.reporting.html.page import embedded_json, suite_views
 from pytest_auepora.reporting.html.report import hash_source
 
+from ..builders import baseline_of, run_of, verdict_of
+from ..terminal.test_screens import broken, hundred
 from .pages import read
 
 NASTY = [
@@ -62,3 +65,21 @@ def test_what_json_cannot_say_is_refused(value: float) -> None:
 def test_a_hash_is_that_of_the_text() -> None:
     digest = base64.b64encode(hashlib.sha256(b"alert(1)").digest()).decode()
     assert hash_source("alert(1)") == f"'sha256-{digest}'"
+
+
+def test_gates_that_failed_stand_open_and_the_rest_is_folded() -> None:
+    cases = [hundred(i) for i in range(100)]
+    baseline, policy = baseline_of(run_of(cases), steady=True), RegressionPolicy(slices=("topic",))
+    now = [broken(case, i) for i, case in enumerate(cases)]
+    now[13] = cases[13].with_(got=["x", *cases[13].got[:1]])
+    run = run_of(now, baseline=baseline, policy=policy)
+    verdict = verdict_of(run, {"recall@5": 0.95}, baseline=baseline, policy=policy)
+    view = suite_views([run], [verdict], {})[0]
+    assert [(one.title.partition(" ")[2], one.open, one.state) for one in view.messages] == [
+        ("gates failed: why", True, "failed"),
+        ("slices got worse", False, "failed"),
+        ("gate could not be decided", False, "inconclusive"),
+    ]
+    assert view.messages[0].told[0].startswith("recall@5 0.9000 is not >= 0.95")
+    assert not any("owner" in told for one in view.messages for told in one.told), "that of the suite is said above"
+    assert not any("{" in "".join(line.name) for line in view.metrics), "slices are not in the table"

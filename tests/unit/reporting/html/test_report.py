@@ -122,7 +122,7 @@ def test_a_dot_of_each_case_that_compares(page: Element) -> None:
 def test_trends_need_earlier_runs(page: Element) -> None:
     trend = page.one("section", class_="trend")
     assert [one.words for one in trend.all("figcaption")] == ["mrr@10 0.500"]
-    assert "oldest first: 0.250, 0.500" in trend.one("svg").given["aria-label"]
+    assert trend.one("svg").given["aria-label"] == "mrr@10 over 2 runs: 2026-01-01 0.250, this run 0.500"
     run = run_of([Case("a")])
     assert not read(html_report([run], [verdict_of(run)])).all("section", class_="trend")
 
