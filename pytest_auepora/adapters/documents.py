@@ -102,7 +102,7 @@ def made_like(found: Any) -> Callable[[Document], Any]:
 
 
 def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:
-    """Return what a report should say about documents that came without ids."""
+    """Return what a report should say about documents that came without ids, or scored and in another order."""
     sources = [meta.get("id_source") if (meta := r.doc.metadata) else None for r in retrieved]
     notes = []
     if (n_bare := sources.count("text")) and n_bare == len(sources):
@@ -111,6 +111,9 @@ def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:
         notes.append(f"{n_bare} of {len(sources)} documents carry no id")
     if sources and sources.count("string") == len(sources):
         notes.append("documents are bare strings without white space; taken as ids")
+    scores = [r.score for r in retrieved]
+    if scores != sorted(scores) and scores != sorted(scores, reverse=True):
+        notes.append("documents came scored and not in the order of their scores; the order they came in counts")
     return notes
 
 

@@ -27,7 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         "outputs", type=to_read, metavar="OUTPUTS",
-        help="one JSON object a line, or Parquet: id, answer, documents, timings (seconds); or id and error",
+        help="one JSON object a line, or Parquet: id, answer, documents, timings (seconds); or id and error; or a .run "
+        "of TREC",
     )  # fmt: skip
     parser.add_argument("--golden", type=to_read, required=True, metavar="FILE", help="the golden file")
     add = parser.add_argument

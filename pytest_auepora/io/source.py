@@ -6,7 +6,8 @@ import codecs
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -19,6 +20,9 @@ MAX_BYTES = 50_000_000
 
 _MOST_TOLD = 200
 """How many complaints are told with their places; the thousandth is rarely of another kind than the first."""
+
+_MOST_ALIKE = 3
+"""How many complaints that say the same are told with their places."""
 
 _BREAK = r"\r\n|\r|\n"
 _PLAIN_END = r"\s#|:\s|[,\[\]{}\r\n]|:$"
@@ -171,11 +175,11 @@ class Source:
         self.problems.append(Problem(self.path, line, col, message))
 
     def error(self) -> GoldenFileError:
-        """Return the problems as one error, in file order, and how many more there are."""
+        """Return the problems as one error, in file order, and how many more there are; of many alike the first few."""
         told = sorted(self.problems[:_MOST_TOLD], key=lambda p: (p.line, p.col))
         if more := len(self.problems) - len(told):
             told.append(Problem(self.path, 0, 0, f"{more:,} more complaint{'s' if more > 1 else ''}"))
-        return GoldenFileError(told)
+        return GoldenFileError(list(_counted(told)))
 
     def written(self, holder: Any, key: Any) -> str:
         """The scalar at *key* as it stands in the file, or an empty string where that cannot be told."""
@@ -229,3 +233,16 @@ def too_large(max_bytes: int, instead: str = "") -> str:
     """Return the complaint about a file of more than *max_bytes*; who set them is not told of *instead*."""
     more = f", {instead}" if instead and max_bytes == MAX_BYTES else ""
     return f"is larger than {max_bytes:,} bytes; split it{more}"
+
+
+def _counted(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield *problems*; of those that say the same the first few, and then how many more there are."""
+    alike = Counter(problem.message for problem in problems)
+    told: Counter[str] = Counter()
+    for problem in problems:
+        told[problem.message] += 1
+        number, left = told[problem.message], alike[problem.message] - _MOST_ALIKE
+        if number < _MOST_ALIKE or left <= 0:
+            yield problem
+        elif number == _MOST_ALIKE:
+            yield problem._replace(message=f"{problem.message} (and {left} more like it below)")

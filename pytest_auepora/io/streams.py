@@ -99,6 +99,7 @@ def open_dataset(path: str | Path, name: str | None = None) -> FileDataset:
 
 
 _ID_KEYS = ("id", "case_id", "sample_id")
+_RUNS = (".run", ".trec", ".txt")
 _MOST = 50
 """How many complaints are told; the hundred thousandth line is rarely wrong in another way than the first."""
 
@@ -112,7 +113,10 @@ class Recorded:
 
 
 def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
-    """Yield what the file says about the cases of *suite*, in its order; ``.parquet``, else JSON Lines.
+    """Yield what the file says about the cases of *suite*, in its order.
+
+    ``.parquet``, a run of TREC (``.run``, ``.trec``, ``.txt``; topics that the suite has not do not count), else JSON
+    Lines.
 
     Nothing more is yielded after something wrong, but the rest is still looked through.
 
@@ -120,6 +124,9 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
         GoldenFileError: at the end: what is wrong with the file, each complaint with its place.
         AueporaError: the file is no Parquet.
     """
+    if path.suffix.lower() in _RUNS:
+        yield from _of_run(path, suite)
+        return
     known = {case.id: i for i, case in enumerate(suite.cases)}
     problems: list[Problem] = []
     more = 0
@@ -138,6 +145,15 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
         problems.append(Problem(str(path), 0, 0, f"{more:,} more complaints"))
     if problems:
         raise GoldenFileError(problems)
+
+
+def _of_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
+    from .importers.trec import read_run
+
+    found = read_run(path)
+    for case in suite.cases:
+        if (hits := found.get(str(case.sample.metadata.get("topic", case.id)))) is not None:
+            yield Recorded(case, {"answer": "", "documents": hits})
 
 
 def _records(

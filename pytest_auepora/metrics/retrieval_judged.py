@@ -14,7 +14,7 @@ from ..core.metrics_base import CHUNK_KEYS, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import Configured
-from .ranking.gold import Label, Matcher, labels_of
+from .ranking.gold import Label, Matcher, grade_of, labels_of
 from .ranking.held import Held, Ranking
 from .ranking.matching import walk
 from .retrieval_basic import Matched, Ranked
@@ -95,18 +95,24 @@ class BPref(OverJudgments):
     source = "Buckley and Voorhees 2004; trec_eval bpref"
     oracle = "pytrec_eval bpref, 1e-12"
 
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a without a relevant document, and without one judged bad: grade 0, or -1, over which none is preferred."""
+        seen = super().measure(sample, outputs)
+        judged = sample.candidate_docs or any(grade_of(doc) < 1 for doc in sample.relevant_docs or ())
+        return (
+            seen if judged or isinstance(seen, NotApplicable) else NotApplicable("no document is judged not relevant")
+        )
+
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
-        """N/a without a relevant document, and without one judged not relevant."""
+        """N/a without a relevant document."""
         relevant = sum(label.grade > 0 for label in labels)
         against = len(labels) - relevant
         if not relevant:
             return NotApplicable("nothing relevant")
-        if not against:
-            return NotApplicable("no document is judged not relevant")
         total, above = 0.0, 0
         for slot in slots:
             if slot.grade and slot.fresh:
-                total += 1 - min(above, relevant) / min(against, relevant)
+                total += 1 - min(above, relevant) / min(against, relevant) if against else 1
             above += slot.grade == 0 and slot.fresh
         return Measurement(total / relevant)
 

@@ -24,7 +24,10 @@ _QUOTE = Field(
 )
 _SPAN = Field("span", ListOf(Whole(0, 10**12)), "Character offsets [start, end) in the document, end exclusive.")
 _GRADE = Field(
-    "grade", Whole(0, 100), "How relevant: 0 = judged and not relevant, 1 = relevant (default), 2 = more so."
+    "grade",
+    Whole(-1, 100),
+    "How relevant: 1 = relevant (default), 2 = more so, 0 = judged and not relevant, "
+    "-1 = not relevant and not judged, as in TREC's judgments.",
 )
 _TEXT = Field("text", Text(), "What the document says; metrics that need evidence read it.")
 _METADATA = Field("metadata", Free(), "Anything else about the document.")

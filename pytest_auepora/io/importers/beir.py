@@ -59,7 +59,7 @@ def _qrels(path: Path) -> dict[str, dict[str, int]]:
             continue
         try:
             query, document, score = parts
-            judged.setdefault(query, {})[document] = max(int(score), 0)
+            judged.setdefault(query, {})[document] = max(int(score), -1)
         except ValueError:
             raise ImportProblem(f"{path}:{number}: expected query-id, corpus-id and score, got {line!r}") from None
     return judged

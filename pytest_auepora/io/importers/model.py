@@ -130,7 +130,7 @@ def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str,
         if "quote" in one or "span" in one:
             dropped.add("a quote or span: the format names whole documents")
         name = str(one.get("id", one.get("doc", id_of_text(str(one.get("quote"))))))
-        found[name] = max(found.get(name, 0), int(one.get("grade", 1)))
+        found[name] = max(found.get(name, -1), int(one.get("grade", 1)))
     return list(found.items())
 
 

@@ -1,8 +1,9 @@
 """TREC: relevance judgements (qrels), topics and run files.
 
 qrels: ``topic iteration document grade`` on each line, separated by blanks.  Topics: one ``topic<TAB>query`` a line, or
-the tagged form with ``<num>`` and ``<title>``.  A grade of 0 stays (judged and not relevant); a document
-with one below 0 counts as not judged, as in trec_eval.  Without topics the queries are the names of the topics.
+the tagged form with ``<num>`` and ``<title>``.  A grade of 0 stays (judged and not relevant), and one
+below 0 is -1: the document counts as not judged, as in trec_eval.  Without topics the queries are the names
+of the topics.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ def _paths(path: Path, topics: str | Path | None) -> tuple[Path, Path | None]:
 def read_qrels(path: Path, dropped: Dropped | None = None) -> dict[str, dict[str, int]]:
     """Return topic → document → grade; of a pair judged twice the last counts, as in ``trec_eval``.
 
+    A topic of which nothing is judged (-1 alone) is left out.
+
     Raises:
         ImportProblem: a line has other than four columns, or a grade that is no whole number.
     """
@@ -81,12 +84,11 @@ def read_qrels(path: Path, dropped: Dropped | None = None) -> dict[str, dict[str
         except ValueError:
             raise ImportProblem(f"{path}:{number}: expected 'topic iteration document grade', got {line!r}") from None
         dropped.add("an iteration other than 0 of a judgement", iteration not in ("0", "Q0"))
-        dropped.add("a grade below 0: the document counts as not judged", grade < 0)
+        dropped.add("a grade below -1, which is read as -1", grade < -1)
         dropped.add("an earlier judgement of the same document", document in judged.get(topic, {}))
         of_topic = judged.setdefault(topic, {})
-        of_topic[document] = grade
-    kept = {topic: {d: grade for d, grade in docs.items() if grade >= 0} for topic, docs in judged.items()}
-    return {topic: docs for topic, docs in kept.items() if docs}
+        of_topic[document] = max(grade, -1)
+    return {topic: docs for topic, docs in judged.items() if max(docs.values()) >= 0}
 
 
 def read_topics(path: Path) -> dict[str, str]:

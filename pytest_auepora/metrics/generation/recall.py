@@ -111,7 +111,7 @@ class InformationIntegration(Configured):
         """Details: ``missing``, nuggets by name.  N/a with fewer than two nuggets."""
         nuggets: Sequence[_Nugget] = _nuggets(sample)
         if len(nuggets) < 2:
-            return NotApplicable("fewer than two nuggets" if nuggets else "no nuggets")
+            return NotApplicable("only one nugget: take nugget_recall" if nuggets else "no nuggets")
         found = phrase_finder(answer_text(outputs))
         missing = [n.name for n in nuggets if not any(map(found, n.wordings))]
         return Measurement(float(not missing), details={"missing": missing} if missing else {})

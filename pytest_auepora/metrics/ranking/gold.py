@@ -109,7 +109,7 @@ def span_of(document: Document) -> tuple[int, int] | None:
 
 
 def grade_of(document: Document) -> int:
-    """Return the relevance grade of a gold document: 1 unless it says otherwise, never below 0.
+    """Return the relevance grade of a gold document: 1 unless it says otherwise, never below -1.
 
     Raises:
         MetricError: the grade is no whole number.
@@ -119,7 +119,7 @@ def grade_of(document: Document) -> int:
         if not isinstance(grade, float) or not grade.is_integer():
             raise MetricError(f"grade of {document.doc_id!r} must be a whole number, got {grade!r}")
         grade = int(grade)
-    return max(int(grade), 0)
+    return max(int(grade), -1)
 
 
 def label_of(document: Document) -> Label:
@@ -157,12 +157,13 @@ def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[Label]:
     """Return the labels of *sample*, each once with its highest grade, in the order given.
 
     At ``level="doc"`` labels of the same source document become one.  ``candidate_docs`` that are no relevant
-    document are judged and not relevant: they follow with grade 0.
+    document are judged and not relevant: they follow with grade 0.  A document of grade -1 is none: as in trec_eval
+    it counts as not judged.
 
     Raises:
         MetricError: a label cannot be read (empty quote, reversed span, grade that is no whole number).
     """
-    made = [label_of(d) for d in sample.relevant_docs or ()]
+    made = [label for d in sample.relevant_docs or () if (label := label_of(d)).grade >= 0]
     made += [Label(d.doc_id, 0, "id", (d.doc_id,), source_of(d)) for d in sample.candidate_docs or ()]
     return _unique(_as_document(label) for label in made) if level == "doc" else _unique(made)
 
@@ -209,7 +210,7 @@ def expected_behaviour(sample: EvaluationSample) -> Behaviour:
     if sample.labels.get("scenario") == "unanswerable":
         return "refuse"
     gold = sample.relevant_docs
-    if gold is not None and not any(map(grade_of, gold)):
+    if gold is not None and not any(grade_of(d) > 0 for d in gold):
         return "refuse"
     return "answer"
 

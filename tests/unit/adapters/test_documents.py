@@ -207,6 +207,12 @@ def test_notes_say_where_ids_came_from() -> None:
         "documents carry no ids; matched by quote or text only"
     ]
     assert notes_on(to_retrieved(["one text", {"id": "b"}])) == ["1 of 2 documents carry no id"]
+    scored = [{"id": name, "score": score} for name, score in (("a", 0.5), ("b", 0.9), ("c", 0.1))]
+    told = "documents came scored and not in the order of their scores; the order they came in counts"
+    assert notes_on(to_retrieved(scored)) == [told]
+    assert notes_on(to_retrieved(sorted(scored, key=str))) == [told]
+    for ends in (1, -1):
+        assert notes_on(to_retrieved(sorted(scored, key=lambda hit: ends * float(str(hit["score"]))))) == []
     assert notes_on(to_retrieved(["policy-4"])) == ["documents are bare strings without white space; taken as ids"]
 
 

@@ -196,3 +196,11 @@ def test_the_bar_is_for_people_and_can_be_switched_off(shell: Shell, monkeypatch
     monkeypatch.setattr(progress, "is_watched", lambda: True)
     assert "/3" in shell("score", "outputs.jsonl", GOLDEN).err
     assert shell("score", "outputs.jsonl", GOLDEN, "-q").err == ""
+
+
+def test_a_run_of_trec_is_scored_in_the_order_of_its_scores(shell: Shell) -> None:
+    lines = "refund-window Q0 terms 1 0.5 bm25\nrefund-window Q0 refunds 2 0.9 bm25\nelsewhere Q0 x 1 1.0 bm25\n"
+    shell.write("bm25.run", lines)
+    shell("score", "bm25.run", GOLDEN)
+    (row,) = csv.DictReader((shell.path / "out/metrics.csv").read_text(encoding="utf-8").splitlines())
+    assert (row["id"], row["mrr_10"]) == ("refund-window", "1.0000")

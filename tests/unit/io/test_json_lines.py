@@ -76,8 +76,8 @@ WRONG = {
     "id twice": (CASE + CASE, ["2:8: id 'a' is already taken by the case on line 1"]),
     "slip": (CASE + ' {"id": "b", "query": "Q", "tgas": "x"}', ["2:28: unknown key 'tgas' (did you mean 'tags'?)"]),
     "deep place": (
-        '{"id": "a", "query": "Q", "relevant_docs": ["p", {"id": "q", "grade": -1}]}',
-        ["1:71: grade: expected a whole number from 0 to 100, got `-1`"],
+        '{"id": "a", "query": "Q", "relevant_docs": ["p", {"id": "q", "grade": -2}]}',
+        ["1:71: grade: expected a whole number from -1 to 100, got `-2`"],
     ),
     "metric": ('{"metrics": ["recal@5"]}\n' + CASE, ["1:14: unknown metric 'recal@5'"]),
     "threshold": ('{"thresholds": {"recall@5": 80}}\n' + CASE, ["1:29: recall@5 is from 0 to 1"]),

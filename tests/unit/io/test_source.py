@@ -40,7 +40,7 @@ def test_one_problem_among_many_cases_has_its_place(tmp_path: Path) -> None:
     lines = [f"- {{id: c{i}, query: Q, relevant_docs: [{{id: p, grade: {i % 3}}}]}}" for i in range(3000)]
     lines[2500] = lines[2500].replace("grade: 1", "grade: x")
     assert problems(tmp_path, "cases:\n" + "\n".join(lines)) == [
-        "2502:56: grade: expected a whole number from 0 to 100, got 'x'"
+        "2502:56: grade: expected a whole number from -1 to 100, got 'x'"
     ]
 
 
@@ -108,3 +108,13 @@ def test_complaints_are_capped_and_so_is_the_search(tmp_path: Path, monkeypatch:
     assert len(caught.value.problems) <= 201
     assert len(looked) <= 700
     assert len(placed) <= 1000
+
+
+def test_complaints_that_say_the_same_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.golden.yaml"
+    cases = "".join(f"  - {{id: c{i}, query: q, foo: 1}}\n" for i in range(159))
+    path.write_text(f"metrics: [recall@5]\ncases:\n{cases}", encoding="utf-8")
+    with pytest.raises(GoldenFileError) as caught:
+        load_golden(path)
+    assert [p.line for p in caught.value.problems] == [3, 4, 5]
+    assert caught.value.problems[-1].message.endswith("(and 156 more like it below)")

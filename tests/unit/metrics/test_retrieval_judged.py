@@ -47,6 +47,9 @@ def test_bpref() -> None:
     assert score(BPref(), GOLD, got("a b n m")) == 1.0
     assert score(BPref(), GOLD, got("n n a")) == (1 - 1 / 2) / 2, "a repeated non-relevant document counts once"
     assert reason(BPref(), wants("a"), RANKED) == "no document is judged not relevant"
+    assert score(BPref(), wants(*graded(x=-1, a=1, n=0)), got("x a n")) == 1.0, "as in trec_eval -1 is not judged"
+    assert score(BPref(), wants(*graded(x=-1, a=1)), got("x a")) == 1.0
+    assert score("judged@2", wants(*graded(x=-1, a=1)), got("x a")) == 0.5
     assert reason(BPref(), wants(*graded(n=0)), RANKED) == "nothing relevant"
 
 

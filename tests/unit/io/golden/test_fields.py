@@ -124,7 +124,7 @@ OF_A_CASE = {  # § stands before the place that is complained about
     "doc of no kind": ("id: b, query: Q, relevant_docs: [{grade: 1}]", "a document has an id, a doc, or both, got grade"),
     "doc empty": ("id: b, query: Q, relevant_docs: [{}]", "a document has an id, a doc, or both, got nothing"),
     "doc of another make": ("id: b, query: Q, relevant_docs: [{doc_id: p}]", "unknown key 'doc_id' (did you mean 'id'?)"),
-    "doc grade": ("id: b, query: Q, relevant_docs: [{id: p, grade: §-1}]", "grade: expected a whole number from 0 to 100, got `-1`"),
+    "doc grade": ("id: b, query: Q, relevant_docs: [{id: p, grade: §-2}]", "grade: expected a whole number from -1 to 100, got `-2`"),
     "doc grade a half": ("id: b, query: Q, relevant_docs: [{id: p, grade: 0.5}]", "grade: expected a whole number"),
     "quote of a chunk": ("id: b, query: Q, relevant_docs: [{id: p, §quote: q}]", "a quote is looked up in a source document: write doc, not id"),
     "span of a chunk": ("id: b, query: Q, relevant_docs: [{id: p, span: [1, 2]}]", "a span is looked up in a source document"),

@@ -19,8 +19,8 @@ def test_qrels_without_topics(tmp_path: Path) -> None:
     suite = import_cases(tmp_path / "qrels", "trec")
     (case,) = suite.cases
     assert (case["query"], case["metadata"]) == ("q::1", {"topic": "q::1"})
-    assert case["relevant_docs"] == ["b", {"id": "c", "grade": 0}]  # bpref of a, b, c is 1.0, not 0.0
-    assert "a grade below 0: the document counts as not judged (2 times)" in suite.dropped
+    assert case["relevant_docs"] == [{"id": "a", "grade": -1}, "b", {"id": "c", "grade": 0}]
+    assert "a grade below -1, which is read as -1 (1 time)" in suite.dropped
 
 
 def test_trec(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_trec(tmp_path: Path) -> None:
     suite = import_cases(tmp_path / "qrels", "trec", topics=tmp_path / "t.txt")
     (case,) = suite.cases
     assert (case["id"], case["query"]) == ("1", "polio eradication")
-    assert case["relevant_docs"] == [{"id": "b", "grade": 2}]
+    assert case["relevant_docs"] == [{"id": "a", "grade": -1}, {"id": "b", "grade": 2}]
     assert len(suite.dropped) == 4
 
 

@@ -63,5 +63,5 @@ def test_information_integration_wants_every_part() -> None:
     assert metric.measure(sample, gave("Within 30 days by e-mail")) == Measurement(
         0.0, details={"missing": ["original receipt with the date"]}
     )
-    assert reason(metric, case(nuggets=["x"]), gave("x")) == "fewer than two nuggets"
+    assert reason(metric, case(nuggets=["x"]), gave("x")) == "only one nugget: take nugget_recall"
     assert reason(metric, case(), gave("x")) == "no nuggets"

@@ -41,7 +41,7 @@ def test_the_first_key_wins_and_without_any_it_is_the_id() -> None:
     assert source_of(Document("c1")) == "c1"
 
 
-@pytest.mark.parametrize(("given", "grade"), [(0, 0), (2, 2), (2.0, 2), (-1, 0), (True, 1)])
+@pytest.mark.parametrize(("given", "grade"), [(0, 0), (2, 2), (2.0, 2), (-1, -1), (-9, -1), (True, 1)])
 def test_grades(given: Any, grade: int) -> None:
     assert grade_of(doc("d", grade=given)) == grade
 
