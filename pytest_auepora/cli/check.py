@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import CorpusError, GoldenFileError, Problem
 from ..io.golden.load import GoldenSuite
+from ..io.golden.model import DRAFT
 from ..metrics.registry import Registry
 from .common import FAILED, PASSED, UsageError, add_metrics, load_suite, registry_of, to_read
 
@@ -53,7 +54,9 @@ def run(given: argparse.Namespace) -> int:
             counts = {"cases": len(suite.cases), "metrics": len(suite.metrics), "thresholds": len(suite.gates)}
             problems = [*suite.warnings, *_namesakes(suite, seen)]
             told.append({"path": str(path), "suite": suite.name, **counts, "problems": [p._asdict() for p in problems]})
-            lines = [f"{path}: {', '.join(plural(n, what[:-1]) for what, n in counts.items())}"]
+            drafts = sum(case.skip == DRAFT for case in suite.cases)
+            more = f"; {plural(drafts, 'draft')} to review" if drafts else ""
+            lines = [f"{path}: {', '.join(plural(n, what[:-1]) for what, n in counts.items())}{more}"]
             lines += map(str, problems)
             if unowned := list(dict.fromkeys(gate.metric for gate in suite.gates if not gate.owner)):
                 told[-1]["unowned"] = unowned

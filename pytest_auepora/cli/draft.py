@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .common import PASSED, UsageError, to_read
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..drafting.draft import Drafting
     from ..drafting.journal import Journal
     from ..drafting.plan import Price
+    from ..metrics.judge.spending import Prices
 
 __all__ = ["add_arguments", "run"]
 
@@ -49,6 +50,7 @@ def run(given: argparse.Namespace) -> int:
     from ..drafting.journal import Journal, journal_path
     from ..drafting.plan import read_quotas
     from ..metrics.judge.settings import critic_from_environment
+    from ..reporting.judge_usage import usage_text
 
     if not 0 < given.max_overlap <= 1:
         raise UsageError(f"--max-overlap is a share above 0 and at most 1, got {given.max_overlap:g}")
@@ -57,17 +59,24 @@ def run(given: argparse.Namespace) -> int:
     quotas = read_quotas(given.quota)
     passages = passages_of(read_documents(given.folder))
     journal = Journal(journal_path(given.output))
+    critic = critic_from_environment()
     drafting = Drafting(
-        passages, critic_from_environment(), quotas, known=_questions(given.output, given.known), seed=given.seed,
+        passages, critic, quotas, known=_questions(given.output, given.known), seed=given.seed,
         max_overlap=given.max_overlap, resume=journal.done,
     )  # fmt: skip
     wanted = sum(max(0, n) for n in drafting.missing.values())
     documents = len({passage.doc for passage in passages})
-    print(f"{documents} documents, {len(passages)} passages; {wanted} cases wanted: {_told(drafting.price())}")
+    print(f"{documents} documents, {len(passages)} passages; {wanted} cases wanted:", end=" ")
+    print(_told(drafting.price(), critic.prices))
     if given.estimate or not wanted or not (given.yes or _agreed()):
         return PASSED
     made = _draft(drafting, given.output, journal)
-    _summary(made, given.output, journal)
+    print(f"{made} of {wanted} drafted in {given.output}; accept them with: auepora review {given.output}")
+    print(f"judge: {usage_text(critic.usage)}")
+    if reasons := journal.reasons():
+        print(f"{reasons.total()} tries were rejected ({journal.path}):")
+        for reason, n in reasons.most_common():
+            print(f"{n:>5}  {reason}")
     return PASSED
 
 
@@ -79,11 +88,13 @@ def _questions(output: Path, known: Sequence[Path]) -> Iterable[str]:
         yield from (case.sample.query for case in load_golden(path).cases)
 
 
-def _told(price: tuple[Price, Price]) -> str:
+def _told(price: tuple[Price, Price], prices: Prices | None) -> str:
     least, most = price
+    cost = [prices.cost(one.prompt_tokens, one.reply_tokens, 0) for one in price] if prices is not None else []
     return (
         f"{least.calls:,} to {most.calls:,} calls, about {least.prompt_tokens:,} to {most.prompt_tokens:,} tokens of "
         f"prompts and {least.reply_tokens:,} to {most.reply_tokens:,} of replies"
+        + (f", cost about {cost[0]:.2g} to {cost[1]:.2g}" if cost else "")
     )
 
 
@@ -106,12 +117,3 @@ def _draft(drafting: Drafting, output: Path, journal: Journal) -> int:
             journal.note(outcome, drafting.asker.provenance())
             bar.done()
     return made
-
-
-def _summary(made: int, output: Path, journal: Journal) -> None:
-    reasons: Any = journal.reasons()
-    print(f"{made} new drafts in {output}; accept them with: auepora review {output}")
-    if reasons:
-        print(f"{reasons.total()} tries were rejected ({journal.path}):")
-        for reason, n in reasons.most_common():
-            print(f"{n:>5}  {reason}")

@@ -248,7 +248,8 @@ class Drafting:
         if draft.answer:
             case["reference_answer"] = draft.answer
         case |= {"scenario": job.kind, "status": "draft"}
-        case["metadata"] = {"drafted": {"seed": self._seed, **self.asker.provenance()}}
+        by = self.asker.provenance()
+        case["metadata"] = {"drafted_by": f"{by['model'].get('model', '?')}, prompts {by['prompts']}"}
         return case
 
 

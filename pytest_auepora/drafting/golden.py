@@ -21,13 +21,13 @@ def add_cases(path: Path, cases: Sequence[Mapping[str, Any]]) -> None:
     Raises:
         GoldenFileError: the file is wrong, or its cases are not written as a list at its end.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
         text = appended(path, cases).text
     elif path.suffix == ".jsonl":
         text = "".join(f"{dumps(dict(case))}\n" for case in cases)
     else:
         text = golden_text(ImportedSuite([dict(case) for case in cases], suite=path.name.partition(".")[0]))
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, text)
 
 

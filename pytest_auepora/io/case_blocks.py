@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from ..core.noise import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..errors import GoldenFileError, Problem
 from .golden.load import GoldenSuite, load_golden
+from .importers.golden import case_text
 
 __all__ = ["Appended", "appended", "perturbed", "raw_cases", "replaced"]
 
@@ -115,13 +115,9 @@ def _check(path: Path, suite: GoldenSuite, whole: str, cases: Sequence[Any]) -> 
 def _block(path: Path, text: str, line: int, cases: Sequence[Mapping[str, Any]]) -> str:
     if path.suffix == ".jsonl":
         return "".join(f"{json.dumps(case, ensure_ascii=False)}\n" for case in cases)
-    import yaml
-
     first = text.splitlines()[line - 1]
     indent = first[: len(first) - len(first.lstrip())]
-    apart = [deepcopy(dict(case)) for case in cases]  # or what variants have in common would be written as an alias
-    made: str = yaml.safe_dump(apart, sort_keys=False, allow_unicode=True, width=110) if cases else ""
-    return "".join(f"{indent}{one}\n" for one in made.splitlines())
+    return "".join(case_text(case, indent) for case in cases)
 
 
 def _yaml(text: str) -> dict[str, Any]:

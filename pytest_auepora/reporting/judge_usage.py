@@ -8,7 +8,7 @@ from ..core.run import Run
 from ..metrics.judge.usage import JudgeUsage, usage_of
 from .numbers import plural
 
-__all__ = ["cost_text", "judge_lines", "judge_usage_dict"]
+__all__ = ["cost_text", "judge_lines", "judge_usage_dict", "usage_text"]
 
 _STOPPED = "JudgeBudgetError: "
 
@@ -21,9 +21,9 @@ def judge_lines(run: Run) -> list[str]:
     found = usage_of(run)
     if not found:
         return []
-    lines = [f"judge: {_told(_total(found))}"]
+    lines = [f"judge: {usage_text(_total(found))}"]
     if len(found) > 1:
-        lines += [f"judge of {name}: {_told(usage)}" for name, usage in found.items()]
+        lines += [f"judge of {name}: {usage_text(usage)}" for name, usage in found.items()]
     stopped = [s.reason for c in run.cases.values() for s in c.scores.values() if s.reason.startswith(_STOPPED)]
     if stopped:
         lines.append(f"{stopped[0].removeprefix(_STOPPED)}: {plural(len(stopped), 'score')} not judged")
@@ -50,7 +50,8 @@ def _total(found: dict[str, JudgeUsage]) -> JudgeUsage:
     return total
 
 
-def _told(usage: JudgeUsage) -> str:
+def usage_text(usage: JudgeUsage) -> str:
+    """Return ``24 requests, 2,400 + 240 tokens, cost 0.0072``."""
     beside = [plural(usage.retries, "retry", "retries")] if usage.retries else []
     beside += [f"{usage.cache_hits:,} more from the cache"] if usage.cache_hits else []
     told = [plural(usage.requests, "request") + (f" ({', '.join(beside)})" if beside else "")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..golden.model import GoldenCase, GoldenSuite
 from .model import ImportedSuite, ImportProblem
 from .rows import write_text
 
-__all__ = ["case_mapping", "golden_text", "mappings_of", "write_golden"]
+__all__ = ["case_mapping", "case_text", "golden_text", "mappings_of", "write_golden"]
 
 SCHEMA_LINE = "# yaml-language-server: $schema={}\n"
 DEFAULT_SCHEMA = "auepora.schema.json"
@@ -39,6 +40,35 @@ def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA, progress:
     Raises:
         ImportProblem: there are no cases.
     """
+    if not suite.cases:
+        raise ImportProblem("there are no cases to write; a golden file without any would pass whatever happens")
+    parts = [SCHEMA_LINE.format(schema)]
+    if suite.suite:
+        parts.append(_dump({"suite": suite.suite}))
+    parts.append("cases:\n")
+    with Progress("cases", len(suite.cases), show=progress) as bar:  # PyYAML takes about a millisecond a case
+        for number, case in enumerate(suite.cases):
+            parts.append("\n" * bool(number) + case_text(case))
+            bar.done()
+    return "".join(parts)
+
+
+def case_text(case: Mapping[str, Any], indent: str = "  ") -> str:
+    """Return a case as an item of a list in block style, its keys in the order in which people read them."""
+    ordered = {k: case[k] for k in (*_ORDER, *case) if k in case}
+    lines = _dump([ordered]).rstrip("\n").split("\n")
+    return "".join(f"{indent}{line}\n" if line else "\n" for line in lines)
+
+
+def _dump(value: Any) -> str:
+    import yaml
+
+    made: str = yaml.dump(value, None, _dumper(), sort_keys=False, allow_unicode=True, width=100)
+    return made
+
+
+@cache
+def _dumper() -> Any:
     import yaml
 
     class Dumper(yaml.SafeDumper):
@@ -57,24 +87,7 @@ def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA, progress:
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Dumper.add_representer(str, text)
-    if not suite.cases:
-        raise ImportProblem("there are no cases to write; a golden file without any would pass whatever happens")
-
-    def dump(value: Any) -> str:
-        made: str = yaml.dump(value, None, Dumper, sort_keys=False, allow_unicode=True, width=100)
-        return made
-
-    parts = [SCHEMA_LINE.format(schema)]
-    if suite.suite:
-        parts.append(dump({"suite": suite.suite}))
-    parts.append("cases:\n")
-    with Progress("cases", len(suite.cases), show=progress) as bar:  # PyYAML takes about a millisecond a case
-        for number, case in enumerate(suite.cases):
-            ordered = {k: case[k] for k in (*_ORDER, *case) if k in case}
-            lines = dump([ordered]).rstrip("\n").split("\n")
-            parts.append("\n" * bool(number) + "".join(f"  {line}\n" if line else "\n" for line in lines))
-            bar.done()
-    return "".join(parts)
+    return Dumper
 
 
 def write_golden(suite: ImportedSuite, path: str | Path, *, schema: str = DEFAULT_SCHEMA) -> None:

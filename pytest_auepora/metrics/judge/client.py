@@ -66,6 +66,7 @@ class OpenAICompatibleCritic(LLMCritic):
 
     Attributes:
         usage: a `JudgeUsage`.
+        prices: what tokens cost, None where nobody said.
         budget: a `Budget`.
 
     Raises:
@@ -123,7 +124,7 @@ class OpenAICompatibleCritic(LLMCritic):
         self._slots = threading.BoundedSemaphore(concurrency)
         self._cache = None if cache_dir is None else ReplyCache(cache_dir)
         self._cache_only = cache_only
-        self._prices = None if prices is None else Prices(*prices)
+        self.prices = None if prices is None else Prices(*prices)
 
     def __repr__(self) -> str:
         return f"<OpenAICompatibleCritic {self.model} at {self.url}>"
@@ -251,7 +252,7 @@ class OpenAICompatibleCritic(LLMCritic):
         cached = min(_count_in(reported.get("prompt_tokens_details"), "cached_tokens") or 0, prompt)
         tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
         tokens |= {"cached_tokens": cached} if cached else {}
-        cost = None if self._prices is None else self._prices.cost(prompt, completion, cached)
+        cost = None if self.prices is None else self.prices.cost(prompt, completion, cached)
         count(self.usage, **tokens, cost=cost)
         return tokens
 

@@ -181,3 +181,9 @@ def test_two_files_of_one_suite_are_an_error(shell: Shell) -> None:
     said = shell("check", "shop.golden.yaml", "other.golden.yaml")
     assert said.code == 1
     assert "other.golden.yaml: suite 'shop' is also that of shop.golden.yaml" in said.out
+
+
+def test_drafts_are_counted(shell: Shell) -> None:
+    text = "suite: d\ncases:\n  - {id: a, query: A?}\n  - {id: b, query: B?, status: draft}\n"
+    shell.write("d.golden.yaml", text)
+    assert "2 cases, 7 metrics, 0 thresholds; 1 draft to review" in shell("check", "d.golden.yaml").out

@@ -43,6 +43,14 @@ def test_the_price_is_told_and_nothing_asked(shell: Shell, server: JudgeServer) 
     assert not (shell.path / "golden").exists()
 
 
+def test_the_cost_is_told_where_prices_are_known(shell: Shell, server: JudgeServer) -> None:
+    shell.write("judge.yaml", f"url: {server.url}\nmodel: m\nprices: {{input: 1000, output: 1000}}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUEPORA_JUDGE", "judge.yaml")
+        assert ", cost about " in shell(*DRAFT, "--estimate").out
+    assert "cost" not in shell(*DRAFT, "--estimate").out
+
+
 def test_nobody_is_asked_without_a_word(shell: Shell, server: JudgeServer) -> None:
     said = shell(*DRAFT)
     assert said.code == 2
@@ -55,7 +63,8 @@ def test_drafts_and_reasons(shell: Shell, server: JudgeServer, model: Scripted) 
     assert said.code == 0, said.err
     suite = load_golden(shell.path / "golden" / "docs.golden.yaml")
     assert len(suite.cases) == len(suite.skipped) == model.made.count("")
-    assert f"{len(suite.cases)} new drafts in golden/docs.golden.yaml" in said.out
+    assert f"{len(suite.cases)} of 4 drafted in golden/docs.golden.yaml" in said.out
+    assert f"judge: {len(server.bodies)} requests, " in said.out
     rejected = len(model.made) - len(suite.cases)
     assert f"{rejected} tries were rejected (golden/docs.drafts.jsonl):" in said.out
     assert "quote not found" in said.out

@@ -9,6 +9,8 @@ import pytest
 from pytest_auepora.cli.main import main
 from pytest_auepora.io.golden.load import load_golden
 
+from ..metrics.judge.judge_server import chat, judge_server
+
 GOLDEN = """\
 # the shop's questions
 suite: shop   # a comment
@@ -117,3 +119,17 @@ def test_noise_from_a_corpus(golden: Path) -> None:
 @pytest.mark.parametrize("number", ["0", "-1", "many"])
 def test_numbers_are_whole_and_above_nought(golden: Path, number: str) -> None:
     assert main(["perturb", str(golden), "--count", number]) == 2
+
+
+def test_paraphrases_by_the_judges_model(
+    golden: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = '{"wordings": ["Until when may I ask for my money?", "How long do I have to ask for a refund?"]}'
+    odd = '{"wordings": ["What is seven plus five?"]}'
+    with judge_server(answer=lambda body: chat(odd if "7 + 5" in str(body) else said)) as server:
+        monkeypatch.setenv("AUEPORA_JUDGE_URL", server.url)
+        monkeypatch.setenv("AUEPORA_JUDGE_MODEL", "m")
+        assert main(["perturb", str(golden), "--operation", "paraphrase", "--count", "2", "--write"]) == 0
+    made = load_golden(golden).cases[2:]
+    assert [(c.id, c.sample.query) for c in made] == [("refunds-paraphrase-1", "Until when may I ask for my money?")]
+    assert "2 wordings left out" in capsys.readouterr().err

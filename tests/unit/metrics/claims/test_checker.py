@@ -173,6 +173,7 @@ def test_as_many_cases_at_once_as_the_critic_takes(monkeypatch: pytest.MonkeyPat
     assert Faithfulness(critic=critic).concurrency == 5
     assert Faithfulness().concurrency == 1  # there is no judge
     assert Faithfulness("given").concurrency == 1
+    assert Faithfulness.shares
 
 
 def test_answer_correctness_is_the_f1_of_claims() -> None:
