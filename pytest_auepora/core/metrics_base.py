@@ -59,6 +59,7 @@ class Metric:
         concurrency: how many cases a judged metric may be asked to measure at once, in threads.
         shares: it keeps what it asks in ``outputs.memo``, where other metrics find it: they follow one after the other.
         scored_by: the judged metric behind this one, where it is made of another; its calibration counts.
+        against_accepted: it compares the answer with that of the accepted run, which is kept for it.
         baselined: its scores are stored in baselines and compared with them (False for wall-clock times).
         version: raised whenever the numbers change, so that old and new scores are never compared.
         ruler: keys of a run's provenance that belong to the ruler and not to what is measured: where one differs,
@@ -84,6 +85,7 @@ class Metric:
     judged: ClassVar[bool] = False
     concurrency: int = 1
     shares: ClassVar[bool] = True
+    against_accepted: ClassVar[bool] = False
     scored_by: ClassVar[Metric | None] = None
     version: ClassVar[int] = 1
     ruler: ClassVar[tuple[str, ...] | None] = None

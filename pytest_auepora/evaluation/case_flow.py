@@ -94,6 +94,7 @@ class CaseFlow:
         redact: takes out of a result what nobody may see; called for each answer.
         record_cap: characters kept of each answer; 0 keeps none.
         ended_by: what counts as a skip, or as an expected failure.
+        accepted: the answers of the accepted run by case id and content hash, for metrics that compare with them.
         progress: whether a bar is shown on standard error while judges are asked; None: where somebody looks at it.
     """
 
@@ -112,6 +113,7 @@ class CaseFlow:
     record_cap: int = 0
     ended_by: EndedBy | None = None
     progress: bool | None = False
+    accepted: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def finish(self, asked: Asked, system: System) -> Finished:
         """End one case that *system* was asked about."""
@@ -131,7 +133,7 @@ class CaseFlow:
             except AueporaError as exc:
                 out[i] = self.end(one.case, exc)
                 continue
-            cases.append((i, case, [Called(case, call, self.where(case), known) for call in one.calls]))
+            cases.append((i, case, [self.called(case, call, known) for call in one.calls]))
         called = [one for _, _, calls in cases for one in calls]
         measured = iter(
             measure_calls(called, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress)
@@ -144,6 +146,10 @@ class CaseFlow:
             note_again(out[i].result, [one.result for one in singles], self.run.metrics)
             _sum_usage(out[i].result, [one.result for one in singles])
         return [out[i] for i in range(len(asked))]
+
+    def called(self, case: GoldenCase, call: CallResult, known: Callable[[str], bool] | None = None) -> Called:
+        """Return *call* with what is known of its case."""
+        return Called(case, call, self.where(case), known, self.accepted.get((case.id, case.content_hash), ""))
 
     def confirm(self, done: Finished, asked: Asked, system: System) -> None:
         """Decide a failed case by the finished calls that asked *system* again: it fails if every answer fails.

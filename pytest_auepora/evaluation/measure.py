@@ -16,6 +16,7 @@ from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
 from ..io.golden.load import GoldenCase
 from ..metrics.coverage import note_known
+from ..metrics.judge.measures import BASELINE_ANSWER
 from ..metrics.judge.usage import USAGE, take_usage
 from ..metrics.ranking.matching import ranks_of_relevant
 from ..regression.baseline.model import metric_key
@@ -31,12 +32,13 @@ Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 
 
 class Called(NamedTuple):
-    """A case, the finished call on it, where it stands, and what knows an id of the corpus."""
+    """A case, the finished call on it, where it stands, what knows an id of the corpus, the answer accepted before."""
 
     case: GoldenCase
     call: CallResult
     where: str = ""
     known: Callable[[str], bool] | None = None
+    accepted: str = ""
 
 
 class Measured(NamedTuple):
@@ -99,9 +101,7 @@ def answer_of(
     if call.error is not None:
         return call.error
     if isinstance(call.value, JudgedAnswer):
-        if one.known is not None:
-            note_known(call.value.outputs, one.known)
-        return call.value.outputs
+        return _noted(one, call.value.outputs)
     value, resources = call.value if isinstance(call.value, Sampled) else (call.value, None)
     if isinstance(value, RecordedAnswer):
         return value
@@ -117,13 +117,20 @@ def answer_of(
         outputs.extra.setdefault("retry", {"attempts": call.attempts, "reasons": list(call.retry_reasons)})
     if resources:
         outputs.extra.setdefault("resources", resources)
+    return _noted(one, outputs)
+
+
+def _noted(one: Called, outputs: SystemOutputs) -> SystemOutputs:
+    """Note with *outputs* what metrics may want to know beside them."""
     if one.known is not None:
         note_known(outputs, one.known)
+    if one.accepted:
+        outputs.memo[BASELINE_ANSWER] = one.accepted
     return outputs
 
 
 def _measured(called: Called, outputs: SystemOutputs, scores: dict[str, Score]) -> CaseResult:
-    case, call, where, _ = called
+    case, call, where, *_ = called
     result = blank_result(case, where=where)
     result.seconds, result.concurrency = call.seconds, call.concurrency
     if spent := take_usage(scores):
@@ -151,7 +158,7 @@ def _measured_again(called: Called, recorded: RecordedAnswer, metrics: Mapping[s
         told = (raw["error"] or "?").splitlines()[0]
         result.scores = failed_scores(metrics.values(), case.sample, told, RecordedError(told))
         return result
-    outputs = recorded.parts().restore()
+    outputs = _noted(called, recorded.parts().restore())
     then = {name: score for name, score in recorded.scores().items() if _same(name, recorded, metrics)}
     result.scores = {name: _score_again(m, case.sample, outputs, then.get(name)) for name, m in metrics.items()}
     if spent := take_usage(result.scores):

@@ -180,11 +180,19 @@ class Judge:
             path = self._suites.baseline_path(judged.suite, run.variant)
             if prune and not run.is_full:
                 judged.verdict.notes.append("not all cases ran, so nothing was pruned")
-            judged.accepted = accept(path, run, self._options.intents, prune=prune)
+            judged.accepted = done = accept(path, run, self._options.intents, prune=prune)
+            if (folder := self._suites.accepted_folder(judged.suite)) is not None:
+                from ..history.accepted import save_accepted
+
+                every = "all" in self._options.intents
+                accepted = run.cases.keys() - done.refused.keys() if every else {*done.added, *done.changed}
+                save_accepted(folder, path.name, run, accepted)
             if judged.accepted.written and judged.verdict.baseline_note.startswith(BROKEN):
                 judged.verdict.baseline_note = "an unreadable baseline was replaced"
         except BaselineError as exc:
             _not_written(judged, "baseline", exc)
+        except OSError as exc:
+            judged.verdict.notes.append(f"the accepted answers are not kept: {exc}")
 
     def _drop_anchor(self, judged: Judged) -> None:
         run = judged.run

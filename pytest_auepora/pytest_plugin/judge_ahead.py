@@ -15,6 +15,7 @@ import pytest
 from ..adapters.systems import System
 from ..calls.call import Call, CallResult, running_trio
 from ..evaluation.replay import Answering
+from .compat import variant_of
 from .session import CASE, CORPUS, SUITE
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..calls.own_loop import OwnLoop
     from ..calls.schedule import Upcoming
     from ..core.metrics_base import Metric
+    from ..evaluation.case_flow import CaseFlow
     from ..evaluation.judging import JudgedAnswer
     from ..io.golden.model import GoldenCase
     from .hooks import ProjectHooks
@@ -39,6 +41,7 @@ class _Expected(NamedTuple):
     system: System
     metrics: list[Metric]
     repeat: int
+    flow: CaseFlow
 
 
 class JudgeAhead:
@@ -62,14 +65,16 @@ class JudgeAhead:
             return False
         from ..evaluation.judging import side_by_side
 
-        if not (metrics := side_by_side(self._suites.metrics(item.stash[SUITE]).values())):
+        if not (metrics := side_by_side(self._suites.metrics(suite := item.stash[SUITE]).values())):
             return False
         if self._executor is None:
             from ..calls.own_loop import OwnLoop
 
             self._size = self._options.concurrency or max(metric.concurrency for metric in metrics)
             self._executor = OwnLoop(self._size, _GRACE, blocks=True)
-        self._expected[item, repeat] = _Expected(item.stash[CASE], system, metrics, repeat)
+        self._expected[item, repeat] = _Expected(
+            item.stash[CASE], system, metrics, repeat, self._suites.flow(suite, variant_of(item, suite.fixture))
+        )
         return True
 
     def start(self, key: Hashable, call: Call) -> None:
@@ -105,10 +110,10 @@ class JudgeAhead:
     def _judge(self, expected: _Expected, result: CallResult) -> JudgedAnswer | None:
         from ..core.types import SystemOutputs
         from ..evaluation.judging import JudgedAnswer, ToJudge, judge_answers
-        from ..evaluation.measure import Called, answer_of
+        from ..evaluation.measure import answer_of
 
-        case, system, metrics, repeat = expected
-        answer = answer_of(Called(case, result), system, self._project.convert, timed=True)
+        case, system, metrics, repeat, flow = expected
+        answer = answer_of(flow.called(case, result), system, self._project.convert, timed=True)
         if not isinstance(answer, SystemOutputs):
             return None
         return JudgedAnswer(answer, judge_answers([ToJudge(metrics, case.sample, answer, repeat)])[0])

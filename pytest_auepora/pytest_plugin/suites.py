@@ -173,11 +173,26 @@ class Suites:
                 accepting=self._options.accepting, convert=self._project.convert, settle=settle,
                 known=lambda corpus: self._labels.known(suite, corpus),
                 redact=self._project.redact if self._project.redacts else None,
-                record_cap=self._record_cap, ended_by=ended_by,
+                record_cap=self._record_cap, ended_by=ended_by, accepted=self._accepted(suite, variant),
             )  # fmt: skip
         if provenance is not None:
             flow.run.provenance = dict(provenance)
         return flow
+
+    def accepted_folder(self, suite: GoldenSuite) -> Path | None:
+        """Return where answers of accepted runs of *suite* are kept; None where nobody compares with them."""
+        from ..history.settings import folder_of
+
+        place = self._options.history_place
+        if place is None or not any(metric.against_accepted for metric in self.metrics(suite).values()):
+            return None
+        return folder_of(place, self.root)
+
+    def _accepted(self, suite: GoldenSuite, variant: str) -> Mapping[tuple[str, str], str]:
+        from ..history.accepted import load_accepted
+
+        folder = self.accepted_folder(suite)
+        return {} if folder is None else load_accepted(folder, self.baseline_path(suite, variant).name)
 
     def clear(self) -> None:
         """Forget what was read for the run that is over."""

@@ -163,3 +163,23 @@ def test_a_rubric_of_the_case_is_judged_with_a_reason(judged: Example, server: J
     assert {s["reason"] for name, s in scores.items() if name != "c3"} == {"no rubric"}
     assert len(server.bodies) == 1
     assert result.ret == 0
+
+
+@pytest.mark.parametrize("option", ["-q", "--auepora-concurrency=4", "-n2"])
+def test_answers_are_held_against_those_accepted(judged: Example, server: JudgeServer, option: str) -> None:
+    def prefers_hours(body: dict[str, Any]) -> Reply:
+        first = body["messages"][0]["content"].partition("<second>")[0]
+        return chat(json.dumps({"rationale": "r", "verdict": "first" if "hours" in first else "second"}))
+
+    server.answer = prefers_hours
+    judged.edit("metrics: [llm_answer_quality]", "metrics: [preference]")
+    judged.accept()
+    assert server.bodies == []
+    judged.edit("within 30 days of purchase", "within 720 hours of purchase", "shop.py")
+    result = judged.run(option, "--auepora-report=json:out.json", plugins=("xdist",) if option == "-n2" else ())
+    assert result.ret == 0
+    (suite,) = json.loads(judged.read("out.json"))["suites"]
+    scores = [case["scores"]["preference"] for case in suite["run"]["cases"].values()]
+    assert [score["value"] for score in scores] == [1.0] * 12
+    assert scores[0]["details"]["orders"] == [1.0, 1.0]
+    assert len(server.bodies) == 24

@@ -18,7 +18,7 @@ from .reply import Form, JudgeReplyError, object_schema, read_object
 __all__ = ["BASELINE_ANSWER", "AnswerRelevancy", "Preference", "Rubric"]
 
 BASELINE_ANSWER = "baseline_answer"
-"""Key of a sample's ``metadata``: what the accepted run answered, where that is kept."""
+"""Key of ``outputs.memo``: what the accepted run answered, where that is kept."""
 
 _LOOPBACK = "a loopback server with known replies"
 
@@ -136,25 +136,31 @@ class Preference(Judged):
     """Whether the answer is better than the baseline's: 1 better, 0.5 no difference, 0 worse.  Two calls.
 
     The order is swapped in the second call; where the two disagree, the order decided, and the score is 0.5.  N/a
-    where the accepted run's answer is not kept, or is the same word for word (then nothing is asked).
+    where the accepted run's answer is not kept, or is the same word for word (then nothing is asked), and where a
+    reference says what is right.
 
     Args:
         critic: who judges.
+        referenced: whether cases with a ``reference_answer`` are compared as well.
     """
 
     critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
+    referenced: bool = False
     scale: str = field(default="second:0|tie:0.5|first:1", init=False, metadata=UNSPELLED)
 
     stem: ClassVar[str] = "preference"
     prompt: ClassVar[str] = "preference"
     baselined: ClassVar[bool] = False
+    against_accepted: ClassVar[bool] = True
     target = TargetCategory.GENERATION_RELEVANCE
     formula: ClassVar[str] = "1 if better in both orders, 0 if worse in both, else 0.5"
     source: ClassVar[str] = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
     oracle: ClassVar[str] = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
-        before, now = str(sample.metadata.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()
+        if sample.reference_answer is not None and not self.referenced:
+            return NotApplicable("there is a reference_answer")
+        before, now = str(outputs.memo.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()
         if not before:
             return NotApplicable("the baseline's answer is not kept")
         if before == now:

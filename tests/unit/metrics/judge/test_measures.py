@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
+from pytest_auepora.core.types import SystemOutputs
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.judge.measures import BASELINE_ANSWER, AnswerRelevancy, Preference, Rubric
@@ -100,6 +100,13 @@ def test_relevancy_invents_no_value() -> None:
         AnswerRelevancy(OnlyScores()).measure(case(), ANSWER)
 
 
+def after(accepted: str) -> SystemOutputs:
+    """Return the answer, of a case whose accepted answer is known."""
+    outputs = gave("Within 30 days.")
+    outputs.memo[BASELINE_ANSWER] = accepted
+    return outputs
+
+
 @pytest.mark.parametrize(
     ("replies", "value"),
     [
@@ -112,7 +119,7 @@ def test_relevancy_invents_no_value() -> None:
 )
 def test_preference_asks_in_both_orders(replies: tuple[str, str], value: float) -> None:
     critic = Says(*map(verdict, replies))
-    seen = Preference(critic).measure(replace(case(), metadata={BASELINE_ANSWER: "30 days"}), ANSWER)
+    seen = Preference(critic).measure(case(), after("30 days"))
     assert isinstance(seen, Measurement)
     assert seen.value == value
     assert "<first>\nWithin 30 days.\n</first>" in critic.prompts[0]
@@ -121,11 +128,15 @@ def test_preference_asks_in_both_orders(replies: tuple[str, str], value: float) 
 
 def test_preference_needs_another_answer() -> None:
     assert reason(Preference(Says()), case(), ANSWER) == "the baseline's answer is not kept"
-    same = replace(case(), metadata={BASELINE_ANSWER: "Within 30 days. "})
-    assert reason(Preference(Says()), same, ANSWER) == "the same answer as the baseline's"
+    assert reason(Preference(Says()), case(), after("Within 30 days. ")) == "the same answer as the baseline's"
+    assert reason(Preference(Says()), case("30 days"), after("30 days")) == "there is a reference_answer"
+    asked = Preference(Says(verdict("tie"), verdict("tie")), referenced=True)
+    assert isinstance(asked.measure(case("30 days"), after("30 days")), Measurement)
 
 
-@pytest.mark.parametrize("metric", [Rubric(), Rubric(scale="0-1"), AnswerRelevancy(), Preference()], ids=repr)
+@pytest.mark.parametrize(
+    "metric", [Rubric(), Rubric(scale="0-1"), AnswerRelevancy(), Preference(), Preference(referenced=True)], ids=repr
+)
 def test_names_give_the_same_metric(metric: Any) -> None:
     again = Registry().get(metric.name)
     assert type(again) is type(metric)
