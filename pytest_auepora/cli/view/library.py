@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from ...core.run import CaseResult, Run
 from ...errors import UnknownRunError
 from ...history.baselines import as_baseline
-from ...history.compare import compare
+from ...history.compare import CompareReport, compare
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
 from ...regression.compare.cases import CaseComparison
@@ -22,6 +22,7 @@ from ...regression.verdict import Verdict
 from ...reporting.html.cases import MOST_COLUMNS, case_line
 from ...reporting.json.report import read_verdict
 from ...reporting.metric_rows import chosen_metrics
+from ...reporting.text import listed
 from ..compare import policy_of, steady_of
 
 __all__ = ["Library", "Pair"]
@@ -141,6 +142,7 @@ class Library:
         comparison.steady = tuple(sorted({*comparison.steady, *steady}))
         verdict = replace(
             verdict, comparison=comparison, baseline_note="", fell=[*report.problems], rose=[],
+            notes=[*_notes(other_info, report)],
             gates=[gate for gate in verdict.gates if gate.kind == "threshold"] + report.gates,
         )  # fmt: skip
         return Pair(info, run, verdict, other, other_info, False, report.not_comparable)
@@ -158,6 +160,15 @@ class Library:
         if (found := pair.run.cases.get(case_id)) is None:
             raise UnknownRunError(f"run {pair.info.run_id} has no case {case_id!r}")
         return found
+
+
+def _notes(other: StoredRun, report: CompareReport) -> Iterator[str]:
+    """Say what the run is compared with, and which cases only one of the two has."""
+    yield f"compared with the run {other.run_id} of {other.title}, not with the baseline"
+    if report.only_a:
+        yield f"only in the earlier run: {listed(report.only_a, 10)}"
+    if report.only_b:
+        yield f"only in this run: {listed(report.only_b, 10)}"
 
 
 def _held(kept: OrderedDict[Any, T], key: Any, make: Callable[[], T]) -> T:

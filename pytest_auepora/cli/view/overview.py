@@ -26,6 +26,8 @@ from .library import Library, Pair
 __all__ = ["history_of", "listed_run", "overview"]
 
 MOST_RUNS = 40
+MOST_CHOICES = 200
+"""Runs of a suite that can be chosen, whatever their configuration."""
 MOST_VALUES = 40
 """Values of a label that still make slices of it."""
 
@@ -47,6 +49,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
     word, mark = OUTCOMES[verdict.outcome]
     rows = metric_rows(run, verdict)
     compared = verdict.comparison
+    steps = next_steps(verdict) if pair.by_baseline else []
     notes = [*missing_notes(run, verdict, rows), *verdict.notes, *noise_lines(verdict)]
     return {
         "run": listed_run(pair.info),
@@ -62,7 +65,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "baselineNote": shown(verdict.baseline_note),
         "reasons": [_reason(gate, run.owner) for state in _STATES for gate in verdict.gates if gate.state == state],
         "failedCases": verdict.failed_cases,
-        "steps": [shown(step) for step in next_steps(verdict) if not step.startswith("look closer")],
+        "steps": [shown(step) for step in steps if not step.startswith("look closer")],
         "changed": [shown(one) for one in changed_since(verdict)] if pair.by_baseline else _changed(pair),
         "notes": [shown(note) for note in notes],
         "gone": {shown(old): shown(new or "") for old, new in (compared.vanished if compared else {}).items()},
@@ -74,6 +77,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "labels": _labels(pair),
         "judged": [n for n, info in run.metrics.items() if info.judge],
         "history": history_of(library, pair.info),
+        "runs": [listed_run(one) for one in library.store.runs(MOST_CHOICES, pair.info.suite)],
     }
 
 

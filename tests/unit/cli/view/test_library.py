@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_auepora.cli.view.overview import overview
 from pytest_auepora.errors import NotComparableError, UnknownRunError
 
 from ...reporting.builders import Case, run_of, verdict_of
-from .histories import Stored
+from .histories import CASES, Stored
 
 
 def test_a_run_stands_against_its_baseline_by_default(history: Stored) -> None:
@@ -25,6 +26,17 @@ def test_any_two_runs_are_judged_as_the_command_does(history: Stored) -> None:
     assert {line["kind"] for line in pair.lines} == {"fixed", "unchanged"}
     assert pair.verdict.comparison is not None
     assert pair.verdict.comparison.cases["fell-out"].best == 1.0
+    assert pair.verdict.notes == [f"compared with the run {history.worse} of billing, not with the baseline"]
+
+
+def test_another_configuration_can_be_chosen(history: Stored) -> None:
+    store = history.library.store
+    run = run_of([*CASES[:3], Case("newcomer")], variant="bm25")
+    pair = history.library.pair(store.add(run, verdict_of(run)), history.good)
+    assert pair.verdict.notes[1:] == ["only in the earlier run: raises", "only in this run: newcomer"]
+    told = overview(history.library, pair)
+    assert [one["title"] for one in told["runs"]] == ["billing[bm25]", "billing", "billing", "billing"]
+    assert told["steps"] == [], "nothing of it can be accepted"
 
 
 def test_what_does_not_compare_is_said(history: Stored) -> None:
