@@ -15,7 +15,6 @@ OTHER_PLACES = {"pytest_plugin": "plugin", "adapters": "adapters"}
 LONG = {
     "adapters/test_http.py",
     "benchmarks/peer_scripts.py",
-    "browser/test_report.py",
     "oracles/test_retrieval_oracles.py",
     "plugin/test_labels.py",
     "unit/adapters/test_systems.py",

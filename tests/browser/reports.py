@@ -1,0 +1,79 @@
+"""Reports to look at, and how their tables are read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pytest_auepora.core.run import Run
+from pytest_auepora.core.scoring import Score
+from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.trend import EarlierRun, Trend
+
+from ..unit.reporting.builders import Case, baseline_of, run_of, verdict_of
+from ..unit.reporting.html.pages import CASES, red
+from ..unit.reporting.systems import system
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+    Show = Callable[..., Page]
+Write = Callable[[str, Callable[[], tuple[Any, ...]]], str]
+Made = tuple[list[Run], list[Verdict], dict[str, Trend]]
+
+EVIL = '<img src=x onerror=alert(1)></script><script>alert(2)</script><!-- \u2028 "'
+
+
+def small() -> Made:
+    run, verdict = red()
+    verdict.flaky["steady"] = "passes in 3 of 5 repeats"
+    run.cases["wrong-answer"].scores["helpful"] = Score(
+        "number", 0.2, details={"rationale": {"tone": "Much too vague."}}
+    )
+    past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25}),), run_of(CASES))
+    return [run], [verdict], {run.title: past}
+
+
+def large() -> Made:
+    rng = random.Random(7)
+    cases = [
+        Case(f"case-{i:04}", tags=[f"tag-{i % 7}"], labels={"scenario": ("typo", "plain")[i % 2]}, line=i + 5,
+             got=["refunds.md"] if rng.random() < 0.8 else ["index.md", "refunds.md"])
+        for i in range(1000)
+    ]  # fmt: skip
+    baseline = baseline_of(run_of([case.with_(got=["refunds.md"]) for case in cases]))
+    run = run_of(cases, baseline=baseline)
+    return [run], [verdict_of(run, baseline=baseline)], {}
+
+
+def evil() -> Made:
+    case = Case("evil", query=EVIL, answer=EVIL, reference=f"other {EVIL}", got=[EVIL], tags=[EVIL],
+                labels={"scenario": EVIL}, thresholds={"recall@5": 0.5})  # fmt: skip
+    run = run_of([case, case.with_(id=EVIL, error=f"E: {EVIL}")], owner=EVIL)
+    return [run], [verdict_of(run)], {}
+
+
+def several() -> Made:
+    runs = [system("bm25", 0.7, 12), system("hybrid", 0.95, 12, seed=2)]
+    return runs, [verdict_of(run) for run in runs], {}
+
+
+def long() -> Made:
+    runs, verdicts, past = small()
+    (title, one), *_ = past.items()
+    many = tuple(EarlierRun(f"r{i}", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25}) for i in range(18))
+    return runs, verdicts, {title: Trend(many, one.previous)}
+
+
+def ids(page: Page, suite: int = 0) -> list[str]:
+    found: list[str] = page.locator(f"#cases-{suite} tr.case .opener").all_text_contents()
+    return found
+
+
+def heading(page: Page, name: str) -> Locator:
+    return page.locator("#cases-0 thead th", has_text=name)
+
+
+def opened(page: Page) -> Locator:
+    return page.locator("tr.opened")
