@@ -189,6 +189,10 @@ def judge(
     return out
 
 
+def _share(varies: Mapping[str, int]) -> str:
+    return f"{varies['passed']} of {varies['answers']} answers passed"
+
+
 def _no_baseline(note: str) -> GateOutcome:
     told = note or "there is no baseline"
     if not note.startswith(BROKEN):  # which says itself what helps
@@ -201,6 +205,8 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
     found = steadiness(run, out.comparison, policy)
     out.flaky, out.noise = found.flaky, found.noise
     out.varies = [case.case_id for case in run.having(VARIES)]
+    if shares := [f"{case.case_id} ({_share(case.extra[VARIES])})" for case in run.having(VARIES)]:
+        out.notes.append(f"varies, so it did not fail: {_named(shares)}")
     if comparison is None:
         return
     if run.is_full:

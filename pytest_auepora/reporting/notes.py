@@ -9,7 +9,7 @@ from ..regression.compare.cases import Comparison
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .metric_rows import MetricRow, chosen_metrics, rank_of
-from .numbers import metric_value, number, plural
+from .numbers import change, metric_value, number, plural
 from .tally import long_note
 from .text import listed
 
@@ -48,11 +48,12 @@ def balance_note(verdict: Verdict) -> str:
     """
     if verdict.outcome != "failed" or verdict.comparison is None:
         return ""
-    gains = [sum(case.gains) for case in verdict.comparison.cases.values()]
-    lower, higher = sum(g < 0 for g in gains), sum(g > 0 for g in gains)
-    if min(lower, higher) < 2 or (lower - higher) ** 2 > lower + higher:
+    gains = [sum(case.gains) / len(case.gains) for case in verdict.comparison.cases.values() if case.gains]
+    lower, higher = ([gain for gain in gains if gain * sign > 0] for sign in (-1, 1))
+    if min(len(lower), len(higher)) < 2 or (len(lower) - len(higher)) ** 2 > len(lower) + len(higher):
         return ""
-    return f"about as many cases scored higher ({higher}) as lower ({lower})"
+    by = [f"{len(some)}, {change(sum(some) / len(some), 2)} on average" for some in (higher, lower)]
+    return f"about as many cases scored higher ({by[0]}) as lower ({by[1]})"
 
 
 def lowest_note(run: Run, verdict: Verdict, most: int = 3) -> str:
@@ -71,13 +72,15 @@ def lowest_note(run: Run, verdict: Verdict, most: int = 3) -> str:
 def gate_reason(gate: GateOutcome) -> str:
     """Return why *gate* is what it is; of a regression the finding, without the arithmetic, which the reports have."""
     story = gate.message.removeprefix(f"{gate.title}: ")
-    return f"{story.partition('): ')[0]})" if gate.state == "failed" and "): " in story else story
+    end = next((end for end in ("): ", "), p ") if end in story and gate.state == "failed"), "")
+    return f"{story.partition(end)[0]})" if end else story
 
 
 def next_steps(verdict: Verdict) -> list[str]:
-    """Return what to do about a red run, a sentence each; nothing for others."""
+    """Return what to do about a run that is red or got better, a sentence each; nothing for others."""
     if verdict.outcome != "failed":
-        return []
+        accept = "got better: accept it with `pytest --auepora-update`, and later runs are held to it"
+        return [accept] if verdict.word == "better" else []
     return verdict.next_steps or ["look closer: pytest --auepora --auepora-report html:report.html"]
 
 
@@ -109,7 +112,7 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
     for row in rows:
         aggregate = verdict.aggregates.get(row.name)
         if aggregate is not None and aggregate.details.get("reliable") is False:
-            yield f"{row.name}: unreliable below {aggregate.details.get('needs')} values, got {aggregate.n}"
+            yield f"{row.name}: needs at least {aggregate.details.get('needs')} values, got {aggregate.n}"
         if aggregate is not None and (told := aggregate.details.get("reason") or aggregate.details.get("note")):
             yield f"{row.name}: {told}"
     yield from _labelled(verdict)
@@ -179,7 +182,7 @@ def latency_line(run: Run, verdict: Verdict) -> str:
             continue
         text = f"{name.replace('_latency', '')} {metric_value(found.value, info)}"
         if found.details.get("reliable") is False:
-            text += f" (unreliable below {found.details.get('needs')})"
+            text += f" (needs at least {found.details.get('needs')} cases)"
         said.append(text)
         n = found.n
     return f"latency: {', '.join(said)} over {plural(n, 'case')}" if said else ""

@@ -103,8 +103,13 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequenc
 
 
 def comparison_word(verdict: Verdict) -> str:
-    """Return ``worse``, ``better``, ``same``, …; empty where nothing was compared."""
-    return "" if verdict.comparison is None or verdict.word == "not judged" else verdict.word
+    """Return ``worse``, ``better (3 rose)``, ``mixed (1 fell, 3 rose)``, …; empty where nothing was compared."""
+    word = verdict.word
+    if verdict.comparison is None or word == "not judged":
+        return ""
+    fell = [f"{len(verdict.fell)} fell"] if word == "mixed" else []
+    rose = [f"{len(verdict.rose)} rose"] if word == "mixed" or (word == "better" and verdict.rose) else []
+    return f"{word} ({', '.join(fell + rose)})" if fell or rose else word
 
 
 def overall_outcome(verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> Outcome:

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_auepora.regression.policy import RegressionPolicy
 
+from .real_runs import SCENARIOS, run_scenario
 from .score_sources import METRICS, SAMPLED, ClapNq, Mixture, made_up_answers, real_answers, scores_at, with_typo
 from .verdict_rates import SHARED, main, rate, run_once
 from .verdict_scenarios import (
@@ -157,3 +158,24 @@ def test_the_script_writes_its_tables_below_the_marker(tmp_path: Path, capsys: p
     assert "| **red** | n = 30 |\n" in text
     assert re.search(r"\n\| a tenth of the chunks lost \| \d+\.\d% \|\n", text)
     assert "Scores are made up" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["unchanged 60", "unchanged 7"])
+def test_an_unchanged_model_that_samples_is_rarely_red(tmp_path: Path, name: str) -> None:
+    red = 0
+    for seed in range(8):
+        (folder := tmp_path / str(seed)).mkdir()
+        red += run_scenario(SCENARIOS[name], folder, seed).red
+    assert red <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "red", "words"), [
+    ("lost", True, {"worse"}), ("document", True, {"mixed", "worse"}), ("won", False, {"better"}),
+])  # fmt: skip
+def test_what_changed_is_told(tmp_path: Path, name: str, red: bool, words: set[str]) -> None:
+    outcome = run_scenario(SCENARIOS[name], tmp_path, 1)
+    assert (outcome.red, outcome.word in words) == (red, True), outcome.text
+    assert outcome.named or name != "document"
+    assert "\u2192 " in outcome.text, "it says what to do next"

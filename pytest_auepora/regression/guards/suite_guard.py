@@ -108,10 +108,14 @@ def net_flips(
 
 
 def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
-    """Return one note for each metric that passed, though a loss of the margin would hardly have been seen."""
-    few = [gate for gate in gates if gate.warning and gate.state == "passed" and gate.is_of_whole]
-    told = [f"{gate.metric}: {gate.warning}" for gate in few[:_MOST_NOTES]]
-    return told + ([f"so it is with {len(few) - _MOST_NOTES} other metrics"] if len(few) > _MOST_NOTES else [])
+    """Return a note for metrics that did not get worse, though a loss of the margin would hardly have been seen."""
+    by: dict[str, list[str]] = {}
+    for gate in gates:
+        if gate.warning and gate.state == "passed" and gate.is_of_whole:
+            by.setdefault(gate.warning, []).append(gate.metric)
+    told = [f"{', '.join(names)}: {warning}" for warning, names in by.items()]
+    more = len(told) - _MOST_NOTES
+    return told[:_MOST_NOTES] + ([f"so it is with {more} other metrics"] if more > 0 else [])
 
 
 def _outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
@@ -130,6 +134,10 @@ def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionP
     out = _outcome(run, comparison, part)
     out.bound, out.word = f"drop <= {own.min_effect:g}", "better" if change.gain > own.min_effect + 1e-9 else "same"
     told = f"{part.title} {change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
+    if part.metric == NET_FLIPS:
+        gains = list(part.gains.values())
+        down, up = (sum(gain * sign > 0 for gain in gains) for sign in (-1, 1))
+        told = f"{part.title}: {down} of {cases_words(change.n)} fell, {up} rose"
     if -change.gain > own.min_effect + 1e-9:
         out.state, out.word = "failed", "worse"
         fell = Bound("max", own.min_effect).shown(-change.gain)
@@ -159,12 +167,13 @@ def _statistical(
     out: dict[str, GateOutcome] = {}
     for part, found in zip(parts, verdict.metrics, strict=True):
         gate = _outcome(run, comparison, part)
-        gate.bound, gate.p, gate.warning = f"p > {policy.alpha:g}", found.p_raw, found.warning
+        gate.bound, gate.p = f"p > {policy.alpha:g}", found.p_raw
+        gate.warning = found.warning if found.outcome not in ("fail", "better") else ""
         gate.mde = planned_mde(found.n_clusters) if found.outcome == "same" else found.mde
         told = found.reason
         if found.outcome == "inconclusive" and not part.slice:
             told += instead_of_cases(run, comparison, found)
-        gate.message = f"{told}; {found.warning}" if found.warning else told
+        gate.message = f"{told}; {gate.warning}" if gate.warning else told
         gate.word = "better" if found.outcome == "better" else "same"
         if found.outcome == "fail":
             gate.state, gate.word = "failed", "worse"

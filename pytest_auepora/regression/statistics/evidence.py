@@ -140,19 +140,13 @@ def reason(outcome: Outcome, e: Evidence) -> str:
         usual = _number(planned_mde(e.estimate.n_clusters))
         return f"no case differs ({_over(e)}); with the usual spread of scores so many would show a drop of {usual}"
     if outcome == "fail":
-        return (
-            f"{_moved(e)}: if nothing had changed, a drop as clear as this would show in "
-            f"{_percent(e.p_adjusted)} of runs ({_p_value(e)}, at most {_number(e.alpha)} fails)"
-        )
+        return f"{_moved(e)}, {_p_value(e, e.p_adjusted)}"
     if outcome == "better":
-        return (
-            f"{_moved(e)}: if nothing had changed, a gain as clear as this would show in "
-            f"{_percent(e.p_gain)} of runs (p {_number(e.p_gain, Bound('max', e.alpha))})"
-        )
+        return f"{_moved(e)}, {_p_value(e, e.p_gain)}"
     if outcome == "pass":
         but = f"; {_clear_but_small(e)}" if e.is_clear else ""
-        return f"{_moved(e)}: a true drop of {_number(e.metric.margin)} is ruled out ({_bound(e)}){but}"
-    return f"{_moved(e)}: {_why_no_failure(e)}, and {_why_no_pass(e)}; {_what_decides(e)}"
+        return f"{_moved(e)}: a drop of {_number(e.metric.margin)} is ruled out ({_bound(e)}){but}"
+    return f"{_moved(e)}, {_why_no_failure(e)}, and {_why_no_pass(e)}: {_what_decides(e)}"
 
 
 def warning(e: Evidence) -> str:
@@ -162,8 +156,8 @@ def warning(e: Evidence) -> str:
         return ""
     enough = cases_for_effect(e.estimate.n_cases, e.mde, margin)
     return (
-        f"these {_over(e)} reliably detect only a drop of {_number(e.mde)} or more, which exceeds the margin "
-        f"{_number(margin)}; about {enough} cases would detect that"
+        f"minimum detectable drop {_number(e.mde)} over {_over(e)}, above the margin {_number(margin)}: about {enough} "
+        "cases would detect that"
     )
 
 
@@ -173,14 +167,16 @@ def _why_no_failure(e: Evidence) -> str:
     if e.is_clear:
         return _clear_but_small(e)
     if e.is_lopsided:
-        return f"few cases changed much and the others hardly, which {_p_value(e)} does not allow for"
-    return f"chance alone may do this ({_p_value(e)}, at most {_number(e.alpha)} fails)"
+        return (
+            f"{_p_value(e, e.p_adjusted)}, but few cases changed much and the others hardly (Hall's t does not agree)"
+        )
+    return _p_value(e, e.p_adjusted)
 
 
 def _why_no_pass(e: Evidence) -> str:
     if e.lower_bound is None:
         return "a single cluster has no spread to tell how far the true mean may be off"
-    return f"a true drop of {_number(e.metric.margin)} is not ruled out ({_bound(e)})"
+    return f"a drop of {_number(e.metric.margin)} is not ruled out ({_bound(e)})"
 
 
 def _what_decides(e: Evidence) -> str:
@@ -191,7 +187,7 @@ def _what_decides(e: Evidence) -> str:
 
 
 def _clear_but_small(e: Evidence) -> str:
-    return f"the drop is clear ({_p_value(e)}) but below min_effect {_number(e.metric.min_effect)}"
+    return f"the drop is clear ({_p_value(e, e.p_adjusted)}) but below min_effect {_number(e.metric.min_effect)}"
 
 
 def _moved(e: Evidence) -> str:
@@ -210,9 +206,10 @@ def _bound(e: Evidence) -> str:
     return f"lower {_percent(1.0 - e.alpha)} bound {bound}"
 
 
-def _p_value(e: Evidence) -> str:
-    among = "" if e.family_size == 1 else f" among {e.family_size} {e.members}"
-    return f"p {_number(e.p_adjusted, Bound('max', e.alpha))}{among}"
+def _p_value(e: Evidence, p: float) -> str:
+    corrected = "" if e.family_size == 1 else f" (corrected for {e.family_size} {e.members})"
+    told, sign = _number(p, Bound("max", e.alpha)), "<=" if p <= e.alpha else ">"
+    return f"p {told} {sign} {_number(e.alpha)}{corrected}" if told[0] != "<" else f"p {told}{corrected}"
 
 
 def _plural(n: int, what: str) -> str:

@@ -108,12 +108,12 @@ def test_how_small_a_loss_would_be_seen_is_always_said() -> None:
     assert gates["mrr"].mde == pytest.approx((1.6 + 0.84) * deviation, rel=0.04)
     assert gates["recall@1"].mde == pytest.approx(planned_mde(60))
     (note,) = found.notes
-    assert note.startswith("mrr: these 60 cases reliably detect only a drop of 0.06")
-    assert "which exceeds the margin 0.05; about" in note
+    assert note.startswith("mrr: minimum detectable drop 0.06")
+    assert "over 60 cases, above the margin 0.05: about" in note
     assert verdict(now, baseline=before, policy=RegressionPolicy(margin=0.07)).notes == []
     unclear, then = wavering(60, 0.3)
     told = verdict(unclear, baseline=then)
-    assert "reliably detect" in next(gate.message for gate in told.gates if gate.state == "inconclusive")
+    assert "minimum detectable drop" in next(gate.message for gate in told.gates if gate.state == "inconclusive")
     assert told.notes == [], "the message of such a gate is shown anyway"
     few, old = wavering(8, 0.004)  # judged by the tolerance: there is nothing to tell a chance by
     assert {gate.mde for gate in verdict(few, baseline=old).gates} == {None}

@@ -39,9 +39,11 @@ def test_how_small_a_loss_would_show_is_said_of_what_was_tested() -> None:
 
 def test_times_without_a_gate_share_a_line() -> None:
     run = run_of(CASES)
-    assert latency_line(run, verdict_of(run)) == ("latency: mean 20 ms, p95 20 ms (unreliable below 59) over 10 cases")
+    assert latency_line(run, verdict_of(run)) == (
+        "latency: mean 20 ms, p95 20 ms (needs at least 59 cases) over 10 cases"
+    )
     assert latency_line(run, verdict_of(run, {"p95_latency": 2})) == "latency: mean 20 ms over 10 cases"
     notes = list(missing_notes(run, v := verdict_of(run, {"p95_latency": 2}), metric_rows(run, v)))
-    assert "p95_latency: unreliable below 59 values, got 10" in notes
+    assert "p95_latency: needs at least 59 values, got 10" in notes
     only = run_of(CASES, ["recall@5"])
     assert latency_line(only, verdict_of(only)) == ""

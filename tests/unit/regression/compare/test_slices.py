@@ -52,7 +52,7 @@ def test_a_slice_fails_where_the_whole_hides_it() -> None:
     gate = found["mrr{scenario=typo}"]
     assert (gate.metric, gate.n) == ("mrr", 12)
     assert [gate.before, gate.value] == pytest.approx([0.9, 0.55])
-    assert "among 2 metrics and slices" in gate.message
+    assert "corrected for 2 metrics and slices" in gate.message
     assert gate.culprits[0] == "t00"
 
 

@@ -186,7 +186,7 @@ def test_the_suite_guard_keeps_judges_in_a_family_of_their_own(tmp_path: Path) -
         verdict = judge(both(5, opinion), [], RegressionPolicy(), metrics, baseline=baseline, calibrations=tmp_path)
         by = {g.metric: g for g in verdict.gates if g.kind == "regression"}
         assert by["plain"].state == "failed"
-        assert "among 2 metrics" in by["plain"].message, "itself and net flips"
+        assert "corrected for 2 metrics" in by["plain"].message, "itself and net flips"
         assert by["opinion"].state == "advisory"
     assert by["opinion"].would_be == "failed"
 

@@ -34,7 +34,7 @@ def test_pass_when_the_bound_clears_the_margin() -> None:
     assert verdict.outcome == "pass"
     assert verdict.se == pytest.approx(sd / math.sqrt(200))
     assert verdict.lower_bound == pytest.approx(-0.01 - t_quantile(0.95, 199) * sd / math.sqrt(200))
-    assert "a true drop of 0.05 is ruled out" in verdict.reason
+    assert "a drop of 0.05 is ruled out" in verdict.reason
     assert verdict.cases_needed is None
 
 
@@ -127,7 +127,7 @@ def test_a_larger_family_asks_for_more() -> None:
     among = judge_family([hit, *others], {}).metrics[0]
     assert among.outcome == "inconclusive"
     assert among.p_adjusted > among.p_raw
-    assert "among 7 metrics" in among.reason
+    assert "corrected for 7 metrics" in among.reason
 
 
 def test_metrics_may_cover_different_cases() -> None:

@@ -47,7 +47,7 @@ metric    value      n  baseline  change  gate
 recall@5  1.000  20/20     1.000   0.000  ✓ >= 0.8
 mrr@10    1.000  20/20     1.000   0.000  ✓ >= 0.7
 token_f1  1.000  20/20     1.000   0.000
-latency: mean 20 ms, p95 20 ms (unreliable below 59) over 20 cases
+latency: mean 20 ms, p95 20 ms (needs at least 59 cases) over 20 cases
 n/a: all in assertion_pass (neither must_contain nor forbidden is set); all in
   refusal_correctness (not a refusal case)
 minimum detectable drop (80 % power): 0.197""".splitlines()
@@ -233,7 +233,8 @@ def test_cases_that_moved_both_ways_are_told_first() -> None:
     baseline = baseline_of(run_of(cases))
     now = [c.with_(got=["refunds.md"]) if i < 6 else c.with_(got=["x"]) if i < 13 else c for i, c in enumerate(cases)]
     run = run_of(now, baseline=baseline)
-    assert shown(run, verdict_of(run, baseline=baseline))[1] == "about as many cases scored higher (6) as lower (7)"
+    told = " ".join(" ".join(shown(run, verdict_of(run, baseline=baseline))[1:3]).split())
+    assert told == "about as many cases scored higher (6, +0.17 on average) as lower (7, -0.50 on average)"
     fewer = run_of([*cases[:10], *(c.with_(got=["x"]) for c in cases[10:])], baseline=baseline)
     assert "about as many" not in "\n".join(shown(fewer, verdict_of(fewer, baseline=baseline)))
 
