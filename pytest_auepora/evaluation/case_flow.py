@@ -22,7 +22,7 @@ from ..io.golden.load import GoldenCase
 from ..metrics.judge.usage import USAGE, add_usage
 from ..regression.baseline.model import note_again
 from ..regression.compare.cases import CaseComparison, compare_case, flip_of
-from ..regression.compare.comparability import incomparable_metrics
+from ..regression.compare.comparability import incomparable_metrics, recut_metrics
 from ..regression.guards.case_guard import judge_case, settle_confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
@@ -185,7 +185,8 @@ class CaseFlow:
         result = merge_repeats(singles, infos)
         comparison: CaseComparison | None = None
         if baseline is not None:
-            comparison = compare_case(result, baseline.cases.get(case.id), infos, self._incomparable)
+            before = baseline.cases.get(case.id)
+            comparison = compare_case(result, before, infos, self._incomparable, self._recut)
         held_to = None if self.accepting else comparison
         steady = baseline.steady if baseline is not None else ()
         judge_case(
@@ -208,6 +209,10 @@ class CaseFlow:
     @cached_property
     def _incomparable(self) -> Mapping[str, str]:
         return incomparable_metrics(self.run, self.baseline) if self.baseline is not None else {}
+
+    @cached_property
+    def _recut(self) -> frozenset[str]:
+        return recut_metrics(self.run, self.baseline) if self.baseline is not None else frozenset()
 
     def _leave(self, result: CaseResult, error: BaseException | None) -> Finished:
         self._redact(result)

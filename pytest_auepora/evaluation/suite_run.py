@@ -11,7 +11,7 @@ from typing import Any
 from ..adapters.systems import System
 from ..calls.caller import Caller
 from ..core.batches import in_batches
-from ..core.metrics_base import Metric
+from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo, Run
 from ..io.golden.load import GoldenCase, GoldenSuite
@@ -53,7 +53,9 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
         asked_for = suite.policy.metrics.get(name, {}).get("policy", "report") != "report"
         info.baselined = (info.baselined and name in suite.metrics) or asked_for
         info.owner = suite.owners.get(name, "")
-        info.ruler += [key for key in suite.policy.ruler_of(name) if key not in info.ruler]
+        own = suite.policy.ruler_of(name)
+        info.ruler += [key for key in own if key not in info.ruler]
+        info.passages = info.passages and not set(own).intersection(CHUNK_KEYS)
     return Run(
         suite.name,
         path or str(suite.path),

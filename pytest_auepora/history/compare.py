@@ -68,6 +68,7 @@ class CompareReport:
         per_query: every case that compares, in the order of *b*.
         metrics: the suite's own metrics over the cases that compare; ``gain`` is negative for a drop.
         incomparable: metrics that were measured differently, with what changed.
+        former: their means in both runs all the same, where they have any.
         gates: the suite guard's judgement on each metric.
         problems: what the case guard says, by case.
         causes: what else differs between the two runs: ``chunker_version 3 → 4``.
@@ -84,6 +85,7 @@ class CompareReport:
     per_query: list[QueryComparison] = field(default_factory=list)
     metrics: dict[str, MetricChange] = field(default_factory=dict)
     incomparable: dict[str, str] = field(default_factory=dict)
+    former: dict[str, tuple[float, float]] = field(default_factory=dict)
     gates: list[GateOutcome] = field(default_factory=list)
     problems: dict[str, list[str]] = field(default_factory=dict)
     causes: list[str] = field(default_factory=list)
@@ -251,6 +253,9 @@ def _metrics(run: Run) -> dict[str, Metric]:
 
 def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy, standing: Standing) -> None:
     out.incomparable = comparison.incomparable
+    for name, mean in comparison.former.items():
+        if values := [value for value in b.scores_of(name).values if value is not None]:
+            out.former[name] = mean, sum(values) / len(values)
     out.gates = judge_comparison(b, comparison, policy, _metrics(b), standing.advisory)
     out.metrics = {n: found for n in b.metrics if (found := comparison.metric(n)) is not None}
     hold_back(out.gates, standing)

@@ -95,6 +95,7 @@ class RecallAtK(Ranked):
     capped: bool = False
 
     stem = "recall@{k}"
+    passages = True
     target = TargetCategory.RETRIEVAL_RELEVANCE
     formula = "relevant in the top k / relevant; capped: / min(k, relevant)"
     source = "trec_eval recall; capped: BEIR (arXiv:2104.08663)"
@@ -141,6 +142,7 @@ class HitRateAtK(Ranked):
     k: int
 
     stem = "hit@{k}"
+    passages = True
     target = TargetCategory.RETRIEVAL_RELEVANCE
     formula = "1 if the top k hold a relevant document, else 0"
     source = "trec_eval success"

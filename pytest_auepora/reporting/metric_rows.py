@@ -21,7 +21,8 @@ class MetricRow(NamedTuple):
     """One metric, or one gate on a statistic or slice of it.
 
     ``change`` is over the cases that compare; ``gate`` and ``regression`` are None where nothing was asked.
-    ``baseline_word`` stands where there is no number to compare with: ``"new"``, ``"changed"`` or nothing.
+    ``baseline_word`` stands where there is no number to compare with: ``"new"``, ``"changed"`` or nothing; ``former``
+    is then what the baseline has, measured differently.
     """
 
     name: str
@@ -35,6 +36,7 @@ class MetricRow(NamedTuple):
     baseline_word: str = ""
     gate: GateOutcome | None = None
     regression: GateOutcome | None = None
+    former: float | None = None
 
     @property
     def value_text(self) -> str:
@@ -50,8 +52,10 @@ class MetricRow(NamedTuple):
 
     @property
     def baseline_text(self) -> str:
-        """The mean of the baseline over the cases that compare."""
-        return self.baseline_word if self.change is None else metric_value(self.change.before, self.info)
+        """The mean of the baseline over the cases that compare; in brackets where none does."""
+        if self.change is not None:
+            return metric_value(self.change.before, self.info)
+        return self.baseline_word if self.former is None else f"({metric_value(self.former, self.info)})"
 
     @property
     def change_text(self) -> str:
@@ -116,8 +120,9 @@ def _row(run: Run, verdict: Verdict, found: Aggregate, gate: GateOutcome | None)
     if comparison is not None and change is None and info is not None and info.baselined:
         word = "changed" if name in comparison.incomparable else "new" if _has_cases(run, name) else ""
     regression = next((g for g in verdict.gates if g.title == f"regression: {name}"), None)
+    former = comparison.former.get(name) if comparison is not None else None
     return MetricRow(
-        name, found.value, found.n, found.total, info, found.n_error, found.n_na, change, word, gate, regression
+        name, found.value, found.n, found.total, info, found.n_error, found.n_na, change, word, gate, regression, former
     )
 
 

@@ -139,7 +139,8 @@ def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iter
     for name, reason in comparison.incomparable.items():
         reasons.setdefault(reason, []).append(name)
     for reason, names in reasons.items():
-        yield f"not comparable: {', '.join(names)} ({reason})"
+        brackets = ", the baseline's value is in brackets" if comparison.former.keys() & set(names) else ""
+        yield f"not comparable{brackets}: {', '.join(names)} ({reason})"
 
 
 def _labelled(verdict: Verdict) -> Iterator[str]:

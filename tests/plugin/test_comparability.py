@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 
-from .conftest import Example
+from .conftest import Example, gates
 
 HOOK = "\n\ndef pytest_auepora_provenance():\n    return {%r: %r}\n"
 
@@ -32,6 +32,24 @@ def test_a_run_without_comparison_says_it_was_not_judged(project: Example) -> No
     assert project.run("--auepora-require-baseline").ret == 1
 
 
+def test_recall_by_quote_is_held_to_the_baseline_across_chunkers(project: Example) -> None:
+    only_retrieval(project)
+    for name, quote in {"refunds": "within 30 days", "shipping": "two working days", "returns": "Returns are free",
+                        "warranty": "24 months"}.items():  # fmt: skip
+        project.edit(f"relevant_docs: [{name}]", f"relevant_docs: [{{doc: {name}, quote: {quote}}}]")
+    say(project, "chunker", "800 characters")
+    project.accept()
+    project.edit("'800 characters'", "'120'", "conftest.py")
+    assert project.run().ret == 0
+    project.break_retriever()
+    result = project.run()
+    said = " ".join(str(result.stdout).split())
+    assert result.ret == 1
+    assert "not comparable, the baseline's value is in brackets: mrr (chunker 800 characters → 120)" in said
+    assert "recall@3 0.750 4/5 1.000" in said
+    assert "regression: recall@3" in gates(result)
+
+
 def test_a_golden_file_names_its_own_rulers(project: Example) -> None:
     only_retrieval(project)
     project.edit("thresholds:\n", "regression: {not_comparable: {corpus: recall@3}}\nthresholds:\n")
@@ -39,7 +57,7 @@ def test_a_golden_file_names_its_own_rulers(project: Example) -> None:
     project.accept()
     say(project, "corpus", "june")
     result = project.run()
-    assert "not comparable: recall@3 (corpus may → june)" in str(result.stdout)
+    assert "in brackets: recall@3 (corpus may → june)" in " ".join(str(result.stdout).split())
     assert "mrr" in str(result.stdout)
     project.edit("{corpus: recall@3}", "{corpus: [recall@4]}")
     assert "recall@4 is not computed; add it to metrics" in str(project.run().stdout)

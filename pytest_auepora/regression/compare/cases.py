@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...core.run import CaseResult, MetricInfo, Run
 from ..baseline.model import RESOLUTION, Baseline, BaselineCase, asked_again, match_of
-from .comparability import changed_since, incomparable_metrics
+from .comparability import changed_since, incomparable_metrics, names_passages, recut_metrics
 
 __all__ = [
     "CaseComparison",
@@ -92,7 +92,8 @@ class Comparison:
     """A run against a baseline.
 
     ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the same content
-    where there is one.  ``incomparable`` are metrics with what changed about them.  ``aggregates`` are the changes of
+    where there is one.  ``incomparable`` are metrics with what changed about them, ``former`` the means that the
+    baseline has of these.  ``aggregates`` are the changes of
     metrics whose aggregate is no mean; see `measurements`.  ``steady`` are the metrics that gave the same number
     whenever a case was asked again, ``unsteady`` those that did so until this run.
     """
@@ -100,6 +101,7 @@ class Comparison:
     cases: dict[str, CaseComparison] = field(default_factory=dict)
     vanished: dict[str, str | None] = field(default_factory=dict)
     incomparable: dict[str, str] = field(default_factory=dict)
+    former: dict[str, float] = field(default_factory=dict)
     lost_metrics: tuple[str, ...] = ()
     aggregates: dict[str, MetricChange] = field(default_factory=dict)
     steady: tuple[str, ...] = ()
@@ -160,10 +162,13 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         steady=tuple(sorted(baseline.steady - varied)),
         unsteady=tuple(sorted(baseline.steady & varied)),
     )
+    recut = recut_metrics(run, baseline)
     out.cases = {
-        case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable)
+        case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable, recut)
         for case_id, result in run.cases.items()
     }
+    _settle_recut(out, recut)
+    out.former = {name: mean for name in out.incomparable if (mean := _former(out, name)) is not None}
     known = run.cases if run.is_full else set(run.expected_ids or run.cases)
     if vanished := [case_id for case_id in baseline.cases if case_id not in known]:
         by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
@@ -172,13 +177,35 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     return out
 
 
+def _settle_recut(out: Comparison, recut: Iterable[str]) -> None:
+    """A metric that compares in some cases does compare; the others say why they do not."""
+    for name in recut:
+        if any(name in case.changes for case in out.cases.values()):
+            why = out.incomparable.pop(name)
+            for case in out.cases.values():
+                before = case.before.scores.get(name) if case.before is not None and case.paired else None
+                if before is not None and name not in case.changes:
+                    case.apart = case.apart or why
+
+
+def _former(out: Comparison, name: str) -> float | None:
+    """Return the mean that the baseline has of a metric, over the cases that are still the same."""
+    before = [case.before.scores.get(name) for case in out.cases.values() if case.paired and case.before is not None]
+    values = [value for value in before if value is not None]
+    return sum(values) / len(values) if values else None
+
+
 def compare_case(
     result: CaseResult,
     before: BaselineCase | None,
     metrics: Mapping[str, MetricInfo],
     incomparable: Mapping[str, str],
+    recut: Collection[str] = (),
 ) -> CaseComparison:
-    """Pair one case with its baseline block, if it has one."""
+    """Pair one case with its baseline block, if it has one.
+
+    Of the *incomparable* metrics, those of *recut* compare where the labels of the case name passages.
+    """
     if result.state == "skipped":
         return CaseComparison(result.case_id, "skipped", before=before)
     if before is None:
@@ -192,7 +219,9 @@ def compare_case(
     otherwise_timed = before.concurrency != result.concurrency
     for name, old in before.scores.items():
         score, info = scores.get(name), metrics.get(name)
-        if old is None or score is None or info is None or name in incomparable:
+        if old is None or score is None or info is None:
+            continue
+        if name in incomparable and not (name in recut and names_passages(result)):
             continue
         if not info.baselined or (apart and info.target.startswith("RETRIEVAL")):
             continue

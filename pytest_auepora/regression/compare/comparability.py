@@ -10,10 +10,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...core.run import Run
+from ...core.metrics_base import CHUNK_KEYS
+from ...core.run import CaseResult, Run
 from ..baseline.model import GIT_COMMIT, Baseline, metric_key
 
-__all__ = ["changed_since", "incomparable_metrics", "provenance_changes"]
+__all__ = ["changed_since", "incomparable_metrics", "names_passages", "provenance_changes", "recut_metrics"]
 
 _MOST = 40
 
@@ -49,6 +50,25 @@ def incomparable_metrics(run: Run, baseline: Baseline) -> dict[str, str]:
         elif other := {key: moved[key] for key in sorted(info.ruler) if key in moved}:
             out[name] = ", ".join(_arrow(key, *pair) for key, pair in other.items())
     return out
+
+
+def recut_metrics(run: Run, baseline: Baseline) -> frozenset[str]:
+    """Return the metrics of `incomparable_metrics` that compare in cases whose labels name passages.
+
+    Nothing is in their way but that documents are cut otherwise.
+    """
+    moved = changed_since(baseline, run).keys()
+    return frozenset(
+        name for name, info in run.metrics.items()
+        if info.passages and (others := moved & set(info.ruler)) and others <= set(CHUNK_KEYS)
+        and metric_key(info).items() <= baseline.metrics.get(name, {}).items()
+    )  # fmt: skip
+
+
+def names_passages(result: CaseResult) -> bool:
+    """Whether every relevant label of the case is a quote, a span or a document, whatever chunks there are."""
+    labels = [label for label in result.expected.get("relevant", ()) if label.get("grade", 1) >= 1]
+    return bool(labels) and all(label.get("match") in ("quote", "span", "doc") for label in labels)
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -69,7 +69,8 @@ def _metrics(report: CompareReport) -> Iterator[str]:
     if rows:
         yield from _table(["metric of the suite", "a", "b", "b - a", "cases"], rows, "lrrrr")
     for name, why in report.incomparable.items():
-        yield f"- not comparable: {escape(f'{name} ({why})')}"
+        values = " → ".join(map(_value, report.former.get(name, ())))
+        yield f"- not comparable: {escape(f'{name} ({why})')}{f': {values}' if values else ''}"
 
 
 def _judged(report: CompareReport) -> Iterator[str]:

@@ -84,7 +84,7 @@ def test_what_is_new_or_measured_differently_says_so() -> None:
     run = run_of(CASES, ["recall@5", "token_f1", "bleu"], baseline=baseline, provenance={"chunker_version": 2})
     verdict = verdict_of(run, baseline=baseline)
     rows = by_name(run, verdict)
-    assert [rows[n].baseline_text for n in ("recall@5", "token_f1", "bleu")] == ["changed", "new", ""]
+    assert [rows[n].baseline_text for n in ("recall@5", "token_f1", "bleu")] == ["(1.000)", "new", ""]
     notes = list(missing_notes(run, verdict, list(rows.values())))
     assert "not comparable: recall@5 (chunker_version 1 → 2)" in notes
 

@@ -41,6 +41,41 @@ def test_another_chunker_affects_what_counts_chunks(key: str) -> None:
     assert moved(key) == dict.fromkeys(BY_CHUNK, f"{key} 3 \u2192 4")
 
 
+def by_quote(result: CaseResult, match: str = "quote") -> CaseResult:
+    """The same case, its one label a passage of a document."""
+    result.expected = {"relevant": [{"id": "d", "match": match, "quote": "q"}, {"id": "e", "grade": 0}]}
+    return result
+
+
+def test_recall_over_passages_compares_across_chunkers() -> None:
+    names = ("recall@1", "mrr")
+    told: dict[str, Any] = {"names": names, "provenance": {"chunker": 800}}
+    before = merge(
+        None, run(case("a", recall_at_1=1.0, mrr=1.0), case("b", recall_at_1=1.0, mrr=1.0), **told), {"all"}
+    )[0]
+    told["provenance"] = {"chunker": 120}
+    for match in ("quote", "span", "doc"):
+        now = [by_quote(case(name, recall_at_1=0.5, mrr=0.5), match) for name in "ab"]
+        found = compare(run(*now, **told), before)
+        change = found.metric("recall@1")
+        assert change is not None
+        assert (change.n, change.before, change.after) == (2, 1.0, 0.5)
+        assert found.incomparable == {"mrr": "chunker 800 → 120"}
+        assert found.former == {"mrr": 1.0}
+    mixed = compare(run(now[0], case("b", recall_at_1=0.5, mrr=0.5), **told), before)
+    assert {i: c.apart for i, c in mixed.cases.items()} == {"a": "", "b": "chunker 800 → 120"}
+    assert set(mixed.incomparable) == {"mrr"}
+    by_id = compare(run(case("a", recall_at_1=0.5), case("b", recall_at_1=0.0), **told), before)
+    assert (set(by_id.incomparable), by_id.former) == ({"mrr", "recall@1"}, {"mrr": 1.0, "recall@1": 1.0})
+
+
+def test_another_version_is_in_the_way_of_passages_as_well() -> None:
+    before = merge(None, run(case("a", recall_at_1=1.0), provenance={"chunker": 1}), {"all"})[0]
+    before.metrics["recall@1"]["version"] = 0
+    found = compare(run(by_quote(case("a", recall_at_1=0.5)), provenance={"chunker": 2}), before)
+    assert found.incomparable["recall@1"] == "metric version 0 → 1"
+
+
 def test_another_embedding_affects_distances_between_embeddings() -> None:
     assert moved("embedding") == dict.fromkeys(BY_EMBEDDING, "embedding 3 \u2192 4")
 
