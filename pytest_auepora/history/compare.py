@@ -197,13 +197,13 @@ def _match(matcher: Matcher, ids: Iterable[str]) -> Match:
 
 def _deltas(a: AggregateMetrics, b: AggregateMetrics, match: Match) -> dict[str, Any]:
     before, after = asdict(a), asdict(b)
-    changed = {SHOWN_AS.get(name, name): _delta(before[name], after[name]) for name in before}
+    changed = {SHOWN_AS.get(name, name): _delta(before[name], after[name]) for name in before if before[name] != {}}
     return {"chunker_version_match": match, **changed}
 
 
 def _delta(before: Any, after: Any) -> Any:
     if isinstance(before, dict):
-        return {str(k): _delta(v, after[k]) for k, v in before.items()}
+        return {str(k): _delta(v, after[k]) for k, v in before.items() if k in after}
     return None if before is None or after is None else after - before
 
 

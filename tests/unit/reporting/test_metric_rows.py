@@ -86,7 +86,7 @@ def test_what_is_new_or_measured_differently_says_so() -> None:
     rows = by_name(run, verdict)
     assert [rows[n].baseline_text for n in ("recall@5", "token_f1", "bleu")] == ["(1.000)", "new", ""]
     notes = list(missing_notes(run, verdict, list(rows.values())))
-    assert "not comparable: recall@5 (chunker_version 1 → 2)" in notes
+    assert "not comparable, the baseline's value is in brackets: recall@5 (chunker_version 1 → 2)" in notes
 
 
 def test_further_gates_stand_below_their_metric_rates_last() -> None:
