@@ -32,7 +32,7 @@ def test_a_run_without_comparison_says_it_was_not_judged(project: Example) -> No
     assert project.run("--auepora-require-baseline").ret == 1
 
 
-def test_recall_by_quote_is_held_to_the_baseline_across_chunkers(project: Example) -> None:
+def test_recall_by_quote_is_judged_across_chunkers(project: Example) -> None:
     only_retrieval(project)
     for name, quote in {"refunds": "within 30 days", "shipping": "two working days", "returns": "Returns are free",
                         "warranty": "24 months"}.items():  # fmt: skip

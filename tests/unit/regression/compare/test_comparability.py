@@ -47,7 +47,7 @@ def by_quote(result: CaseResult, match: str = "quote") -> CaseResult:
     return result
 
 
-def test_recall_over_passages_compares_across_chunkers() -> None:
+def test_recall_over_passages_compares() -> None:
     names = ("recall@1", "mrr")
     told: dict[str, Any] = {"names": names, "provenance": {"chunker": 800}}
     before = merge(
