@@ -64,14 +64,20 @@ class Checked(Configured):
     def spelled_options(self) -> dict[str, Any]:
         """Return the options of the bracket; a checker of one's own is shown by its name."""
         options = super().spelled_options()
-        if "checker" in options and not isinstance(self.checker, str):
-            options["checker"] = getattr(self.checker, "__name__", type(self.checker).__name__)
-        return options
+        return {**options, "checker": self._called()} if "checker" in options else options
+
+    def _called(self) -> str:
+        if isinstance(self.checker, str):
+            return self.checker
+        return str(getattr(self.checker, "__name__", type(self.checker).__name__))
 
     def params(self) -> dict[str, Any]:
         """Return the options that change the score, with what the checker says of itself."""
-        said = "given" if self._checker is None else self._checker.params()
-        return {**super().params(), "checker": said}
+        out = {**super().params(), "checker": self._called()}
+        if self._checker is None:
+            return out
+        said = self._checker.params()  # under the key where a calibration looks for who judges
+        return {**out, **(said if "judge" in said else {"judge": said})}
 
 
 class ClaimMetric(Checked):
