@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from math import log
 from pathlib import Path
 
@@ -18,6 +19,8 @@ __all__ = ["Passage", "Passages", "content_words", "passages_of", "read_document
 SUFFIXES = (".md", ".markdown", ".rst", ".txt")
 LONGEST, SHORTEST = 1_500, 120
 """Characters of a passage; a shorter one is searched, but not asked about."""
+_RAREST = 24
+"""Words of a text that say which passages are near."""
 
 _NO_PROSE = re.compile(r"```.*?(?:```|\Z)|<!--.*?-->|^\s*\|.*$|^\s*[-=~^#*]{3,}\s*$", re.DOTALL | re.MULTILINE)
 """Code, comments and tables of Markdown: searched, but not asked about."""
@@ -102,17 +105,24 @@ class Passages:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self.all = passages
-        self._words = {passage: content_words(passage.text) for passage in passages}
-        held: dict[str, int] = {}
-        for held_words in self._words.values():
-            for word in held_words:
-                held[word] = held.get(word, 0) + 1
-        self._rarity = {word: log(1 + len(passages) / n) for word, n in held.items()}
-        self.worth_asking = [p for p in passages if len(_NO_PROSE.sub("", p.text).strip()) >= SHORTEST]
+        self.worth_asking: dict[str, list[Passage]] = {}
+        """By document, those that are long enough."""
+        self._holders: dict[str, list[int]] = {}
+        for place, passage in enumerate(passages):
+            own = self.worth_asking.setdefault(passage.doc, [])
+            if len(_NO_PROSE.sub("", passage.text).strip()) >= SHORTEST:
+                own.append(passage)
+            for word in content_words(passage.text):
+                self._holders.setdefault(word, []).append(place)
 
     def nearest(self, text: str, most: int, without: Sequence[Passage] = ()) -> list[Passage]:
-        """Return up to *most* passages that share words with *text*, rare words counting more; best first."""
-        wanted = content_words(text)
-        shared = {p: sum(self._rarity[w] for w in wanted & own) for p, own in self._words.items()}
-        near = sorted((p for p in self.all if shared[p] and p not in without), key=lambda p: -shared[p])
-        return near[:most]
+        """Return up to *most* passages that share words with *text*, best first; its rarest words decide."""
+        shared: dict[int, float] = {}
+        # in one order, or sums would differ in their last digit
+        known = sorted((len(held), word) for word in content_words(text) if (held := self._holders.get(word)))
+        for _, word in known[:_RAREST]:
+            held = self._holders[word]
+            for place in held:
+                shared[place] = shared.get(place, 0.0) + log(1 + len(self.all) / len(held))
+        ranked = sorted(shared, key=lambda place: (-shared[place], place))
+        return [*islice((p for p in map(self.all.__getitem__, ranked) if p not in without), most)]

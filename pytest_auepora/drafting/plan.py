@@ -60,8 +60,7 @@ def read_quotas(text: str) -> dict[str, int]:
 def planned(passages: Passages, quotas: Mapping[str, int], seed: int) -> dict[tuple[str, str], list[Job]]:
     """Return the jobs of each document and kind in the order in which they are tried; more than are wanted."""
     out: dict[tuple[str, str], list[Job]] = {}
-    for doc in dict.fromkeys(passage.doc for passage in passages.all):
-        own = [passage for passage in passages.worth_asking if passage.doc == doc]
+    for doc, own in passages.worth_asking.items():
         for kind, wanted in quotas.items():
             order = drawn_order(f"{seed}|{doc}|{kind}", len(own))[: TRIES * wanted]
             chosen = [own[i] for i in order]
@@ -73,7 +72,7 @@ def _jobs(kind: str, passage: Passage, passages: Passages) -> Iterator[Job]:
     if kind != "multi-hop":
         yield Job(kind, passage.doc, (passage,))
         return
-    others = [p for p in passages.nearest(passage.text, 10, [passage]) if p in passages.worth_asking]
+    others = [p for p in passages.nearest(passage.text, 10, [passage]) if p in passages.worth_asking[p.doc]]
     far = next((p for p in others if p.doc != passage.doc), others[0] if others else None)
     if far is not None:
         yield Job(kind, passage.doc, (passage, far))
