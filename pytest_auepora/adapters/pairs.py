@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from ..core.noise import NOISE_DOCS, noise_of, with_noise
+from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
 from .documents import made_like, to_retrieved

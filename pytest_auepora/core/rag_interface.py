@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from .noise import NOISE_DOCS, noise_of, with_noise
-from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs, id_of_text
 
 __all__ = [
+    "NOISE_DOCS",
     "EvaluationSample",
     "Generator",
     "RAGSystem",
@@ -17,6 +19,8 @@ __all__ = [
     "Retriever",
     "SimpleRAGSystem",
     "SystemOutputs",
+    "noise_of",
+    "with_noise",
 ]
 
 
@@ -72,3 +76,31 @@ class SimpleRAGSystem(RAGSystem):
         timings = {"retrieval": found - start, "generation": end - found, "end_to_end": end - start}
         noise = [doc.doc_id for doc in noise_of(sample)]
         return SystemOutputs(retrieved, response, timings, {NOISE_DOCS: noise} if noise else {})
+
+
+NOISE_DOCS = "noise_docs"
+"""Key of a case's labels, and of ``SystemOutputs.extra`` (the ids), where noise was put into the context."""
+
+T = TypeVar("T")
+
+
+def noise_of(sample: EvaluationSample) -> list[Document]:
+    """Return the documents of ``labels["noise_docs"]``: texts, or mappings with ``text`` and perhaps ``id``."""
+    given: Sequence[Any] = sample.labels.get(NOISE_DOCS) or ()
+    said = [{"text": one} if isinstance(one, str) else one for one in ([given] if isinstance(given, str) else given)]
+    return [Document(str(one.get("id") or id_of_text(one["text"])), str(one["text"])) for one in said]
+
+
+def with_noise(found: Sequence[T], sample: EvaluationSample, like: Callable[[Document], T]) -> list[T]:
+    """Return *found* with the noise of *sample* among it, each at a place that depends on the case's id alone.
+
+    Args:
+        found: what the generator would get.
+        sample: the case.
+        like: makes what the generator takes of a document.
+    """
+    mixed = list(found)
+    for index, document in enumerate(noise_of(sample)):
+        drawn = sha256(f"{sample.sample_id}|noise|{index}".encode("utf-8", "surrogatepass")).digest()
+        mixed.insert(int.from_bytes(drawn[:4], "big") % (len(mixed) + 1), like(document))
+    return mixed

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..core.noise import NOISE_DOCS
+from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..io.perturb import VARIANTS, drawn_order
 from ..labels.corpus import Chunk, Corpus

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System
-from ..core.noise import NOISE_DOCS
+from ..core.rag_interface import NOISE_DOCS
 from ..errors import AueporaError, HistoryError, NotRecordedError, SystemShapeError
 from ..io.golden.load import GoldenCase
 
@@ -46,7 +46,7 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
         return partial(_no_noise, system)
     fn: Callable[[], Any] = partial(system.invoke, case.sample, case.top_k)
     if seed is not None:
-        from ..core.seeding import derive_seed, seeded
+        from ..calls.seeding import derive_seed, seeded
 
         fn = seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
     if not case.resources:

@@ -10,7 +10,6 @@ from typing import Any
 
 from ..adapters.systems import System
 from ..calls.caller import Caller
-from ..core.batches import in_batches
 from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo, Run
@@ -113,6 +112,8 @@ def run_suite(
         again: how many more answers to ask for, by case: they count for nothing but what varies.
         confirms: says which repeats, counted from 0, ask a failed case again before it fails; an empty range for most.
     """
+    from ..core.batches import in_batches  # a pytest session needs none of it
+
     todo = [case for case in cases if case.skip is None]
     times = {case.id: repeat + (again or {}).get(case.id, 0) for case in todo}
     asks = (ask_case(system, case, i, seed=seed) for case in todo for i in range(times[case.id]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.noise import NOISE_DOCS
+from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..errors import GoldenFileError, Problem
 from .golden.load import GoldenSuite, load_golden

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pytest_auepora.calls.caller import Caller
-from pytest_auepora.core.seeding import derive_seed, generators_seeded, seeded
+from pytest_auepora.calls.seeding import derive_seed, generators_seeded, seeded
 
 
 def draw() -> tuple[float, float]:
