@@ -68,7 +68,7 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     assert {"pytest_auepora.regression.compare.cases", "pytest_auepora.metrics.generation_overlap", "sqlite3"} <= seen
     ours = {name.removeprefix("pytest_auepora.") for name in seen if name.startswith("pytest_auepora.")}
     elsewhere = {
-        "adapters.haystack", "adapters.langchain", "adapters.llamaindex", "calls.seeding", "core.batches", "core.retry",
+        "adapters.haystack", "adapters.langchain", "adapters.llamaindex", "calls.seeding", "core.batches",
         "metrics.extensions", "metrics.generation.assertions", "metrics.robustness",
         "regression.accept", "regression.statistics.bootstrap", "regression.statistics.signflip",
         "reporting.diagnosis", "reporting.formats", "reporting.side_by_side",
