@@ -19,11 +19,14 @@ _SHOWN = 300
 
 
 class JudgeCallError(AueporaError):
-    """The judge's server refused, or gave something that is no reply.  ``status`` is the HTTP status, or None."""
+    """The judge's server refused, or gave something that is no reply.
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
+    ``status`` is the HTTP status, or None; ``detail`` what the server said, uncut.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, detail: str = "") -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.detail = status, detail
 
 
 class TransientJudgeError(JudgeCallError):
@@ -47,7 +50,7 @@ def refused_parameter(sent: Mapping[str, Any], exc: JudgeCallError) -> str:
     """Return the key of the request *sent* that the server refuses; an empty string where it complains of others."""
     if exc.status not in _REFUSED:
         return ""
-    told = str(exc)
+    told = exc.detail
     named = [name for name in sent if name not in ("model", "messages") and _names(name, told)]
     if not named and "response_format" in sent and _names("json_schema", told):
         return "response_format"
@@ -78,7 +81,7 @@ def _judge_error(exc: HttpError) -> JudgeCallError:
         message = f"the judge's server said {exc.status}: {told or 'nothing more'}"
         if exc.status in _TRANSIENT:
             return TransientJudgeError(message, status=exc.status, retry_after=exc.retry_after)
-        return JudgeCallError(message, status=exc.status)
+        return JudgeCallError(message, status=exc.status, detail=exc.detail)
     if exc.kind == "too long":
         return JudgeCallError(f"the judge's server gave {told}")
     if exc.kind == "no JSON":

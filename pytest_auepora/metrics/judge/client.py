@@ -233,7 +233,7 @@ class OpenAICompatibleCritic(LLMCritic):
             return False
         if name == "response_format" and sent[name]["type"] == "json_schema":
             instead = "json_object"
-        elif name == "max_tokens" and "max_completion_tokens" in str(exc):
+        elif name == "max_tokens" and "max_completion_tokens" in exc.detail:
             instead = "max_completion_tokens"
         if self._refused.get(name) != instead:
             self._refused[name] = instead
