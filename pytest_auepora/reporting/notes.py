@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ..core.run import Run
 from ..regression.compare.cases import Comparison
@@ -14,8 +15,11 @@ from .tally import long_note
 from .text import listed
 
 __all__ = [
+    "GateGroup",
     "balance_note",
     "flaky_line",
+    "gate_groups",
+    "gate_reason",
     "latency_line",
     "lowest_note",
     "missing_notes",
@@ -28,6 +32,8 @@ __all__ = [
 
 _MOST_FLAKY = 10
 _MOST_METRICS = 4
+_MOST_OPEN = 12
+"""Gates that are told without being asked for."""
 
 
 def warnings(verdict: Verdict, most_flaky: int = _MOST_FLAKY) -> list[str]:
@@ -74,6 +80,36 @@ def gate_reason(gate: GateOutcome) -> str:
     story = gate.message.removeprefix(f"{gate.title}: ")
     end = next((end for end in ("): ", "), p ") if end in story and gate.state == "failed"), "")
     return f"{story.partition(end)[0]})" if end else story
+
+
+class GateGroup(NamedTuple):
+    """Gates of one state under one heading; what nobody has to read at once is not ``open``."""
+
+    title: str
+    open: bool
+    state: str
+    gates: list[GateOutcome]
+
+
+def gate_groups(verdict: Verdict) -> Iterator[GateGroup]:
+    """Yield the gates that did not pass: those that failed, then slices, then what could not be decided.
+
+    Why a partial run is not judged is in its headline.
+    """
+    red = verdict.outcome == "failed"
+    for state, title, wanted in (
+        ("failed", "{} failed: why", True),
+        ("slices", "{} got worse", False),
+        ("inconclusive", "{} could not be decided", not red),
+        ("advisory", "{} cannot fail the run", not red),
+        ("not judged", "{} was not judged", True),
+    ):
+        gates = [g for g in verdict.gates if state == ("slices" if g.is_of_slice and g.state == "failed" else g.state)]
+        gates = [g for g in gates if state != "not judged" or g.kind == "baseline"]
+        if gates:
+            what = plural(len(gates), "slice" if state == "slices" else "gate")
+            is_open = wanted and (state in ("failed", "not judged") or len(gates) <= _MOST_OPEN)
+            yield GateGroup(title.format(what), is_open, "failed" if state == "slices" else state, gates)
 
 
 def next_steps(verdict: Verdict) -> list[str]:

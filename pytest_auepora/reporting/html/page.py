@@ -14,7 +14,7 @@ from ...regression.verdict import Outcome, Verdict
 from ..findings import titled
 from ..judge_usage import judge_lines
 from ..metric_rows import MetricRow, metric_rows
-from ..notes import gate_reason, latency_line, missing_notes, noise_lines, repeats_line, warnings
+from ..notes import gate_groups, gate_reason, latency_line, missing_notes, noise_lines, repeats_line, warnings
 from ..numbers import number, plural
 from ..plots import MOST_PLOTS, MetricPlots, metric_plots, trend_plot
 from ..symbols import UNICODE
@@ -38,9 +38,6 @@ _FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "assertion_pass", "refus
 """Those shown first where the suite has no metric of its own with a past; the others where there is room."""
 
 _MOST_FIGURES = 6
-MOST_OPEN = 12
-"""Gates that are told without being asked for."""
-
 _SPECIAL = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 _BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
 
@@ -136,7 +133,10 @@ def _view(index: int, run: Run, verdict: Verdict, past: Trend, most_plots: int) 
         metrics=[_line(row) for row in rows if row.regression is None or not row.regression.is_of_slice],
         compared=any(row.baseline_text or row.change_text for row in rows),
         notes=list(_notes(run, verdict, rows)),
-        messages=list(_messages(verdict, run.owner)),
+        messages=[
+            Messages(one.title, one.open, one.state, [_message(gate, run.owner) for gate in one.gates])
+            for one in gate_groups(verdict)
+        ],
         plots=metric_plots(run, verdict, f"s{index}", most_plots),
         trend=trend,
         n_runs=len(past.runs) + run.is_full,
@@ -168,31 +168,6 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
         gone = [f"{old} (now {new}?)" if new else old for old, new in comparison.vanished.items()]
         told.append(f"in the baseline, no longer in the golden file: {listed(gone, 10)}")
     yield from filter(None, told)
-
-
-def _messages(verdict: Verdict, owner: str) -> Iterator[Messages]:
-    """Yield the gates that did not pass: those that failed unfolded, with the rest behind them.
-
-    Why a partial run is not judged is in its headline.
-    """
-    failed = verdict.outcome == "failed"
-    for state, title, is_open in (
-        ("failed", "{} failed: why", True),
-        ("slices", "{} got worse", False),
-        ("inconclusive", "{} could not be decided", not failed),
-        ("advisory", "{} cannot fail the run", not failed),
-        ("not judged", "{} was not judged", True),
-    ):
-        gates = [gate for gate in verdict.gates if state == ("slices" if _is_bad_slice(gate) else gate.state)]
-        told = [_message(gate, owner) for gate in gates if state != "not judged" or gate.kind == "baseline"]
-        if told:
-            mark = "failed" if state == "slices" else state
-            what = plural(len(told), "slice" if state == "slices" else "gate")
-            yield Messages(title.format(what), is_open and len(told) <= MOST_OPEN, mark, told)
-
-
-def _is_bad_slice(gate: GateOutcome) -> bool:
-    return gate.is_of_slice and gate.state == "failed"
 
 
 def _message(gate: GateOutcome, owner: str) -> str:

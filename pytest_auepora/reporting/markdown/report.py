@@ -18,6 +18,7 @@ from ..judge_usage import judge_lines
 from ..metric_rows import MetricRow, metric_rows, state_mark
 from ..notes import (
     balance_note,
+    gate_groups,
     latency_line,
     missing_notes,
     next_steps,
@@ -127,11 +128,11 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
         yield f"{escape(headline([verdict], [run]))}"
     if told := balance_note(verdict):
         yield f"**{escape(told)}**"
-    rows = metric_rows(run, verdict)
+    rows = [row for row in metric_rows(run, verdict) if row.regression is None or not row.regression.is_of_slice]
     yield ""
     yield from _table(rows)
     yield from _notes(run, verdict, rows)
-    yield from _gates(run, verdict)
+    yield from _gates(run, verdict, detail)
     for kind, cases in cases_of(run, verdict).items():
         if kind in FAILING:
             yield from _failing(kind, cases, run, verdict, detail)
@@ -174,20 +175,23 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
             yield f"<sub>{escape(note)}</sub><br>"
 
 
-def _gates(run: Run, verdict: Verdict) -> Iterator[str]:
-    for state in ("failed", "inconclusive", "not judged"):
-        gates = [g for g in verdict.gates if g.state == state and (state != "not judged" or g.kind == "baseline")]
-        if not gates:
+def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
+    for group in gate_groups(verdict):
+        folded = not group.open
+        if group.state == "advisory" or (folded and not detail.texts):  # the notes tell what is advisory
             continue
         yield ""
-        yield f"**{plural(len(gates), 'gate')} {state}**"
+        yield f"<details><summary>{_inline(group.title)}</summary>" if folded else f"**{escape(group.title)}**"
         yield ""
-        for gate in gates:
+        for gate in group.gates:
             told = titled(gate.title, gate.message)
             beside = [f"owner {gate.owner}"] if gate.owner and gate.owner != run.owner else []
             if gate.culprits and gate.kind != "coverage":
                 beside.append(f"costs most: {', '.join(gate.culprits[:3])}")
-            yield " \u00b7 ".join([f"- {state_mark(state, UNICODE)} {escape(told)}", *map(escape, beside)])
+            yield " \u00b7 ".join([f"- {state_mark(group.state, UNICODE)} {escape(told)}", *map(escape, beside)])
+        if folded:
+            yield ""
+            yield "</details>"
 
 
 def _failing(kind: Kind, cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:

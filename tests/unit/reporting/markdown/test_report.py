@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.core.run import Run
+from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, MARKER, markdown_report
 from pytest_auepora.reporting.markdown.text import escape, escape_html
 from pytest_auepora.reporting.text import printable
 
 from ..builders import Case, baseline_of, run_of, verdict_of
+from ..terminal.test_screens import broken, hundred
 
 CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], thresholds={"token_f1": 0.5}) for i in range(12)]
 EVIL = "</pre></details><script>alert(1)</script> | a `b` **c** [d](http://e.f) ![g](h) @someone #12 $x$ _y_ <!-- z"
@@ -174,3 +176,20 @@ def test_escaped_text_reads_as_written(text: str) -> None:
 def test_escaped_html_is_text(text: str) -> None:
     page = Page(f"<pre>{escape_html(printable(text))}</pre>")
     assert page.seen == {"pre"}
+
+
+def test_slices_and_what_is_undecided_are_folded_in_a_red_run() -> None:
+    cases = [hundred(i) for i in range(100)]
+    baseline, policy = baseline_of(run_of(cases), steady=True), RegressionPolicy(slices=("topic",))
+    now = [broken(case, i) for i, case in enumerate(cases)]
+    now[13] = cases[13].with_(got=["x", *cases[13].got[:1]])
+    run = run_of(now, baseline=baseline, policy=policy)
+    verdict = verdict_of(run, baseline=baseline, policy=policy)
+    lines = markdown_report([run], [verdict]).splitlines()
+    gates = next(i for i, line in enumerate(lines) if line.endswith("gates failed: why**"))
+    slices = next(i for i, line in enumerate(lines) if line.endswith("slices got worse</summary>"))
+    undecided = lines.index("<details><summary>1 gate could not be decided</summary>")
+    assert gates < slices < undecided
+    assert not any("topic=" in line for line in lines[:slices]), "neither in the table"
+    short = markdown_report([run], [verdict], limit=4000)
+    assert short.count("<details>") == short.count("</details>") == 0
