@@ -14,7 +14,7 @@ from ..errors import CorpusError, GoldenFileError, Problem
 from ..io.golden.load import GoldenSuite
 from ..io.golden.model import DRAFT
 from ..metrics.registry import Registry
-from .common import FAILED, PASSED, UsageError, add_metrics, load_suite, registry_of, to_read
+from .common import FAILED, PASSED, UsageError, add_metrics, load_suite, put, registry_of, to_read
 
 __all__ = ["add_arguments", "run"]
 
@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Say, file by file, how much is in it or all that is wrong with it."""
     from ..reporting.numbers import plural
+    from ..reporting.text import harmless
 
     registry = registry_of(given.metrics)
     labels = label_check(given, registry)
@@ -69,9 +70,9 @@ def run(given: argparse.Namespace) -> int:
                 lines += found.lines(str(path))
                 moved = moved or found.is_bad
         if not given.json:
-            print("\n".join(lines))
+            print(harmless("\n".join(lines)))
     if given.json:
-        print(json.dumps(told, indent=1, ensure_ascii=False))
+        put(json.dumps(told, indent=1, ensure_ascii=False) + "\n", None)
     return FAILED if moved or any(one["problems"] for one in told) else PASSED
 
 

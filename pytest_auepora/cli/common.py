@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -57,6 +59,8 @@ def put(text: str, path: Path | None) -> None:
     from ..reporting.formats import write_report
 
     if path is None:
+        if text[:1] in ("{", "["):  # JSON, in which no line begins with a user's words
+            text = re.sub("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]", lambda m: json.dumps(m[0])[1:-1], text)
         print(text, end="")
     else:
         write_report(path, text)

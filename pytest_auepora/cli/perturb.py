@@ -13,7 +13,7 @@ from ..io.case_blocks import perturbed
 from ..io.golden.load import load_golden
 from ..io.perturb import OPERATIONS, Operation, reworded
 from ..io.perturb import variants as disturbed
-from .common import PASSED, to_read
+from .common import PASSED, put, to_read
 
 __all__ = ["add_arguments", "run"]
 
@@ -111,6 +111,6 @@ def run(given: argparse.Namespace) -> int:
     if given.write and made.ids:
         write_atomically(given.golden, made.text)
     if not given.write:
-        print(made.block, end="")
+        put(made.block, None)
     print(f"{len(made.ids)} variants{' appended; review them' if given.write and made.ids else ''}", file=sys.stderr)
     return PASSED

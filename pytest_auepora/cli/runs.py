@@ -51,7 +51,9 @@ def run(given: argparse.Namespace) -> int:
         of = f" of {given.suite}" if given.suite else ""
         print(f"no run{of} in {store.name}; `pytest --auepora` keeps its runs there", file=sys.stderr)
         return PASSED if store.exists() else UNJUDGED
-    print(_table(found))
+    from ..reporting.text import harmless
+
+    print(harmless(_table(found)))
     return PASSED
 
 

@@ -14,7 +14,7 @@ from ..evaluation.recorded import score_recorded
 from ..evaluation.suite import Evaluation
 from ..io.golden.load import MAX_BYTES, GoldenSuite
 from ..metrics.registry import Registry
-from .common import FAILED, UNJUDGED, add_calibrations, add_metrics, load_suite, of_outcome, registry_of, to_read
+from .common import FAILED, UNJUDGED, add_calibrations, add_metrics, load_suite, of_outcome, put, registry_of, to_read
 from .sources import add_history, open_history
 
 __all__ = ["add_arguments", "run"]
@@ -66,13 +66,15 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         from ..reporting.json.report import json_report
 
-        print(json_report([done.run], [verdict]), end="")
+        put(json_report([done.run], [verdict]), None)
     else:
         from .report import summary_text
 
         print(summary_text([done.run], [verdict]), end="")
     if given.require_baseline and done.baseline is None:
-        print(f"auepora: {done.baseline_note}", file=sys.stderr)
+        from ..reporting.text import harmless
+
+        print(harmless(f"auepora: {done.baseline_note}"), file=sys.stderr)
         return FAILED if verdict.outcome == "failed" else UNJUDGED
     return of_outcome(verdict.outcome)
 

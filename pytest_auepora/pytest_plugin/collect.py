@@ -151,10 +151,13 @@ def make_function(
     function.__module__ = suite.path.stem
     function.__doc__ = case.sample.query
     marks = [getattr(pytest.mark, tag) for tag in case.tags]
-    if marked and case.skip is not None:
-        marks.append(pytest.mark.skip(reason=case.skip))
-    if marked and case.xfail is not None:
-        marks.append(pytest.mark.xfail(reason=case.xfail))
+    if marked and (case.skip is not None or case.xfail is not None):
+        from ..reporting.text import printable
+
+        if case.skip is not None:
+            marks.append(pytest.mark.skip(reason=printable(case.skip)))
+        if case.xfail is not None:
+            marks.append(pytest.mark.xfail(reason=printable(case.xfail)))
     if mark is not None:
         marks.append(mark)
     function.__dict__["pytestmark"] = [m.mark for m in marks]

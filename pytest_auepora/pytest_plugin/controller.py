@@ -278,6 +278,8 @@ def _is_published(run: Run, gate: GateOutcome) -> bool:
 
 
 def _as_test(judged: Judged, gate: GateOutcome) -> list[pytest.TestReport]:
+    from ..reporting.text import harmless
+
     run = judged.run
     variant = f"[{run.variant}]" if run.variant else ""
     name = f"gate: {gate.title}{variant}"
@@ -286,7 +288,7 @@ def _as_test(judged: Judged, gate: GateOutcome) -> list[pytest.TestReport]:
     culprits = f"\ncases that cost most: {', '.join(gate.culprits)}" if gate.culprits else ""
     place = f"{run.path}:{gate.line}" if gate.line else run.path
     message = f"{place}: {gate.message}{owner}{culprits}"
-    return _reports(f"{run.path}::{name}", (run.path, line, name), gate.state, message)
+    return _reports(f"{run.path}::{name}", (run.path, line, name), gate.state, harmless(message))
 
 
 def _reports(nodeid: str, location: tuple[str, int, str], state: str, message: str) -> list[pytest.TestReport]:

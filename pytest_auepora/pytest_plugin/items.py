@@ -299,11 +299,11 @@ class Running:
 
 def _show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
     """Let the report of a set-up that failed, or skipped its case, say no more than its redacted *result*."""
-    if hasattr(report, "wasxfail"):
-        report.wasxfail = f"reason: {result.error}"
-    elif isinstance(report.longrepr, tuple):
-        report.longrepr = (*report.longrepr[:2], f"Skipped: {result.error}")
-    if not isinstance(report.longrepr, tuple):
-        from ..reporting.text import harmless
+    from ..reporting.text import harmless, printable
 
+    if hasattr(report, "wasxfail"):
+        report.wasxfail = f"reason: {printable(result.error)}"
+    elif isinstance(report.longrepr, tuple):
+        report.longrepr = (*report.longrepr[:2], f"Skipped: {printable(result.error)}")
+    if not isinstance(report.longrepr, tuple):
         report.longrepr = harmless(result.error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
@@ -34,6 +35,7 @@ _METRIC_OF = {
     "retries": "retries",
 }
 _RANKED = {"p_at_5": PrecisionAtK(5), "p_at_10": PrecisionAtK(10), "ndcg_10": NDCGAtK(10), "mrr_10": MRRAtK(10)}
+_UNSEEN = "[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -73,7 +75,8 @@ def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
 
 def spreadsheet_text(text: str) -> str:
     """Return *text* as a spreadsheet will show it: what it would take for a formula gets an apostrophe in front."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    shown = text if text.isprintable() else re.sub(_UNSEEN, lambda found: ascii(found[0])[1:-1], text)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown
 
 
 def _value(scores: Mapping[str, Score], name: str) -> str:

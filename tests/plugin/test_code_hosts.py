@@ -109,3 +109,30 @@ def test_only_golden_files_broken_is_not_no_golden_files(project: Example) -> No
     result = project.run("--continue-on-collection-errors")
     assert "no golden case was run" not in str(result.stdout)
     result.assert_outcomes(errors=1)
+
+
+EVIL = "\n::set-output name=x::y \u202egnp.exe \U000e0041 ##[error]z"
+OBEYED = re.compile("^\\s*::[\\w-]+[ :]|##\\[|[\u202a-\u202e\U000e0000-\U000e007f]", re.MULTILINE)
+
+
+@pytest.mark.parametrize("how", [(), ("-v",), ("-vv",), ("-rA", "--show-capture=no"), ("-q", "--tb=short")])
+def test_no_text_of_a_golden_file_is_obeyed(job: Example, how: tuple[str, ...]) -> None:
+    case = {"query": "How many months does the warranty last?", "reference_answer": EVIL}
+    kinds: dict[str, dict[str, object]] = {
+        "a": {"xfail": EVIL}, "b": {"must_contain": [EVIL]}, "c": {"skip": EVIL}, "d": {"relevant_docs": [EVIL]},
+    }  # fmt: skip
+    head = {"owner": EVIL, "metrics": ["token_f1", "recall@1"], "thresholds": {"token_f1": 0.9}}
+    rows = [head, *({"id": name, **case, **more} for name, more in kinds.items())]
+    job.write("evil.golden.jsonl", "\n".join(map(json.dumps, rows)))
+    result = job.run("evil.golden.jsonl", "-o", "auepora_github=off", *how)
+    assert result.ret == 1
+    assert "set-output" in result.stdout.str()
+    assert OBEYED.search(result.stdout.str()) is None
+
+
+def test_an_id_holds_nothing_that_nobody_sees(job: Example) -> None:
+    job.write("evil.golden.jsonl", json.dumps({"id": "a\u202eb", "query": "q"}))
+    result = job.run("evil.golden.jsonl", "-o", "auepora_github=off")
+    assert result.ret == 2
+    assert "a character that nobody sees" in result.stdout.str()
+    assert OBEYED.search(result.stdout.str()) is None

@@ -13,7 +13,8 @@ from .kinds import BAD, Kind
 
 __all__ = ["CaseId", "FixtureName", "SuiteName", "Tag"]
 
-_CONTROL = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+_CONTROL = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff" + "\U000e0000-\U000e007f"
+"""Control characters, line breaks, what reverses the reading order, and tags, which nobody sees."""
 
 
 class _Name(Kind):
@@ -65,7 +66,7 @@ class CaseId(_Name):
     rules = (
         (r"::", "holds '::', which separates the parts of a pytest node id"),
         (r"[\[\]]", "holds a bracket, where pytest puts parameters"),
-        (rf"[{_CONTROL}]", "holds a control character or line break"),
+        (rf"[{_CONTROL}]", "holds a control character, a line break or a character that nobody sees"),
         (r"^\s|\s$", "starts or ends with a blank"),
         (r"^(__|pytest_)", "starts like a name that pytest reads from modules"),
     )

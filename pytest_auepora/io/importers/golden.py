@@ -20,6 +20,11 @@ SCHEMA_LINE = "# yaml-language-server: $schema={}\n"
 DEFAULT_SCHEMA = "auepora.schema.json"
 
 _BREAKS = re.compile("[\r\x85\u2028\u2029]")
+_UNSEEN = r"[\u202a-\u202e\u2066-\u2069]"
+"""What reverses the reading order; of characters that nobody sees, PyYAML escapes the others in double quotes."""
+_OLD_COMMAND = r"##(?=\[|vso\[)"
+_COMMANDS = re.compile(rf"(^|\s)::|{_OLD_COMMAND}|{_UNSEEN}|[\U000e0000-\U000e007f]")
+"""What a CI runner may take for a command, where a line begins with it; lines are also broken at blanks."""
 _ORDER = (
     "id", "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match",
     "expect", "expect_change", "scenario", "variant_of", "entities", "nuggets", "noise_docs", "sensitive", "claims",
@@ -64,7 +69,9 @@ def _dump(value: Any) -> str:
     import yaml
 
     made: str = yaml.dump(value, None, _dumper(), sort_keys=False, allow_unicode=True, width=100)
-    return made
+    # all of these stand in double quotes
+    made = re.sub(r"(?m)^(\s*):(?=:)", r"\1\\x3a", re.sub(_OLD_COMMAND, r"#\\x23", made))
+    return re.sub(_UNSEEN, lambda found: f"\\u{ord(found[0]):04x}", made)
 
 
 @cache
@@ -80,7 +87,7 @@ def _dumper() -> Any:
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
         style = None
-        if _BREAKS.search(value):  # which YAML reads as plain line breaks
+        if _BREAKS.search(value) or _COMMANDS.search(value):  # line breaks to YAML; commands to a CI runner
             style = '"'
         elif "\n" in value and all(line == line.strip() for line in value.split("\n")):
             style = "|"

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _CASE_ID = CaseId()
-_ILLEGAL = re.compile(r"::|[\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+_ILLEGAL = re.compile(r"::|[\[\]\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]+")
 _LONGEST = 80
 _LONGEST_ID = CaseId.max_length
 
