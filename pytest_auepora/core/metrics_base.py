@@ -65,8 +65,8 @@ class Metric:
         ruler: keys of a run's provenance that belong to the ruler and not to what is measured: where one differs,
             scores do not compare.  None stands for `CHUNK_KEYS` where retrieval is the target, and for none elsewhere;
             a judged metric always has `JUDGE_KEYS` as well.
-        passages: where the labels of a case are quotes, spans or documents, its scores compare although documents are
-            cut otherwise: how many of these were returned is a number of the same thing.
+        survives: when scores compare although documents are cut otherwise: ``passages`` where the labels of the case
+            are quotes, spans or documents; ``documents`` where the document of each label is known.
         interval: how the verdict finds out how far the aggregate is off: empty where it is the mean of the cases'
             values; ``bootstrap`` for ratios and quantiles; ``jackknife`` for what is counted over all cases together;
             ``pairs`` where `by_case` has numbers that cases alone have not.  None is the first where `aggregate` is
@@ -91,7 +91,7 @@ class Metric:
     scored_by: ClassVar[Metric | None] = None
     version: ClassVar[int] = 1
     ruler: ClassVar[tuple[str, ...] | None] = None
-    passages: ClassVar[bool] = False
+    survives: ClassVar[Literal["", "passages", "documents"]] = ""
     interval: ClassVar[str | None] = None
     additive: ClassVar[bool] = False
     required: ClassVar[tuple[str, ...]] = ()

@@ -94,7 +94,7 @@ class MetricInfo:
 
     ``judge`` is what a calibration has to be of for a judge's scores to count: metric, version and params; empty
     where no judge scores.  ``ruler`` names the provenance that must be equal as well, ``owner`` who
-    answers for this metric, if not whoever does for the suite; ``interval`` and ``passages`` are those of `Metric`.
+    answers for this metric, if not whoever does for the suite; ``interval`` and ``survives`` are those of `Metric`.
     """
 
     name: str
@@ -109,7 +109,7 @@ class MetricInfo:
     ruler: list[str] = field(default_factory=list)
     owner: str = ""
     interval: str = ""
-    passages: bool = False
+    survives: str = ""
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
@@ -126,7 +126,7 @@ class MetricInfo:
             _judge_of(metric),
             list(ruler_of(metric)),
             interval=interval_of(metric),
-            passages=metric.passages,
+            survives=metric.survives,
         )
 
     @classmethod

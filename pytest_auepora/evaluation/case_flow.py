@@ -22,7 +22,7 @@ from ..io.golden.load import GoldenCase
 from ..metrics.judge.usage import USAGE, add_usage
 from ..regression.baseline.model import note_again
 from ..regression.compare.cases import CaseComparison, compare_case, flip_of
-from ..regression.compare.comparability import incomparable_metrics, recut_metrics
+from ..regression.compare.comparability import Recut, incomparable_metrics, recut_of
 from ..regression.guards.case_guard import judge_case, settle_confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
@@ -211,8 +211,8 @@ class CaseFlow:
         return incomparable_metrics(self.run, self.baseline) if self.baseline is not None else {}
 
     @cached_property
-    def _recut(self) -> frozenset[str]:
-        return recut_metrics(self.run, self.baseline) if self.baseline is not None else frozenset()
+    def _recut(self) -> Recut:
+        return recut_of(self.run, self.baseline) if self.baseline is not None else Recut()
 
     def _leave(self, result: CaseResult, error: BaseException | None) -> Finished:
         self._redact(result)

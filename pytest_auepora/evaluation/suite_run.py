@@ -54,7 +54,7 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
         info.owner = suite.owners.get(name, "")
         own = suite.policy.ruler_of(name)
         info.ruler += [key for key in own if key not in info.ruler]
-        info.passages = info.passages and not set(own).intersection(CHUNK_KEYS)
+        info.survives = "" if set(own).intersection(CHUNK_KEYS) else info.survives
     return Run(
         suite.name,
         path or str(suite.path),

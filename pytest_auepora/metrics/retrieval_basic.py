@@ -38,7 +38,7 @@ class Matched(Configured):
         super().__post_init__()
         self._matching = Matching(self.level, self.duplicates, self.ties)
         if self.level == "doc":
-            vars(self)["ruler"] = ()  # documents stay the same, however they are cut
+            vars(self).update(ruler=(), survives="documents")  # which stay the same, however they are cut
 
     def spelled_stem(self) -> str:
         """Return the stem without a cut-off that is not set, with ``_doc`` behind it at document level."""
@@ -95,7 +95,7 @@ class RecallAtK(Ranked):
     capped: bool = False
 
     stem = "recall@{k}"
-    passages = True
+    survives = "passages"
     target = TargetCategory.RETRIEVAL_RELEVANCE
     formula = "relevant in the top k / relevant; capped: / min(k, relevant)"
     source = "trec_eval recall; capped: BEIR (arXiv:2104.08663)"
@@ -142,7 +142,7 @@ class HitRateAtK(Ranked):
     k: int
 
     stem = "hit@{k}"
-    passages = True
+    survives = "passages"
     target = TargetCategory.RETRIEVAL_RELEVANCE
     formula = "1 if the top k hold a relevant document, else 0"
     source = "trec_eval success"

@@ -21,7 +21,7 @@ from .compare.measurements import score_pairs, settle
 from .compare.slices import slice_notes
 from .guards.calibration import advisory_notes, broken_outcomes, hold_back, silent_judges, standing_of
 from .guards.case_guard import VARIES
-from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares
+from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares, unmet_notes
 from .guards.gates import GateOutcome, judge_gate
 from .guards.steadiness import steadiness
 from .guards.suite_guard import judge_comparison, net_flips, too_few_notes
@@ -179,6 +179,7 @@ def judge(
     if anchor is not None:
         out.gates += judge_anchor(run, anchor, policy, metrics, standing.advisory)
         out.notes += anchor_notes(run, anchor) if run.is_full else []
+    out.notes += unmet_notes(run, out.gates)
     hold_back(out.gates, standing)
     out.gates += broken_outcomes(run, standing)
     out.gates += silent_judges(run, out.gates, policy)

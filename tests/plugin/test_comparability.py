@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
+from pytest_auepora.history.store import HistoryStore
+
 from .conftest import Example, gates
 
 HOOK = "\n\ndef pytest_auepora_provenance():\n    return {%r: %r}\n"
@@ -48,6 +50,42 @@ def test_recall_by_quote_is_judged_across_chunkers(project: Example) -> None:
     assert "not comparable, the baseline's value is in brackets: mrr (chunker 800 characters → 120)" in said
     assert "recall@3 0.750 4/5 1.000" in said
     assert "regression: recall@3" in gates(result)
+
+
+CUT_ANEW = """\
+def rag():
+    cut = "p" if pathlib.Path("anew").exists() else "#"
+
+    def ask(query):
+        text, found = answer(query)
+        return text, [{**hit, "id": hit["id"] + cut, "source": hit["id"]} for hit in found]
+
+    return ask
+"""
+
+
+def test_chunk_labels_do_not_compare_by_document(project: Example) -> None:
+    project.system(CUT_ANEW)
+    for name in ("refunds", "shipping", "returns", "warranty"):
+        project.edit(f"relevant_docs: [{name}]", f"relevant_docs: [{name}#]")
+    project.edit(
+        "metrics: [recall@1, recall@3, mrr, token_f1, refusal_correctness]", "metrics: [recall@3, recall@3_doc]"
+    )
+    project.edit("    thresholds: {token_f1: 0.5}\n", "")
+    project.conftest("""
+        def pytest_auepora_provenance():
+            return {"chunker": pathlib.Path("anew").exists()}
+    """)
+    project.accept()
+    project.write("anew", "")
+    result = project.run()
+    said = " ".join(str(result.stdout).split())
+    assert gates(result) == ["recall@3"]
+    assert "in brackets: recall@3, recall@3_doc (chunker false → true)" in said
+    assert "no label was met in 4 cases: wanted refunds#, shipping#, returns# and 1 more; returned refundsp of" in said
+    assert "costs most" in said
+    notes = HistoryStore(project.path / ".auepora" / "history.sqlite").verdict("last")["notes"]
+    assert any(note.startswith("no label was met") for note in notes)
 
 
 def test_a_golden_file_names_its_own_rulers(project: Example) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...core.run import CaseResult, MetricInfo, Run
 from ..baseline.model import RESOLUTION, Baseline, BaselineCase, asked_again, match_of
-from .comparability import changed_since, incomparable_metrics, names_passages, recut_metrics
+from .comparability import Recut, changed_since, incomparable_metrics, recut_of
 
 __all__ = [
     "CaseComparison",
@@ -23,6 +23,7 @@ __all__ = [
     "flip_of",
 ]
 
+_ALIKE = Recut()
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
 
 
@@ -162,7 +163,7 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         steady=tuple(sorted(baseline.steady - varied)),
         unsteady=tuple(sorted(baseline.steady & varied)),
     )
-    recut = recut_metrics(run, baseline)
+    recut = recut_of(run, baseline)
     out.cases = {
         case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable, recut)
         for case_id, result in run.cases.items()
@@ -177,15 +178,17 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     return out
 
 
-def _settle_recut(out: Comparison, recut: Iterable[str]) -> None:
-    """A metric that compares in some cases does compare; the others say why they do not."""
-    for name in recut:
-        if any(name in case.changes for case in out.cases.values()):
-            why = out.incomparable.pop(name)
-            for case in out.cases.values():
-                before = case.before.scores.get(name) if case.before is not None and case.paired else None
-                if before is not None and name not in case.changes:
-                    case.apart = case.apart or why
+def _settle_recut(out: Comparison, recut: Recut) -> None:
+    """A metric that compares in some cases does compare, and the other cases say why they do not."""
+    for name in recut.metrics:
+        was = [c for c in out.cases.values() if c.before is not None and c.before.scores.get(name) is not None]
+        without = [c for c in was if c.paired and name not in c.changes]
+        if any(name in case.changes for case in was):
+            out.incomparable.pop(name, None)
+            for case in without:
+                case.apart = case.apart or recut.why
+        elif without and recut.why:
+            out.incomparable.setdefault(name, recut.why)
 
 
 def _former(out: Comparison, name: str) -> float | None:
@@ -200,11 +203,11 @@ def compare_case(
     before: BaselineCase | None,
     metrics: Mapping[str, MetricInfo],
     incomparable: Mapping[str, str],
-    recut: Collection[str] = (),
+    recut: Recut = _ALIKE,
 ) -> CaseComparison:
     """Pair one case with its baseline block, if it has one.
 
-    Of the *incomparable* metrics, those of *recut* compare where the labels of the case name passages.
+    Where documents are cut otherwise (*recut*), some metrics compare by what the labels of the case are.
     """
     if result.state == "skipped":
         return CaseComparison(result.case_id, "skipped", before=before)
@@ -221,7 +224,10 @@ def compare_case(
         score, info = scores.get(name), metrics.get(name)
         if old is None or score is None or info is None:
             continue
-        if name in incomparable and not (name in recut and names_passages(result)):
+        if recut.why and name in recut.metrics:
+            if not recut.compares(name, result, before):
+                continue
+        elif name in incomparable:
             continue
         if not info.baselined or (apart and info.target.startswith("RETRIEVAL")):
             continue

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from ...core.metrics_base import CHUNK_KEYS
 from ...core.run import CaseResult, Run
-from ..baseline.model import GIT_COMMIT, Baseline, metric_key
+from ..baseline.model import GIT_COMMIT, Baseline, BaselineCase, metric_key
 
-__all__ = ["changed_since", "incomparable_metrics", "names_passages", "provenance_changes", "recut_metrics"]
+__all__ = ["Recut", "changed_since", "incomparable_metrics", "provenance_changes", "recut_of"]
 
 _MOST = 40
+_PASSAGES = ("quote", "span", "doc")
 
 
 def provenance_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -52,23 +54,39 @@ def incomparable_metrics(run: Run, baseline: Baseline) -> dict[str, str]:
     return out
 
 
-def recut_metrics(run: Run, baseline: Baseline) -> frozenset[str]:
-    """Return the metrics of `incomparable_metrics` that compare in cases whose labels name passages.
+class Recut(NamedTuple):
+    """Documents are cut otherwise than for the baseline: what changed, and the metrics that may compare even so."""
 
-    Nothing is in their way but that documents are cut otherwise.
-    """
-    moved = changed_since(baseline, run).keys()
-    return frozenset(
-        name for name, info in run.metrics.items()
-        if info.passages and (others := moved & set(info.ruler)) and others <= set(CHUNK_KEYS)
-        and metric_key(info).items() <= baseline.metrics.get(name, {}).items()
-    )  # fmt: skip
+    why: str = ""
+    metrics: Mapping[str, str] = MappingProxyType({})
+    """Name → its ``survives``."""
+
+    def compares(self, name: str, result: CaseResult, before: BaselineCase) -> bool:
+        """Whether metric *name* compares in a case.
+
+        A quote, a span and a document are found in whatever chunks there are.  A label that was found by its id before
+        and is no more was that of a chunk; nobody says to which document it belongs.
+        """
+        labels = [label for label in result.expected.get("relevant", ()) if label.get("grade", 1) >= 1]
+        if self.metrics[name] == "passages":
+            return bool(labels) and all(label.get("match") in _PASSAGES for label in labels)
+        hits = result.outputs.get("retrieved", ())
+        there = {str(hit[key]) for hit in hits for key in ("id", "doc") if key in hit}
+        return all(
+            "match" in label or "doc" in label or label["id"] in there or before.ranks.get(label["id"]) is None
+            for label in labels
+        )
 
 
-def names_passages(result: CaseResult) -> bool:
-    """Whether every relevant label of the case is a quote, a span or a document, whatever chunks there are."""
-    labels = [label for label in result.expected.get("relevant", ()) if label.get("grade", 1) >= 1]
-    return bool(labels) and all(label.get("match") in ("quote", "span", "doc") for label in labels)
+def recut_of(run: Run, baseline: Baseline) -> Recut:
+    """Return what another way to cut documents means for the comparison; nothing where that is the same."""
+    moved = {key: pair for key, pair in changed_since(baseline, run).items() if key in CHUNK_KEYS}
+    names = {
+        name: info.survives for name, info in run.metrics.items()
+        if info.survives and metric_key(info).items() <= baseline.metrics.get(name, {}).items()
+        and not (changed_since(baseline, run).keys() - moved) & set(info.ruler)
+    }  # fmt: skip
+    return Recut(", ".join(_arrow(key, *pair) for key, pair in moved.items()), names) if moved else Recut()
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ...core.run import Run
 from ..compare.cases import Comparison, Flip
 from .gates import GateOutcome, cases_words
 
-__all__ = ["coverage_outcomes", "label_notes", "label_outcomes", "nothing_compares"]
+__all__ = ["coverage_outcomes", "label_notes", "label_outcomes", "nothing_compares", "unmet_notes"]
 
 _UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited"}
 _PRUNE = "accept with --auepora-update prune"
@@ -18,6 +19,7 @@ _BY = {
     "span": "by the chunks that hold the passage (span)",
     "fallback_doc": "by document (fallback_doc)",
 }
+_MOST_IDS = 3
 _HELP = "pytest --auepora-labels check tells them one by one"
 
 
@@ -42,6 +44,38 @@ def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: boo
         message = f"{case_id}{more} had a score in the baseline and has none now ({name}: {why})"
         out.append(_lost(run, "scores", f"{message}; accept with --auepora-update", list(lost)))
     return out
+
+
+def unmet_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
+    """Return which ids were wanted and which were returned, where no label of any case was met; else nothing.
+
+    Then the two sides most likely call documents by different names, and failed thresholds of retrieval say so as well.
+    """
+    if not (told := _unmet(run)):
+        return []
+    for gate in gates:
+        info = run.metrics.get(gate.metric)
+        if gate.kind == "threshold" and gate.state == "failed" and info and info.target.startswith("RETRIEVAL"):
+            gate.message += f"; {told}"
+    return [told]
+
+
+def _unmet(run: Run) -> str:
+    cases = [c for c in run.cases.values() if c.state in ("passed", "failed") and c.ranks]
+    if len(cases) < 2 or any(rank is not None for case in cases for rank in case.ranks.values()):
+        return ""
+    returned = dict.fromkeys(_name_of(hit) for case in cases for hit in case.outputs.get("retrieved", ())[:_MOST_IDS])
+    if not returned:
+        return ""
+    wanted = dict.fromkeys(name for case in cases for name in case.ranks)
+    return (
+        f"no label was met in {cases_words(len(cases))}: wanted {_list([*wanted], _MOST_IDS)}; "
+        f"returned {_list([*returned], _MOST_IDS)}; the page Recall is 0 says how names meet"
+    )
+
+
+def _name_of(hit: Mapping[str, Any]) -> str:
+    return f"{hit['id']} of {hit['doc']}" if "doc" in hit else str(hit["id"])
 
 
 def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> list[GateOutcome]:

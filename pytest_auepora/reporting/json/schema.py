@@ -55,7 +55,7 @@ MEANING = {
     "MetricInfo.judge": "what a calibration has to be of; empty where no judge scores",
     "MetricInfo.owner": "who answers for it, if not the owner of the suite",
     "MetricInfo.range": "lowest and highest value; null where there is no bound",
-    "MetricInfo.passages": "compares across chunkers where labels are quotes, spans or documents",
+    "MetricInfo.survives": "compares across chunkers where labels are passages, or their documents are known",
     "MetricInfo.ruler": "provenance that has to be equal for scores to compare",
     "MetricInfo.target": "target category of the Auepora framework",
     "Problem.line": "1-based; 0 where the whole file is meant",

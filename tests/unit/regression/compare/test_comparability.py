@@ -69,6 +69,25 @@ def test_recall_over_passages_compares() -> None:
     assert (set(by_id.incomparable), by_id.former) == ({"mrr", "recall@1"}, {"mrr": 1.0, "recall@1": 1.0})
 
 
+def test_documents_compare_where_that_of_a_label_is_known() -> None:
+    told: dict[str, Any] = {"names": ("recall@5_doc",), "provenance": {"chunker": 1}}
+    first = case("a", recall_at_5_doc=1.0)
+    first.ranks = {"d#1": 1}
+    before = merge(None, run(first, **told), {"all"})[0]
+    told["provenance"] = {"chunker": 2}
+    for label, hit, compares in [
+        ({"id": "d#1"}, {"id": "d/1", "doc": "d"}, False),
+        ({"id": "d#1", "doc": "d"}, {"id": "d/1", "doc": "d"}, True),
+        ({"id": "d#1"}, {"id": "d/1", "doc": "d#1"}, True),
+        ({"id": "other"}, {"id": "d/1", "doc": "d"}, True),
+    ]:
+        now = case("a", recall_at_5_doc=0.0)
+        now.expected, now.outputs = {"relevant": [label]}, {"retrieved": [hit]}
+        found = compare(run(now, **told), before)
+        assert (found.metric("recall@5_doc") is not None) == compares, label
+        assert found.incomparable == ({} if compares else {"recall@5_doc": "chunker 1 → 2"})
+
+
 def test_another_version_is_in_the_way_of_passages_as_well() -> None:
     before = merge(None, run(case("a", recall_at_1=1.0), provenance={"chunker": 1}), {"all"})[0]
     before.metrics["recall@1"]["version"] = 0
