@@ -119,9 +119,9 @@ class LLMAnswerQuality(Judged):
         prompts = {g: quality_prompt(sample.query, answer_text(outputs), g, self.scale) for g in self._groups()}
         return [self._question(sample, prompt, dimension="|".join(group)) for group, prompt in prompts.items()]
 
-    def _combine(self, judgements: Sequence[Judgement]) -> Measurement:
+    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         if not self.per_dimension:
-            return super()._combine(judgements)
+            return super()._combine(judgements, questions)
         scores = {d: self._unit(j) for d, j in zip(self.dimensions, judgements, strict=True)}
         details: dict[str, Any] = {"dimensions": scores, "scale": self.scale}
         reasons = {

@@ -159,10 +159,21 @@ def test_a_rubric_of_the_case_is_judged_with_a_reason(judged: Example, server: J
     (suite,) = json.loads(judged.read("out.json"))["suites"]
     scores = {name: case["scores"]["rubric"] for name, case in suite["run"]["cases"].items()}
     assert scores["c3"]["value"] == 0
-    assert scores["c3"]["details"] == {"rationale": "no date is named"}
+    assert scores["c3"]["details"] == {"rationale": {"mentions the deadline": "no date is named"}}
     assert {s["reason"] for name, s in scores.items() if name != "c3"} == {"no rubric"}
     assert len(server.bodies) == 1
     assert result.ret == 0
+
+
+def test_a_judge_that_gates_says_why_a_case_fails(judged: Example, server: JudgeServer) -> None:
+    server.answer = lambda _: chat('{"rationale": "no date is named", "verdict": "no"}')
+    gate = "regression: {judge: gate}\ncase_thresholds: {rubric: 0.5}\n"
+    judged.edit("metrics: [llm_answer_quality]\n", f"metrics: [rubric]\n{gate}")
+    judged.edit("refund 3?'}", "refund 3?', rubric: mentions the deadline}")
+    result = judged.run("--auepora-report=html:out.html")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*rubric 0.00, wanted >= 0.5*", "*rubric: mentions the deadline: no date is named"])
+    assert "no date is named" in judged.read("out.html")
 
 
 @pytest.mark.parametrize("option", ["-q", "--auepora-concurrency=4", "-n2"])

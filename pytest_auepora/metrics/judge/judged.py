@@ -73,7 +73,7 @@ class Judged(Configured):
         """Return what to ask about one case, or what is known without asking."""
         raise NotImplementedError
 
-    def _combine(self, judgements: Sequence[Judgement]) -> Measurement:
+    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         """Make the replies to one case's questions its score."""
         (judgement,) = judgements
         details: dict[str, Any] = {"score": judgement.score, "scale": self.scale}
@@ -106,4 +106,6 @@ class Judged(Configured):
         asked = [self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
         questions = [q for one in asked if isinstance(one, list) for q in one]
         replies = iter(self.critic_in_use().judge_many(questions) if questions else ())
-        return [self._combine([good(next(replies)) for _ in one]) if isinstance(one, list) else one for one in asked]
+        return [
+            self._combine([good(next(replies)) for _ in one], one) if isinstance(one, list) else one for one in asked
+        ]

@@ -53,12 +53,12 @@ class Rubric(Judged):
             for one in rubrics
         ]
 
-    def _combine(self, judgements: Sequence[Judgement]) -> Measurement:
+    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         scores = [self._unit(judgement) for judgement in judgements]
-        reasons = [judgement.rationale[:RATIONALE_CAP] for judgement in judgements]
         details: dict[str, Any] = {"scores": scores} if len(scores) > 1 else {}
-        if any(reasons):
-            details["rationale"] = reasons[0] if len(reasons) == 1 else reasons
+        pairs = zip(questions, judgements, strict=True)
+        if reasons := {q.metadata["rubric"]: j.rationale[:RATIONALE_CAP] for q, j in pairs if j.rationale}:
+            details["rationale"] = reasons
         return Measurement(sum(scores) / len(scores), details=details)
 
 
@@ -169,10 +169,12 @@ class Preference(Judged):
         pairs = ((now, before), (before, now))
         return [self._question(sample, self._filled(question=sample.query, first=a, second=b)) for a, b in pairs]
 
-    def _combine(self, judgements: Sequence[Judgement]) -> Measurement:
+    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         first, second = judgements[0].score, 1 - judgements[1].score
         value = first if first == second else 0.5
         details: dict[str, Any] = {"orders": [first, second]}
-        if reasons := [j.rationale[:RATIONALE_CAP] for j in judgements if j.rationale]:
+        orders = ("this answer first", "the accepted answer first")
+        pairs = zip(orders, judgements, strict=True)
+        if reasons := {order: j.rationale[:RATIONALE_CAP] for order, j in pairs if j.rationale}:
             details["rationale"] = reasons
         return Measurement(value, details=details)

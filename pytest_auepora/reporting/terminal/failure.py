@@ -68,6 +68,7 @@ def _fill(page: Page, result: CaseResult, comparison: CaseComparison | None, met
         return
     ranking_lines(page, result, metrics, blamed)
     answer_lines(page, result, compare="generation" in about or "system" in about)
+    _judges(page, result)
     _scores(page, result, comparison, metrics)
 
 
@@ -97,6 +98,14 @@ def _moved_labels(page: Page, result: CaseResult) -> None:
     for name, told in result.extra.get("labels", {}).get("labels", {}).items():
         chunks = f": {listed(told['chunks'])}" if told["chunks"] else ""
         page.text("moved", f"{name} ({told['became']}), matched: {told['match']}{chunks}", most=2)
+
+
+def _judges(page: Page, result: CaseResult) -> None:
+    """Say why a judge gave the scores that fail the case."""
+    for name, score in result.scores.items():
+        if (said := score.details.get("rationale")) and any(p.startswith(f"{name} ") for p in result.problems):
+            told = "; ".join(f"{what}: {why}" for what, why in said.items()) if isinstance(said, dict) else str(said)
+            page.text("judge", f"{name}: {told}", most=3)
 
 
 def _problems(page: Page, result: CaseResult) -> None:

@@ -46,7 +46,7 @@ def verdict(word: str, why: str = "") -> dict[str, str]:
 def test_a_rubric_is_judged_with_a_reason() -> None:
     critic = Says(verdict("partly", "no date is named"))
     seen = Rubric(critic).measure(case(rubric="mentions the deadline"), ANSWER)
-    assert seen == Measurement(0.5, details={"rationale": "no date is named"})
+    assert seen == Measurement(0.5, details={"rationale": {"mentions the deadline": "no date is named"}})
     assert "requirement? mentions the deadline" in critic.prompts[0]
     assert critic.schemas[0]["properties"]["verdict"]["enum"] == ["no", "partly", "yes"]
 
@@ -56,7 +56,8 @@ def test_each_requirement_is_one_call() -> None:
     seen = Rubric(critic).measure(case(rubric=["is polite", "names a price", "is short"]), ANSWER)
     assert isinstance(seen, Measurement)
     assert seen.value == pytest.approx(2 / 3)
-    assert seen.details == {"scores": [1.0, 0.0, 1.0], "rationale": ["a", "b", ""]}
+    reasons = {"is polite": "a", "names a price": "b"}
+    assert seen.details == {"scores": [1.0, 0.0, 1.0], "rationale": reasons}
     assert len(critic.prompts) == 3
 
 
