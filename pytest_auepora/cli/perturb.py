@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.files import write_atomically
 from ..core.types import EvaluationSample
@@ -14,6 +15,9 @@ from ..io.golden.load import load_golden
 from ..io.perturb import OPERATIONS, Operation, reworded
 from ..io.perturb import variants as disturbed
 from .common import PASSED, put, to_read
+
+if TYPE_CHECKING:
+    from ..labels.corpus import Corpus
 
 __all__ = ["add_arguments", "run"]
 
@@ -31,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--noise", type=to_read, metavar="CORPUS",
-        help="put irrelevant documents of this corpus (JSON Lines of id and text) among those a generator gets",
+        help="put irrelevant documents of this corpus (JSON Lines of id and text, or a folder) among a generator's",
     )  # fmt: skip
     parser.add_argument(
         "--noise-docs", type=_positive, default=3, metavar="N", help="how many documents a variant gets (3)"
@@ -60,11 +64,7 @@ class _Variants:
         self._paraphrases = _paraphrases(given.paraphrases, given.golden) if given.paraphrases else {}
         if "paraphrase" in operations:
             self._paraphrases |= _asked(given.golden, given.count)
-        self._corpus = None
-        if given.noise:
-            from ..labels.corpus import load_corpus
-
-            self._corpus = load_corpus(given.noise)
+        self._corpus = _corpus(given.noise) if given.noise else None
 
     def __call__(self, sample: EvaluationSample) -> list[EvaluationSample]:
         count, seed = self._given.count, self._given.seed
@@ -75,6 +75,18 @@ class _Variants:
 
             made += noise_variants(sample, self._corpus, count=count, each=self._given.noise_docs, seed=seed)
         return made
+
+
+def _corpus(path: Path) -> Corpus:
+    """Read a corpus: JSON Lines, or a folder of documents, whose passages are its chunks."""
+    from ..drafting.documents import passages_of, read_documents
+    from ..labels.corpus import Chunk, Corpus, load_corpus
+
+    if not path.is_dir():
+        return load_corpus(path)
+    passages = passages_of(read_documents(path))
+    chunks = [Chunk(f"{p.doc}#{n}", p.text, p.doc) for n, p in enumerate(passages, 1)]
+    return Corpus({chunk.id: chunk for chunk in chunks})
 
 
 def _paraphrases(path: Path, golden: Path) -> dict[str, list[str]]:

@@ -125,8 +125,7 @@ def details_text(score: Score) -> str:
         said.append(f"misses {quoted(missing)}")
     if present := details.get("forbidden_present"):
         said.append(f"says {quoted(present)}")
-    if unsupported := details.get("unsupported"):
-        said.append(f"unsupported: {quoted(unsupported)}")
+    said += [f"{key}: {quoted(details[key])}" for key in ("unsupported", "wrong") if details.get(key)]
     if "rank" in details:
         said.append("no hit" if details["rank"] is None else f"first hit at rank {details['rank']}")
     if note := details.get("note"):

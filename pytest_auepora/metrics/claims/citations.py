@@ -115,7 +115,7 @@ class CitationRecall(_Citations):
 
     def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> Seen:
         bad = [s.said[:200] for s, supported in zip(read, joint, strict=True) if not supported]
-        details: dict[str, Any] = {"of": len(read), **({"claims": bad[:10]} if bad else {})}
+        details: dict[str, Any] = {"of": len(read), **({"unsupported": bad[:10]} if bad else {})}
         return Measurement(sum(joint) / len(read), details=details)
 
 
@@ -143,7 +143,7 @@ class CitationPrecision(_Citations):
         idle = [(s, place) for s, place in doubtful if rest[_without(texts, s, place), s.said]]
         good = sum(len(s.cited) for s in supported) - len(idle)
         return Measurement(
-            good / cited, details={"of": cited, **({"claims": [s.said[:200] for s, _ in idle[:10]]} if idle else {})}
+            good / cited, details={"of": cited, **({"idle": [s.said[:200] for s, _ in idle[:10]]} if idle else {})}
         )
 
 

@@ -84,11 +84,12 @@ class ClaimMetric(Checked):
     """A share that follows from the matrix of claims by texts.
 
     ``relations`` are the parts of the matrix it needs, ``over`` what it is a share of: the claims of the ``answer`` or
-    of the ``reference``, or the ``chunks``.
+    of the ``reference``, or the ``chunks``; ``faults`` what its details call those that cost something.
     """
 
     relations: ClassVar[tuple[str, ...]]
     over: ClassVar[str] = "answer"
+    faults: ClassVar[str] = "unsupported"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
         """N/a where there is nothing to take a share of.  Details: the claims or chunks that cost something."""
@@ -117,7 +118,7 @@ class ClaimMetric(Checked):
             else case.matrix.claims.get(self.over)
         )
         shown = [names[i][:_LONGEST] for i in bad[:_SHOWN]] if names else []
-        details: dict[str, Any] = {"of": len(hits), "chunks" if self.over == "chunks" else "claims": shown}
+        details: dict[str, Any] = {"of": len(hits), self.faults: shown}
         return Measurement(sum(hits) / len(hits), details={key: value for key, value in details.items() if value})
 
     def _hits(self, matrix: Matrix) -> list[bool]:
@@ -140,6 +141,7 @@ class ClaimPrecision(ClaimMetric):
     stem: ClassVar[str] = "claim_precision"
     target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("answer_by_reference",)
+    faults = "wrong"
     formula: ClassVar[str] = "answer claims that the reference supports / answer claims"
 
 
@@ -152,7 +154,7 @@ class ClaimRecall(ClaimMetric):
     stem: ClassVar[str] = "claim_recall"
     target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("reference_by_answer",)
-    over = "reference"
+    over, faults = "reference", "missing"
     formula: ClassVar[str] = "reference claims that the answer supports / reference claims"
 
 
@@ -183,7 +185,7 @@ class ContextRecall(ClaimMetric):
     stem: ClassVar[str] = "context_recall"
     target = TargetCategory.RETRIEVAL_RELEVANCE
     relations = ("reference_by_chunks",)
-    over = "reference"
+    over, faults = "reference", "missed"
     formula: ClassVar[str] = "reference claims that a retrieved chunk supports / reference claims"
 
 
@@ -201,7 +203,7 @@ class ContextPrecision(ClaimMetric):
     stem: ClassVar[str] = "context_precision"
     target = TargetCategory.RETRIEVAL_RELEVANCE
     relations = ("reference_by_chunks",)
-    over = "chunks"
+    over, faults = "chunks", "irrelevant"
     formula: ClassVar[str] = (
         "retrieved chunks that support a reference claim / retrieved chunks; ranked: mean precision@k over their ranks"
     )
@@ -240,6 +242,7 @@ class _NoiseSensitivity(ClaimMetric):
     target = TargetCategory.NOISE_ROBUSTNESS
     direction = "lower"
     relations = ("answer_by_chunks", "answer_by_reference", "reference_by_chunks")
+    faults = "wrong"
 
 
 class NoiseSensitivityInRelevant(_NoiseSensitivity):

@@ -116,6 +116,16 @@ def test_noise_from_a_corpus(golden: Path) -> None:
     assert golden.read_bytes() == once
 
 
+def test_noise_from_a_folder_of_documents(golden: Path) -> None:
+    for name in ("policy-4.md", "blog.md", "shop.md"):
+        (golden.parent / "docs").mkdir(exist_ok=True)
+        (golden.parent / "docs" / name).write_text(f"How refunds work, says {name}.", encoding="utf-8")
+    golden.write_text(GOLDEN.replace("policy-4", "{doc: policy-4.md}"), encoding="utf-8")
+    assert main(["perturb", str(golden), "--noise", str(golden.parent / "docs"), "--noise-docs", "2", "--write"]) == 0
+    (made,) = load_golden(golden).cases[2:]
+    assert sorted(d["id"] for d in made.sample.labels["noise_docs"]) == ["blog.md#1", "shop.md#3"]
+
+
 @pytest.mark.parametrize("number", ["0", "-1", "many"])
 def test_numbers_are_whole_and_above_nought(golden: Path, number: str) -> None:
     assert main(["perturb", str(golden), "--count", number]) == 2

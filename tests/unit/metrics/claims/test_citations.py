@@ -53,9 +53,9 @@ def test_nothing_to_judge() -> None:
 def test_what_is_not_supported_is_named() -> None:
     outputs = gave("Rent is due [1]. Cake is free [1, 3]. Pets cost money [2, 3].", *DOCS)
     seen = CitationRecall(ByWords()).measure(case(), outputs)
-    assert seen.details == {"of": 3, "claims": ["Cake is free."]}  # type: ignore[union-attr]
+    assert seen.details == {"of": 3, "unsupported": ["Cake is free."]}  # type: ignore[union-attr]
     seen = CitationPrecision(ByWords()).measure(case(), outputs)
-    assert seen.details == {"of": 5, "claims": ["Pets cost money."]}  # type: ignore[union-attr]
+    assert seen.details == {"of": 5, "idle": ["Pets cost money."]}  # type: ignore[union-attr]
 
 
 def test_a_matrix_does_not_say_it() -> None:

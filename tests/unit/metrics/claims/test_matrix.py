@@ -61,7 +61,7 @@ def test_claims_of_the_case_are_those_of_the_reference() -> None:
     assert value(ContextRecall(checker), sample, gave("x", *CHUNKS)) == 1 / 2
     assert checker.splits == []
     seen = ContextRecall(checker).measure(sample, gave("x", *CHUNKS))
-    assert seen.details == {"of": 2, "claims": ["pets cost much"]}  # type: ignore[union-attr]
+    assert seen.details == {"of": 2, "missed": ["pets cost much"]}  # type: ignore[union-attr]
     assert value(ClaimPrecision(checker), case(claims=["rent is due"]), gave("Rent is due.")) == 1
 
 

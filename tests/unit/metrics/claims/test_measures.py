@@ -62,9 +62,9 @@ def test_context_precision_by_rank_is_ragas_mean_of_precisions() -> None:
 
 def test_what_cost_something_is_named() -> None:
     seen = room.Hallucination("given").measure(case(), outputs())
-    assert seen.details == {"of": 5, "claims": ["wrong, nowhere"]}  # type: ignore[union-attr]
+    assert seen.details == {"of": 5, "unsupported": ["wrong, nowhere"]}  # type: ignore[union-attr]
     seen = room.ContextPrecision("given").measure(case(), outputs())
-    assert seen.details == {"of": 3, "chunks": ["d3"]}  # type: ignore[union-attr]
+    assert seen.details == {"of": 3, "irrelevant": ["d3"]}  # type: ignore[union-attr]
     seen = room.ClaimF1("given").measure(case(), outputs())
     assert seen.details == {"precision": 0.4, "recall": 0.5}  # type: ignore[union-attr]
 
