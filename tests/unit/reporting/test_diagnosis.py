@@ -240,6 +240,7 @@ def test_details_in_words() -> None:
         "misses 'x'; says 'y'"
     )
     assert details_text(Score("number", 0.0, details={"rank": None})) == "no hit"
+    assert details_text(Score("number", 0.0, details={"of": 3, "wrong": ["z"]})) == "wrong: 'z'"
     assert details_text(Score("number", 0.3, details={"rank": 3})) == "first hit at rank 3"
     assert details_text(Score("number", 0.0, details={"note": "the answer is empty"})) == "the answer is empty"
     assert details_text(Score("error", reason="KeyError: 'x'")) == "error: KeyError: 'x'"
