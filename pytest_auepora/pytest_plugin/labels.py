@@ -1,4 +1,7 @@
-"""What one process knows of the corpus, and of labels whose chunk ids are gone from it."""
+"""What one process knows of the corpus, and of labels whose chunk ids are gone from it.
+
+What looks up labels is imported where it is used: most projects name no corpus.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..core.metrics_base import CHUNK_KEYS
 from ..errors import CorpusError
-from ..io.edit import LabelFile, Slot
-from ..io.golden.load import GoldenCase, GoldenSuite
-from ..labels.check import CheckedLabel, check_case, settle
-from ..labels.corpus import Corpus, Recall, corpus_of, corpus_recall, load_corpus
-from ..regression.compare.comparability import provenance_changes
 
 if TYPE_CHECKING:
+    from ..io.edit import Slot
+    from ..io.golden.load import GoldenCase, GoldenSuite
+    from ..labels.check import CheckedLabel
+    from ..labels.corpus import Corpus, Recall
     from .hooks import ProjectHooks
     from .options import Options
 
@@ -46,6 +47,8 @@ class Labels:
         Raises:
             CorpusError: it is none.
         """
+        from ..labels.corpus import corpus_of
+
         if given is None:
             given = self._from_hook(suite)
         known = self._given.get(suite.path)
@@ -69,10 +72,14 @@ class Labels:
 
     def check(self, suite: GoldenSuite, case: GoldenCase, corpus: Corpus) -> list[CheckedLabel]:
         """Say what became of the labels of *case*."""
+        from ..labels.check import check_case
+
         return check_case(case, corpus, self._recalls_of(suite))
 
     def places(self, path: Path) -> dict[Slot, tuple[int, int]]:
         """Return line and column of every label of the golden file at *path*, as it was when first asked."""
+        from ..io.edit import LabelFile
+
         if path not in self._places:
             self._places[path] = LabelFile(path).places()
         return self._places[path]
@@ -90,6 +97,8 @@ class Labels:
         """What ``--auepora-labels old=FILE`` remembers."""
         if not (given := self._options.old_corpus):
             return []
+        from ..labels.corpus import corpus_recall, load_corpus
+
         path = self._options.config.invocation_params.dir / given
         try:
             return [corpus_recall(load_corpus(path), path)]
@@ -128,6 +137,10 @@ class Labels:
         """
         if self._replaying or (given is None and not self._project.has_corpus):
             return case
+        from ..core.metrics_base import CHUNK_KEYS
+        from ..labels.check import settle
+        from ..regression.compare.comparability import provenance_changes
+
         corpus = self.corpus(suite, given)
         gold = case.sample.relevant_docs
         if corpus is None or not gold:
