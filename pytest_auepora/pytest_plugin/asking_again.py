@@ -13,6 +13,7 @@ import pytest
 from ..core.progress import Progress, is_watched
 from ..io.golden.model import GoldenCase, GoldenSuite
 from .session import CASE, SUFFIXES, SUITE, AueporaSession
+from .terminal import terminal_width
 from .xdist import unpack
 
 __all__ = ["AskingAgain"]
@@ -33,7 +34,7 @@ class AskingAgain:
         """There is none where nobody looks, or nothing is asked again."""
         with _on_screen(self._config):
             watched = bool(self._calls) and is_watched() and sys.stdout.isatty()
-        width = self._config.get_terminal_writer().fullwidth - 1
+        width = terminal_width(self._config) - 1
         why = "asking again, to learn what varies"
         return Progress("calls", self._calls, show=watched, why=why, file=_Below(self._config), columns=width)
 

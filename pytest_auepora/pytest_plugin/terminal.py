@@ -27,12 +27,10 @@ __all__ = [
     "failure_message",
     "is_ascii",
     "show_headline",
+    "terminal_width",
     "wants_traceback",
     "write_lines",
 ]
-
-_WIDTH: pytest.StashKey[int] = pytest.StashKey()
-"""On the config: how wide failures are; like pytest's progress, they keep to what the terminal was at first."""
 
 
 def failure_message(
@@ -44,10 +42,13 @@ def failure_message(
     """Return the text of a case that did not pass, as wide as the terminal."""
     from ..reporting.terminal.failure import failure_text
 
-    width = config.stash.get(_WIDTH, 0)
-    if not width:  # asking the system for it takes as long as writing a few lines
-        width = config.stash[_WIDTH] = config.get_terminal_writer().fullwidth
-    return failure_text(result, comparison, metrics, width=width, ascii_only=is_ascii())
+    return failure_text(result, comparison, metrics, width=terminal_width(config), ascii_only=is_ascii())
+
+
+def terminal_width(config: pytest.Config) -> int:
+    """Return the columns of the terminal; 80 where pytest has none (``-p no:terminal``)."""
+    has_one = config.pluginmanager.hasplugin("terminalreporter")
+    return config.get_terminal_writer().fullwidth if has_one else 80
 
 
 def begin_at_case(item: pytest.Function, call: pytest.CallInfo[None]) -> None:

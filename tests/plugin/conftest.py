@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
 
@@ -23,12 +24,16 @@ for _module in (
     "orjson",
     "portalocker",
     "scipy.special",
+    "sqlite3",
+    "jinja2",
+    "matplotlib.figure",
+    "matplotlib.backends.backend_svg",
 ):
     # pytester forgets what a run inside this process imported; C extensions do not survive a second import
     importlib.import_module(_module)
-for _room in ("regression", "evaluation", "reporting", "pytest_plugin"):
+for _room in ("history", "labels", "metrics", "regression", "evaluation", "reporting", "pytest_plugin"):
     _package = importlib.import_module(f"pytest_auepora.{_room}")
-    for _found in pkgutil.iter_modules(_package.__path__, f"pytest_auepora.{_room}."):
+    for _found in pkgutil.walk_packages(_package.__path__, f"pytest_auepora.{_room}."):
         importlib.import_module(_found.name)
 
 ENTRY = "pytest_auepora.pytest_plugin.entry"
@@ -128,6 +133,15 @@ cases:
 """
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let a pytest load no plugin but those named, and be nobody's worker, even if these tests are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        patch.delenv("PYTEST_XDIST_WORKER", raising=False)
+        yield
+
+
 class Example:
     """A directory with a RAG, golden cases and a pytest to run on them."""
 
@@ -184,9 +198,7 @@ class Example:
 
     def run(self, *args: str, auepora: bool = True, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
         """Run pytest in this process with no plugin but ours and *plugins*: finding others is slow."""
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-            patch.delenv("PYTEST_XDIST_WORKER", raising=False)  # the run is nobody's worker, even if these tests are
+        with alone():
             loaded = [part for name in (ENTRY, *plugins) for part in ("-p", name)]
             first = ["--auepora"] if auepora else []
             # the pytest that runs these tests has imported the entry module already
@@ -194,8 +206,10 @@ class Example:
             return self.pytester.runpytest_inprocess(*quiet, *loaded, *first, "-p", "no:cacheprovider", *args)
 
     def run_apart(self, *args: str, timeout: float = 120) -> pytest.RunResult:
-        """Run pytest in a process of its own, with its cache."""
-        return self.pytester.runpytest_subprocess("--auepora", "-p", "no:asyncio", *args, timeout=timeout)
+        """Do the same in a process of its own, with its cache, and pytest-xdist where that is asked for."""
+        spread = ("-p", "xdist") if {"-n", "-d"} & set(args) else ()
+        with alone():
+            return self.pytester.runpytest_subprocess("-p", ENTRY, *spread, "--auepora", *args, timeout=timeout)
 
     def accept(self, *args: str) -> None:
         """Make what the system does now the baseline."""

@@ -203,11 +203,6 @@ def test_foreign_yaml_is_never_opened(project: Example) -> None:
     assert project.run().ret == 0
 
 
-def test_the_word_under_v_has_the_key_scores(project: Example) -> None:
-    result = project.run("-v", "-k", "refund-window")
-    assert "PASSED recall@1=1.00" in str(result.stdout)
-
-
 @pytest.mark.parametrize("concurrency", ["1", "4"])
 def test_reruns_count_the_last_result(project: Example, concurrency: str) -> None:
     pytest.importorskip("pytest_rerunfailures", reason="reruns need pytest-rerunfailures")

@@ -1,0 +1,62 @@
+"""An update says first what asking again costs; a bar below pytest's own line shows how far it has come."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from ..conftest import Example
+
+TOLD = "auepora: 25 calls, 20 of them again, to learn which metrics vary between answers"
+
+
+def seen_on_a_terminal(project: Example, *args: str) -> str:
+    """Run pytest with a terminal of its own, and return what it wrote there."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "80", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    for name in ("CI", "PYTEST_XDIST_WORKER", "PYTEST_ADDOPTS"):
+        environment.pop(name, None)
+    command = [sys.executable, "-m", "pytest", "-p", "pytest_auepora.pytest_plugin.entry", "-p", "no:cacheprovider"]
+    with subprocess.Popen(
+        [*command, *args], cwd=project.path, env=environment, stdout=theirs, stderr=theirs
+    ) as running:
+        os.close(theirs)
+        out = b""
+        try:
+            while more := os.read(ours, 65536):
+                out += more
+        except OSError:  # the terminal is closed
+            pass
+    os.close(ours)
+    assert running.returncode == 0, out.decode()
+    return out.decode()
+
+
+def counts(text: str) -> list[int]:
+    return [int(done) for done in re.findall(r"to learn what varies.*?(\d+)/25 ", text)]
+
+
+@pytest.mark.parametrize(("args", "least"), [((), 6), (("-p", "xdist", "-n", "2"), 2)])
+def test_a_bar_says_why_and_how_far(project: Example, args: Sequence[str], least: int) -> None:
+    project.system("def rag():\n    import time\n    return lambda query: (time.sleep(0.11), answer(query))[1]\n")
+    text = seen_on_a_terminal(project, "--auepora-update", *args)
+    assert text.count(TOLD) == 1
+    assert text.index(TOLD) < text.index("to learn what varies")
+    seen = counts(text)
+    assert (seen, seen[-1], len(set(seen)) >= least) == (sorted(seen), 25, True)
+    assert "\x1b[K\x1b[A\r" in text, "the line is cleared, and pytest goes on where it was"
+    assert re.search(r"\[100%\]", text)
+
+
+def test_nothing_is_drawn_where_nobody_looks(project: Example) -> None:
+    result = project.run_apart("--auepora-update", "-n", "2")
+    assert str(result.stdout).count(TOLD) == 1
+    assert "what varies" not in str(result.stderr) + str(result.stdout)
+    project.edit("metrics:", "regression: {again: 0}\nmetrics:")
+    assert "calls" not in seen_on_a_terminal(project, "--auepora-update")

@@ -1,0 +1,130 @@
+"""Several hosts over --tx: one with a folder and a process of its own, reached by a socket, beside workers here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_auepora.history.store import HistoryStore
+
+from ..conftest import Example, alone
+
+pytest.importorskip("xdist", reason="needs pytest-xdist")
+
+QUIET = (
+    "-W", "ignore:The --rsyncdir:DeprecationWarning",
+    "-W", "ignore::pytest.PytestUnraisableExceptionWarning",  # execnet leaves the socket of a refused connection open
+)  # fmt: skip
+
+LOST = """
+import os
+import pathlib
+import time
+import pytest
+from shop import answer
+
+IS_HOST = "pyexecnetcache" in os.getcwd()
+DOWN = pathlib.Path({down!r})
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    DOWN.touch()
+
+
+@pytest.fixture(scope="session")
+def rag():
+    def ask(query):
+        if IS_HOST:
+            os._exit(9)
+        for _ in range(6000):  # nothing is finished here before the host is known to be gone
+            if DOWN.exists():
+                return answer(query)
+            time.sleep(0.01)
+    return ask
+"""
+
+
+class Host:
+    """A process that waits for a pytest to make it one of its workers; it serves one run, as imports stay."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        command = [sys.executable, "-u", "-m", "execnet.script.socketserver", "127.0.0.1:0"]
+        with alone():
+            self._server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+        assert self._server.stdout is not None
+        said = self._server.stdout.readline()  # ... Entering Accept loop ('127.0.0.1', PORT)
+        self.address = f"socket=127.0.0.1:{int(said.rpartition(', ')[2].rstrip(')' + chr(10)))}"
+        self._reader = threading.Thread(target=self._server.stdout.read)  # a full pipe would stop the worker
+        self._reader.start()
+
+    def close(self) -> None:
+        self._server.kill()
+        self._server.wait()
+        self._reader.join()
+        assert self._server.stdout is not None
+        self._server.stdout.close()
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Iterator[list[Host]]:
+    found = [Host(tmp_path / f"host{n}") for n in range(2)]
+    yield found
+    for host in found:
+        host.close()
+
+
+def spread(project: Example, *args: str) -> pytest.RunResult:
+    return project.run_apart(*QUIET, "-d", f"--rsyncdir={project.path}", *args, str(project.path))
+
+
+def test_a_run_over_a_host_is_stored_here_and_replayed_there(project: Example, hosts: list[Host]) -> None:
+    project.accept()
+    serial = project.baseline.read_bytes()
+    project.baseline.unlink()
+    result = spread(project, "--tx", hosts[0].address, "--tx", "popen", "--auepora-update", "-v")
+    assert result.ret == 0
+    assert "[gw0] " in str(result.stdout)
+    assert "[gw1] " in str(result.stdout)
+    assert project.baseline.read_bytes() == serial
+    (project.path / "release").mkdir()
+    project.baseline.rename(project.path / "release" / "shop.json")
+    project.edit('"token_f1": 0.3636', '"token_f1": 0.9636', "release/shop.json")
+    project.system("def rag():\n    raise RuntimeError('the system must not be made')")
+    result = spread(project, "--tx", hosts[1].address, "--auepora-replay", "--auepora-baseline=release")
+    assert "1 newly failing, 4 unchanged" in str(result.stdout), str(result.stdout)  # the worker has seen the baseline
+    store = HistoryStore(project.path / ".auepora" / "history.sqlite")
+    replayed, then = (store.load(name) for name in ("last", "last~1"))
+    assert {i: c.scores for i, c in replayed.cases.items()} == {i: c.scores for i, c in then.cases.items()}
+    assert len(store.runs()) == 3  # that of `accept`, and one each: nothing is stored by workers
+    for host in hosts:
+        assert (host.folder / "pyexecnetcache" / project.path.name / "shop.golden.yaml").exists()
+        assert not list(host.folder.rglob(".auepora"))
+
+
+def test_a_host_that_is_gone_loses_the_case_it_had(project: Example, hosts: list[Host], tmp_path: Path) -> None:
+    project.write("conftest.py", LOST.format(down=str(tmp_path / "down")))
+    result = spread(project, "--tx", hosts[0].address, "--tx", "popen")
+    text = str(result.stdout)
+    assert result.ret == 1, text
+    assert "INTERNALERROR" not in text
+    assert "worker 'gw0' crashed while running" in text
+    assert f"worker gw0 ({hosts[0].address}) is lost and cannot be replaced (" in text  # refused, or reset
+    assert "1 errored, 4 passed" in text
+
+
+def test_without_a_host_the_run_says_what_it_left(project: Example, hosts: list[Host], tmp_path: Path) -> None:
+    project.write("conftest.py", LOST.format(down=str(tmp_path / "down")))
+    result = spread(project, "--tx", hosts[0].address)
+    text = str(result.stdout)
+    assert result.ret == pytest.ExitCode.INTERRUPTED, text
+    assert "INTERNALERROR" not in text
+    assert "; 4 tests were left that nobody could take over" in text
+    assert "1 of 5 cases ran, gates not judged" in " ".join(text.split())

@@ -1,0 +1,115 @@
+"""Many processes, one verdict: workers send results, the controller judges and writes."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..conftest import Example, gates
+
+pytest.importorskip("xdist", reason="needs pytest-xdist")
+XDIST = ("xdist",)
+
+
+def table(result: pytest.RunResult) -> list[str]:
+    """The closing section without what time changes."""
+    text = str(result.stdout)
+    section = text[text.index("= auepora =") :]
+    timeless = re.sub(r"\nlatency: .*?(?=\n\S)", "", section, flags=re.DOTALL)  # it may be wrapped, or not
+    lines = [line for line in timeless.splitlines()[1:] if not line.startswith("=")]
+    return [re.sub(r"\d+\.\d+ ?s", "", line) for line in lines]
+
+
+def test_the_same_verdict_files_and_exit_code(project: Example) -> None:
+    project.accept()
+    serial = project.baseline.read_bytes()
+    project.baseline.unlink()
+    project.run("--auepora-update", "-n", "2", plugins=XDIST)
+    assert project.baseline.read_bytes() == serial
+    project.break_retriever()
+    alone = project.run()
+    assert alone.ret == 1
+    for dist in ("load", "loadfile", "worksteal"):
+        spread = project.run("-n", "2", "--dist", dist, plugins=XDIST)
+        assert spread.ret == 1
+        assert table(alone) == table(spread)
+        for outcome in ("passed", "failed"):
+            assert alone.parseoutcomes()[outcome] == spread.parseoutcomes()[outcome]
+
+
+@pytest.mark.parametrize("dist", ["load", "loadfile", "worksteal"])
+def test_a_worker_that_dies_loses_one_case_and_says_which(project: Example, dist: str) -> None:
+    project.when_asked("warehouse", "import os; os._exit(9)")
+    result = project.run("-n", "2", "--dist", dist, plugins=XDIST)
+    text = str(result.stdout)
+    assert result.ret == 1
+    told = re.findall(r"^worker 'gw\d+' crashed while running '(.*)'", text, re.MULTILINE)
+    assert told == ["shop.golden.yaml::warehouse"]
+    assert "1 errored, 4 passed" in text
+    assert "error_rate" in text
+
+
+def test_a_broken_golden_file_is_told_once(project: Example) -> None:
+    project.edit("metrics: [recall@1,", "metrics: [recal@1,")
+    result = project.run("-n", "2", plugins=XDIST)
+    text = str(result.stdout) + str(result.stderr)
+    assert result.ret != 0
+    assert "did you mean 'recall@1'" in text
+    assert "INTERNALERROR" not in text
+
+
+def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Example, tmp_path: Path) -> None:
+    """As over ssh: each host has a copy of the project, and the first process alone judges and writes."""
+    project.accept()
+    serial = project.baseline.read_bytes()
+    project.baseline.unlink()
+    root = project.pytester.path
+    hosts = [tmp_path / "one", tmp_path / "two"]
+    for host in hosts:
+        host.mkdir()
+    given = [f"--tx=popen//chdir={host}//python={sys.executable}" for host in hosts]
+    quiet = "ignore:The --rsyncdir:DeprecationWarning"
+    result = project.run_apart("-W", quiet, "--auepora-update", "-d", *given, f"--rsyncdir={root}", str(root))
+    assert result.ret == 0
+    assert project.baseline.read_bytes() == serial
+    assert all((host / root.name / "shop.golden.yaml").exists() for host in hosts)
+    assert not any(list(host.rglob("shop.json")) for host in hosts)
+
+
+def test_differing_workers_compare_with_no_baseline(project: Example) -> None:
+    hook = "\n\ndef pytest_auepora_provenance():\n    import os\n"
+    project.conftest(hook + "    return {'chunker_version': os.environ.get('PYTEST_XDIST_WORKER', 'gw0')}\n")
+    project.accept()
+    assert "5 unchanged" in str(project.run().stdout)
+    text = " ".join(str(project.run("-n", "2", plugins=XDIST).stdout).split())
+    assert "not all cases were asked under the same conditions: chunker_version gw0 and gw1" in text
+    assert "not comparable (chunker_version gw0 → gw0 and gw1)" in text
+
+
+def test_workers_report_to_a_controller_without_a_terminal(project: Example) -> None:
+    project.accept()
+    before = project.baseline.read_bytes()
+    project.baseline.unlink()
+    assert project.run_apart("-n", "1", "-p", "no:terminal", "--auepora-update").ret == 0
+    assert project.baseline.read_bytes() == before
+
+
+def test_times_beside_other_workers_do_not_compare(timed: Example) -> None:
+    golden = timed.read("shop.golden.yaml")
+    for name in ("whole", "each"):
+        timed.write(f"{name}.yaml", golden.replace("suite: shop", f"suite: {name}"))
+    timed.write(
+        "test_quality.py",
+        "import pytest\n\n\ndef test_all(auepora):\n    auepora.evaluate('whole.yaml')\n"
+        "\n\n@pytest.mark.auepora('each.yaml')\ndef test_each(auepora_case):\n    assert auepora_case.answer\n",
+    )
+    timed.accept()
+    timed.write("slow", "")
+    assert gates(timed.run()) == ["regression: mean_latency"] * 3
+    spread = timed.run("-n", "2", "--auepora-concurrency", "4", plugins=XDIST)
+    assert "golden.jsonl, one call at a time in each worker\n" in str(spread.stdout)
+    assert str(spread.stdout).count("not comparable: mean_latency (concurrency 1 \u2192 2)") == 3
+    assert gates(spread) == []

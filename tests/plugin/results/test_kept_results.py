@@ -1,0 +1,68 @@
+"""What becomes of results between their report and the history."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_auepora.core.run import Run
+from pytest_auepora.history.store import HistoryStore
+
+from ..conftest import Example
+
+HOOK = """
+def pytest_auepora_run_finished(run, verdict):
+    for result in run.cases.values():
+        result.query = "changed by the project"
+"""
+
+
+def kept(project: Example) -> Run:
+    store = HistoryStore(project.path / ".auepora" / "history.sqlite")
+    return store.load(store.runs()[0].run_id)
+
+
+def test_what_the_project_changes_at_the_end_is_kept(project: Example) -> None:
+    project.conftest(HOOK)
+    project.accept("--auepora-report=json:report.json")
+    report: Any = json.loads((project.path / "report.json").read_text(encoding="utf-8"))
+    assert {case.query for case in kept(project).cases.values()} == {"changed by the project"}
+    assert json.dumps(report).count("changed by the project") >= 5
+
+
+def test_a_case_that_is_run_again_counts_once(project: Example) -> None:
+    pytest.importorskip("pytest_rerunfailures")
+    project.system(
+        "def rag():\n    asked = []\n    def ask(query):\n        asked.append(query)\n"
+        "        if len(asked) == 1:\n            raise OSError('busy')\n        return answer(query)\n    return ask"
+    )
+    result = project.run("--reruns=1", "--auepora-report=json:report.json", plugins=("pytest_rerunfailures",))
+    assert result.parseoutcomes() == {"passed": 7, "rerun": 1}
+    assert [case.state for case in kept(project).cases.values()] == ["passed"] * 5
+
+
+def test_results_that_no_figures_can_be_made_of_are_a_note(project: Example) -> None:
+    project.conftest("\n\ndef pytest_auepora_redact(result):\n    result.outputs['retrieved'] = [{}]\n")
+    result = project.run()
+    assert result.parseoutcomes() == {"passed": 7}
+    result.stdout.fnmatch_lines(["*not kept in the history: 'id'*"])
+
+
+def test_no_answer_is_on_disk_where_none_is_to_be_stored(project: Example) -> None:
+    project.conftest(
+        "def pytest_auepora_run_finished(run):\n    import pathlib\n"
+        "    said = b''.join(p.read_bytes() for p in pathlib.Path('.auepora').iterdir())\n"
+        "    pathlib.Path('seen').write_bytes(said)\n",
+    )  # the journal is there at that time
+    project.run("-o", "auepora_keep=answers=none", "--auepora-report=json:report.json")
+    (suite,) = json.loads((project.path / "report.json").read_text(encoding="utf-8"))["suites"]
+    answers = [case["outputs"]["answer"] for case in suite["run"]["cases"].values()]
+    assert all(answers)  # reports have them
+    run = kept(project)
+    assert len(run.cases) == 5
+    assert not any("answer" in case.outputs for case in run.cases.values())
+    assert not any("text" in hit for case in run.cases.values() for hit in case.outputs["retrieved"])
+    assert b'"outputs":{"timings"' in (project.path / "seen").read_bytes()
+    assert b'"answer":' not in (project.path / "seen").read_bytes()

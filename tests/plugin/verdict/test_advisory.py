@@ -1,0 +1,95 @@
+"""A judged metric in a pytest run: shown, never failing, until its calibration says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.core.run import MetricInfo
+from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
+from pytest_auepora.metrics.judge.critic import LLMCritic
+from pytest_auepora.regression.guards.calibration import Calibration, calibration_path, save_calibration
+
+from ..conftest import Example, gates
+
+CONFTEST = """
+import pytest
+from shop import DOCS, answer
+from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
+from pytest_auepora.metrics.judge.critic import LLMCritic
+
+
+class Strict(LLMCritic):
+    def score(self, *, prompt, metadata=None):
+        return 0.25
+
+    def params(self):
+        return {"model": "strict-1"}
+
+
+def pytest_auepora_metrics(registry):
+    registry.add("taste", LLMAnswerQuality(Strict()))
+
+
+@pytest.fixture(scope="session")
+def rag():
+    return answer
+"""
+
+
+class Same(LLMCritic):
+    def score(self, *, prompt: str, metadata: object = None) -> float:
+        return 0.0
+
+    def params(self) -> dict[str, object]:
+        return {"model": "strict-1"}
+
+
+def calibrate(project: Example, folder: str = "__calibrations__") -> None:
+    metric = LLMAnswerQuality(Same())
+    metric.name = "taste"
+    made = Calibration("taste", True, "people agree", MetricInfo.of(metric).judge)
+    save_calibration(calibration_path(project.path / folder, "taste"), made)
+
+
+def test_it_advises_until_it_is_calibrated_and_then_gates(project: Example) -> None:
+    project.write("conftest.py", CONFTEST)
+    project.edit("metrics: [recall@1,", "metrics: [taste, recall@1,")
+    project.edit("  recall@3: 0.9", "  recall@3: 0.9\n  taste: 0.8\ncase_thresholds: {taste: 0.5}")
+    result = project.run("-rf")
+    assert result.ret == 0
+    out = " ".join(str(result.stdout).split())
+    assert "advisory: would fail: taste 0.2500 is not >= 0.8" in out
+    assert "judge not calibrated: there is no __calibrations__/taste.json" in out
+    assert "advisory: would fail cases: refund-window: taste 0.25, wanted >= 0.5" in out
+    assert "1 advisory gate would fail" in out
+
+    calibrate(project)
+    result = project.run("-rf")
+    assert result.ret == 1
+    assert gates(result) == ["taste"]
+    result.assert_outcomes(failed=6, passed=2)  # five cases and the gate; error_rate and recall@3 hold
+
+    project.edit("cases:", "regression: {metrics: {taste: {judge: advisory}}}\ncases:")
+    result = project.run("-rf")
+    assert result.ret == 0
+    assert "the golden file says judge: advisory" in " ".join(str(result.stdout).split())
+
+
+def test_the_folder_of_calibrations_can_be_named(project: Example) -> None:
+    project.write("conftest.py", CONFTEST)
+    project.edit("metrics: [recall@1,", "metrics: [taste, recall@1,")
+    project.edit("  recall@3: 0.9", "  taste: 0.8")
+    calibrate(project, "judges")
+    assert project.run().ret == 0
+    result = project.run("-o", "auepora_calibrations=judges")
+    assert gates(result) == ["taste"]
+
+
+def test_a_judge_that_is_gone_or_silent_fails_the_run(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AUEPORA_JUDGE_URL", "AUEPORA_JUDGE_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    project.write("conftest.py", CONFTEST.replace("LLMAnswerQuality(Strict())", "LLMAnswerQuality()"))
+    project.edit("metrics: [recall@1,", "metrics: [taste, recall@1,")
+    assert "judge: taste" in gates(project.run())  # nobody calibrated it, and nobody answers
+    calibrate(project)
+    assert "calibration: taste" in gates(project.run())

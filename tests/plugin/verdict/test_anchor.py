@@ -1,0 +1,48 @@
+"""The anchor of a project: written on request only, shown and judged beside the baseline."""
+
+from __future__ import annotations
+
+from ..conftest import Example, gates
+
+
+def test_the_anchor_is_written_on_request_and_survives_updates(project: Example) -> None:
+    anchor = project.path / "__baselines__" / "shop.anchor.json"
+    project.edit("    thresholds: {token_f1: 0.5}\n", "")
+    project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {case_max_drop: 1}\n")
+    project.accept()
+    assert not anchor.exists()
+    result = project.run("--auepora-update=anchor")
+    assert "baseline __baselines__/shop.anchor.json written: 5 added" in str(result.stdout)
+    assert result.ret == 0
+    kept = anchor.read_bytes()
+    project.break_retriever()
+    updated = project.run("--auepora-update", "-rf")
+    assert anchor.read_bytes() == kept
+    # accepted against the last baseline, and yet further from the anchor than it tolerates
+    assert all(title.startswith("anchor: ") for title in gates(updated))
+    result = project.run("-rf")
+    assert "anchor: mrr" in gates(result)
+    assert "regression: mrr" not in gates(result)
+    table = str(result.stdout).split("= auepora =")[1]
+    row = next(line for line in table.splitlines() if line.startswith("anchor: recall@1"))
+    assert row.split()[2:6] == ["0.750", "4/4", "1.000", "-0.250"]
+    assert project.run("--auepora-update=anchor", "-k", "warehouse").ret == 0
+    assert anchor.read_bytes() == kept, "a part of the suite is no anchor"
+    assert project.run("--auepora-update=anchor").ret == 0
+    assert project.run().ret == 0
+
+
+def test_a_broken_anchor_fails_the_run_and_can_be_replaced(project: Example) -> None:
+    project.accept()
+    anchor = project.write("__baselines__/shop.anchor.json", "{")
+    result = project.run()
+    assert gates(result) == ["anchor"]
+    assert "shop.anchor.json:1:2: not JSON" in str(result.stdout)
+    assert "run the whole suite with --auepora-update anchor" in str(result.stdout)
+    assert project.run("--auepora-update=anchor").ret == 0
+    assert anchor.read_bytes() == project.baseline.read_bytes()
+
+
+def test_a_suite_cannot_be_called_like_an_anchor(project: Example) -> None:
+    project.edit("suite: shop", "suite: shop.anchor")
+    assert "ends in .anchor" in str(project.run().stdout)

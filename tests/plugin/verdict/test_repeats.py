@@ -1,0 +1,131 @@
+"""Cases asked several times, cases in quarantine, cases that must pass."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_auepora.history.store import HistoryStore
+
+from ..conftest import Example, gates
+
+FLIPPING = """\
+def rag():
+    asked = []
+
+    def ask(query):
+        asked.append(query)
+        if "warehouse" in query and asked.count(query) % 2 == 0:
+            return "no idea", [{"id": "contact", "text": ""}]
+        return answer(query)
+
+    return ask
+"""
+
+
+def scores(project: Example, case: str) -> dict[str, float]:
+    found: dict[str, float] = json.loads(project.baseline.read_text())["cases"][case]["scores"]
+    return found
+
+
+@pytest.mark.parametrize("extra", [(), ("--auepora-concurrency", "3"), ("-n", "2")])
+def test_scores_are_averaged_over_repeats(project: Example, extra: tuple[str, ...]) -> None:
+    project.system(FLIPPING)
+    project.edit("  recall@3: 0.9", "  recall@3: 0.8")
+    plugins = ("xdist",) if "-n" in extra else ()
+    result = project.run("--auepora-update", "--auepora-repeat", "4", *extra, plugins=plugins)
+    assert result.ret == 0, str(result.stdout)
+    assert scores(project, "warehouse")["mrr"] == 0.5
+    assert scores(project, "warranty")["mrr"] == 1.0
+
+
+def test_the_golden_file_says_how_often(project: Example) -> None:
+    project.system(FLIPPING)
+    project.edit("  recall@3: 0.9", "  recall@3: 0.8")
+    project.edit("suite: shop\n", "suite: shop\nrepeat: 2\n")
+    project.accept()
+    assert scores(project, "warehouse")["mrr"] == 0.5
+
+
+def test_a_failure_shows_a_failing_repeat_redacted(project: Example) -> None:
+    project.system(FLIPPING.replace("no idea", "hunter2"))
+    project.conftest(
+        "def pytest_auepora_redact(result):\n"
+        "    answer = result.outputs.get('answer', '').replace('hunter2', 'REDACTED')\n"
+        "    result.outputs = {**result.outputs, 'answer': answer}\n"
+    )
+    project.edit("    query: When do", "    thresholds: {mrr: 0.9}\n    query: When do")
+    result = project.run("--auepora-repeat", "4", "--auepora-report", "json:r.json")
+    text = " ".join(str(result.stdout).split())
+    assert "2 of 4 fail; shown is number 2" in text
+    assert "answer REDACTED" in text
+    report = (project.path / "r.json").read_text(encoding="utf-8")
+    assert "REDACTED" in report
+    stored = HistoryStore(project.path / ".auepora" / "history.sqlite").load("last")
+    assert "hunter2" not in text + report + str(stored.to_dict())
+
+
+def test_an_error_in_one_repeat_is_an_error(project: Example) -> None:
+    project.system(FLIPPING.replace('return "no idea", [{"id": "contact", "text": ""}]', "raise ValueError('down')"))
+    result = project.run("--auepora-repeat", "2")
+    assert result.ret == 1
+    assert "down (in 1 of 2 repeats)" in str(result.stdout)
+    assert "error_rate" in gates(result)
+
+
+def test_the_fixture_repeats_as_well(project: Example) -> None:
+    project.system(FLIPPING)
+    project.edit("thresholds:\n  recall@3: 0.9\n", "")
+    project.write(
+        "test_q.py", "def test_q(auepora):\n    assert auepora.evaluate('shop.golden.yaml')['mrr'] == 0.875\n"
+    )
+    project.run("--auepora-repeat", "2", "test_q.py", auepora=False).assert_outcomes(passed=2)  # and error_rate
+
+
+@pytest.mark.parametrize(("until", "failing"), [("2999-01-01", False), ("2001-01-01", True)])
+def test_a_quarantined_case_is_excused_until_its_date(project: Example, until: str, failing: bool) -> None:
+    project.edit("    thresholds: {token_f1: 0.5}\n", f"    quarantine: {until}\n")
+    project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {min_effect: 0.9}\n")
+    project.accept()
+    project.break_retriever()
+    result = project.run()
+    assert result.ret == int(failing)
+    assert f"refund-window (until {until})" in " ".join(str(result.stdout).split())
+
+
+def test_a_case_that_must_pass_is_guarded_under_every_policy(project: Example) -> None:
+    project.edit("    thresholds: {token_f1: 0.5}\n", "    must_pass: true\n")
+    project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {policy: report}\n")
+    project.accept()
+    project.break_retriever()
+    result = project.run()
+    assert result.ret == 1
+    assert result.parseoutcomes()["failed"] == 1
+
+
+def test_a_case_that_must_pass_may_not_be_skipped(project: Example) -> None:
+    project.edit("    thresholds: {token_f1: 0.5}\n", "    must_pass: true\n    skip: later\n")
+    result = project.run()
+    assert gates(result) == ["coverage: must_pass"]
+
+
+def test_repeats_are_kept_and_flaky_cases_named_everywhere(project: Example) -> None:
+    project.system(FLIPPING)
+    project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {policy: report}\n")
+    project.accept("--auepora-repeat", "5")
+    case = json.loads(project.baseline.read_text())["cases"]["warehouse"]
+    assert case["repeats"] == 5
+    assert case["varied"]["mrr"] == [1.0, 0.0, 1.0, 0.0, 1.0]
+    kept = project.baseline.read_bytes()
+    assert "left as it was" in str(project.run("--auepora-update", "--auepora-repeat", "5").stdout)
+    assert project.baseline.read_bytes() == kept
+    result = project.run("--auepora-repeat", "2")
+    text = " ".join(str(result.stdout).split())
+    assert result.ret == 0
+    assert "1 flaky case: warehouse (passes in 3 of 5 repeats)" in text
+    assert "each case asked 2 times" in text
+    assert "mrr: variance between cases" in text, text
+    stored = HistoryStore(project.path / ".auepora" / "history.sqlite").verdict("last")
+    assert list(stored["flaky"]) == ["warehouse"]
+    assert "mrr" in stored["noise"]

@@ -1,0 +1,98 @@
+"""The main job from one end to the other: green, broken, red, accepted, green again."""
+
+from __future__ import annotations
+
+import sys
+
+from ..conftest import Example, gates
+
+
+def test_a_healthy_system_is_green_without_a_baseline(project: Example) -> None:
+    result = project.run()
+    assert result.ret == 0
+    text = str(result.stdout)
+    assert "no baseline" in text
+    assert "recall@3" in text
+
+
+def test_a_broken_retriever_fails_and_says_what_was_missed(project: Example) -> None:
+    project.accept()
+    project.break_retriever()
+    result = project.run("-rf")
+    assert result.ret == 1
+    text = str(result.stdout)
+    assert "shop.golden.yaml:7" in text or "shop.golden.yaml:6" in text
+    assert "refunds" in text
+    assert "Within how many days" in text
+    assert "1 newly failing" in text
+    assert any(g.startswith("recall@3") for g in gates(result))
+
+
+def test_accepting_the_change_makes_it_green(project: Example) -> None:
+    project.accept()
+    before = project.baseline.read_text()
+    project.case("refund-window", "skip: gone")
+    project.edit("thresholds: {token_f1: 0.5}", "thresholds: {token_f1: 0.0}")
+    project.break_retriever()
+    assert project.run().ret == 0  # nothing else depends on that document
+    project.edit("    skip: gone\n", "")
+    project.edit("  recall@3: 0.9", "  recall@3: 0.5")
+    project.edit(
+        "metrics: [recall@1, recall@3, mrr,", "regression: {min_effect: 0.3}\nmetrics: [recall@1, recall@3, mrr,"
+    )
+    assert project.run().ret == 1
+    project.accept()
+    assert project.baseline.read_text() != before
+    assert project.run().ret == 0
+
+
+def test_without_the_flag_nothing_is_collected(project: Example) -> None:
+    assert project.run(auepora=False).ret == 5
+
+
+def test_the_ini_key_switches_it_on(project: Example) -> None:
+    project.pytester.makeini("[pytest]\nauepora = true")
+    project.run(auepora=False).assert_outcomes(passed=7)  # five cases, two gates
+
+
+def test_an_update_implies_the_flag(project: Example) -> None:
+    assert project.run("--auepora-update", auepora=False).ret == 0
+    assert project.baseline.exists()
+
+
+def test_update_followed_by_a_path_takes_the_path_as_a_path(project: Example) -> None:
+    project.write("sub/conftest.py", "")
+    result = project.run("--auepora-update", "shop.golden.yaml", auepora=False)
+    assert result.ret == 0
+    assert project.baseline.exists()
+
+
+def test_golden_files_by_other_names_only_when_named(project: Example) -> None:
+    project.golden.rename(project.path / "cases.yaml")
+    assert project.run().ret == 1  # nothing was measured, and the flag asked for it
+    assert project.run("cases.yaml").ret == 0
+
+
+def test_asked_for_and_nothing_there_is_not_green(project: Example) -> None:
+    project.golden.unlink()
+    project.write("test_x.py", "def test_x(): pass")
+    result = project.run()
+    assert result.ret == 1
+    assert "no golden case was run" in str(result.stdout)
+    assert project.run("-k", "test_x").ret == 0
+
+
+ALIVE = """
+import gc, pytest
+assert pytest.main(["-q", "-p", "no:asyncio", "--auepora"]) == 0
+kinds = ("GoldenCase", "CaseResult", "BaselineCase", "CaseComparison", "Score")
+print("alive:", *(type(o).__name__ for o in gc.get_objects() if type(o).__name__ in kinds))
+"""
+
+
+def test_cases_and_results_do_not_outlive_the_run(project: Example) -> None:
+    """What lives on is walked several times by the interpreter when it ends."""
+    project.accept()
+    said = project.pytester.run(sys.executable, "-c", ALIVE)
+    assert said.ret == 0
+    assert said.outlines[-1] == "alive:"
