@@ -24,9 +24,6 @@ LONG = {
 }
 """Files of more than 300 lines, to be divided."""
 
-CROWDED = {}
-"""Folders of more than 22 files, to be divided."""
-
 WITHOUT = {
     "adapters/json_path.py",
     "adapters/langchain_inputs.py",
