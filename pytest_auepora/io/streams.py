@@ -100,6 +100,8 @@ def open_dataset(path: str | Path, name: str | None = None) -> FileDataset:
 
 _ID_KEYS = ("id", "case_id", "sample_id")
 _RUNS = (".run", ".trec", ".txt")
+_NAMES = ("topic", "query_id")
+"""Keys of a case's metadata under which imports keep names that no id of a case can be."""
 _MOST = 50
 """How many complaints are told; the hundred thousandth line is rarely wrong in another way than the first."""
 
@@ -128,9 +130,12 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
         yield from _of_run(path, suite)
         return
     known = {case.id: i for i, case in enumerate(suite.cases)}
+    for i, case in enumerate(suite.cases):  # also by the names that imports keep beside ids of cases: "q::1" is q-1
+        for name in filter(None, map(case.sample.metadata.get, _NAMES)):
+            known.setdefault(str(name), i)
     problems: list[Problem] = []
     more = 0
-    seen = bytearray(len(known))
+    seen = bytearray(len(suite.cases))
     for block in _rows(path) if is_parquet(path) else line_blocks(path):
         with block:
             read = list(_records(block, suite, known, seen, told=len(problems)))
@@ -152,7 +157,8 @@ def _of_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
 
     found = read_run(path)
     for case in suite.cases:
-        if (hits := found.get(str(case.sample.metadata.get("topic", case.id)))) is not None:
+        names = (*filter(None, map(case.sample.metadata.get, _NAMES)), case.id)
+        if (hits := next((found[name] for name in map(str, names) if name in found), None)) is not None:
             yield Recorded(case, {"answer": "", "documents": hits})
 
 

@@ -44,6 +44,22 @@ def test_every_requirement_has_tests_that_exist() -> None:
     assert missing == []
 
 
+def test_a_class_is_named_where_its_requirement_is_proven() -> None:
+    texts: dict[str, list[str]] = defaultdict(list)
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        for name in _TEST.findall(text):
+            texts[name].append(text)
+    unnamed = [
+        f"{section}: {name}"
+        for requirements in rows().values()
+        for section, says, told in requirements
+        for name in re.findall(r"`([A-Z]\w*[a-z]\w*)", says)
+        if not any(name in text for test in re.findall(r"::(\w+)`", told) for text in texts[test])
+    ]
+    assert unnamed == []
+
+
 @pytest.mark.shared_data
 @pytest.mark.parametrize("number", range(5))
 def test_every_section_of_the_documents_has_a_requirement(number: int) -> None:

@@ -198,6 +198,17 @@ def test_the_bar_is_for_people_and_can_be_switched_off(shell: Shell, monkeypatch
     assert shell("score", "outputs.jsonl", GOLDEN, "-q").err == ""
 
 
+def test_outputs_may_go_by_the_names_of_topics(shell: Shell) -> None:
+    shell.write("qrels", "q::1 0 a 1\nq::1 0 b -1\n")
+    shell("import", "qrels", "--from", "trec", "-o", "t.golden.yaml")
+    shell.write("t.jsonl", json.dumps({"id": "q::1", "answer": "", "documents": ["b", "a"]}))
+    shell.write("t.run", "q::1 Q0 b 1 2.0 x\nq::1 Q0 a 2 1.0 x\n")
+    for outputs in ("t.jsonl", "t.run"):
+        shell("score", outputs, "--golden", "t.golden.yaml")
+        (row,) = csv.DictReader((shell.path / "out/metrics.csv").read_text(encoding="utf-8").splitlines())
+        assert (row["id"], row["mrr_10"]) == ("q-1", "0.5000")
+
+
 def test_a_run_of_trec_is_scored_in_the_order_of_its_scores(shell: Shell) -> None:
     lines = "refund-window Q0 terms 1 0.5 bm25\nrefund-window Q0 refunds 2 0.9 bm25\nelsewhere Q0 x 1 1.0 bm25\n"
     shell.write("bm25.run", lines)
