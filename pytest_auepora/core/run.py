@@ -95,6 +95,7 @@ class MetricInfo:
     ``judge`` is what a calibration has to be of for a judge's scores to count: metric, version and params; empty
     where no judge scores.  ``ruler`` names the provenance that must be equal as well, ``owner`` who
     answers for this metric, if not whoever does for the suite; ``interval`` and ``survives`` are those of `Metric`.
+    ``steady`` is whether answers to one case never differed in it, where a baseline was read that says so.
     """
 
     name: str
@@ -110,6 +111,7 @@ class MetricInfo:
     owner: str = ""
     interval: str = ""
     survives: str = ""
+    steady: bool | None = None
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:

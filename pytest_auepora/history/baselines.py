@@ -17,7 +17,11 @@ __all__ = ["as_baseline", "as_run"]
 def as_baseline(run: Run) -> Baseline:
     """Return *run* as what another is compared with; unrounded, skipped cases left out."""
     out = Baseline(run.suite, run.variant, provenance=dict(run.provenance))
-    out.metrics = {name: metric_key(info) for name, info in run.metrics.items() if info.baselined}
+    out.metrics = {
+        name: metric_key(info) | ({"steady": True} if info.steady else {})
+        for name, info in run.metrics.items()
+        if info.baselined
+    }
     for case in run.cases.values():
         if case.state != "skipped":
             scores = {
@@ -41,7 +45,7 @@ def as_baseline(run: Run) -> Baseline:
 
 
 def as_run(baseline: Baseline, path: str = "", registry: Registry | None = None) -> Run:
-    """Return *baseline* as a run of which only what is accepted is known: states, scores, ranks.
+    """Return *baseline* as a run of which only what is accepted is known: states, scores, ranks, what is steady.
 
     A metric that *registry* does not know counts as one where more is better.
     """
@@ -71,4 +75,6 @@ def _info(name: str, key: dict[str, Any], registry: Registry) -> MetricInfo:
         info = MetricInfo.of(registry.get(name))
     except AueporaError:
         info = MetricInfo(name, 0, {}, "", "higher", (0.0, 1.0), True, True)
-    return replace(info, version=key.get("version", 0), params=dict(key.get("params", {})))
+    return replace(
+        info, version=key.get("version", 0), params=dict(key.get("params", {})), steady=bool(key.get("steady"))
+    )

@@ -144,7 +144,8 @@ def compare(
             or documents.
         policy: how strictly the metrics are judged; that of a golden file that says nothing by default.
         calibrations: the folder that says which judges' scores count.
-        steady: metrics that give the same number whenever a case is asked again, as a baseline knows.
+        steady: metrics that give the same number whenever a case is asked again, as a baseline knows; where *a* is
+            one, it knows itself.
 
     Raises:
         NotComparableError: they are of different suites, share no case, or are refused.
@@ -165,7 +166,8 @@ def compare(
     for run in (a, b):
         score_pairs(run, _metrics(run))
     comparison = pair(b, as_baseline(a))
-    comparison.steady = tuple(sorted({*comparison.steady, *steady}))
+    known = {name for name, info in a.metrics.items() if info.steady is not None}
+    comparison.steady = tuple(sorted({*comparison.steady, *steady} - (known - {*comparison.steady})))
     ids = {new.case_id for _, new in pairs}
     before, after = (aggregate_of(run, ids, matcher.rank, matcher.documents) for run in (a, b))
     out = CompareReport(*names, b.title, before, after, _deltas(before, after, _match(matcher, ids)))

@@ -10,7 +10,7 @@ from ..core.files import write_atomically
 from ..core.run import CaseResult, Run
 from ..errors import BaselineError
 from .baseline.file import changing, load_baseline
-from .baseline.model import LEARNED, AskedAgain, Baseline, BaselineCase, asked_again, metric_key
+from .baseline.model import CONTRACTS, LEARNED, AskedAgain, Baseline, BaselineCase, asked_again, metric_key
 from .compare.cases import compare
 from .compare.comparability import provenance_changes
 
@@ -135,7 +135,7 @@ def _settle_metrics(new: Baseline, keys: dict[str, dict[str, object]], *, whole:
     if whole:
         merged = dict(keys)
         for case in new.cases.values():
-            case.scores = {n: v for n, v in case.scores.items() if n in merged}
+            case.scores = {n: v for n, v in case.scores.items() if n in merged or n in CONTRACTS}
             case.data = {n: v for n, v in case.data.items() if n in merged}
     used = {n for c in new.cases.values() for n in (*c.scores, *c.data)}
     new.metrics = {n: k for n, k in merged.items() if n in used}

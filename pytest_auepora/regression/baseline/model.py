@@ -20,6 +20,7 @@ from ...core.run import CaseResult, MetricInfo, Run
 __all__ = [
     "AGAIN",
     "BROKEN",
+    "CONTRACTS",
     "FORMAT",
     "GIT_COMMIT",
     "LEARNED",
@@ -48,6 +49,9 @@ LEARNED = ("steady", "pairs")
 
 MOST_DATA = 20_000
 """Characters kept of what one metric aggregates in one case; a baseline is to be read by people."""
+
+CONTRACTS = ("assertion_pass", "json_schema_valid")
+"""Metrics of assertions: 0 fails the case without any threshold.  They need not be listed to be measured."""
 
 BROKEN = "broken: "
 """What a note begins with that says why a baseline that is there cannot be read."""
@@ -90,11 +94,12 @@ class BaselineCase:
 
     @classmethod
     def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
-        """Take what is kept of *result*: the scores of baselined metrics that are numbers or n/a."""
+        """Take what is kept of *result*: scores of baselined metrics that are numbers or n/a, and broken assertions."""
         scores = {
             name: _rounded(score.value)
             for name, score in result.scores.items()
-            if score.state in ("number", "n/a") and name in metrics and metrics[name].baselined
+            if score.state in ("number", "n/a") and name in metrics
+            if metrics[name].baselined or (name in CONTRACTS and score.value == 0)
         }
         singles = {name: [_rounded(v) for v in result.values(name)] for name in scores}
         varied = {name: values for name, values in singles.items() if len(set(values)) > 1}

@@ -11,6 +11,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...core.run import CaseResult, MetricInfo
+from ..baseline.model import CONTRACTS
 from ..compare.cases import CaseComparison
 from ..policy import RegressionPolicy
 from ..thresholds import Bound
@@ -27,9 +28,6 @@ __all__ = [
     "settle_confirmed",
     "threshold_problems",
 ]
-
-CONTRACTS = ("assertion_pass", "json_schema_valid")
-"""Metrics of assertions: 0 fails the case without any threshold."""
 
 STILL_FAILING = "still_failing"
 """Key in ``extra``: assertions that fail, and failed in the accepted baseline: listed, not red."""
@@ -108,8 +106,7 @@ def broken_assertions(result: CaseResult, thresholds: Mapping[str, Sequence[Boun
 def _failed_before(name: str, comparison: CaseComparison | None) -> bool:
     if comparison is None or not comparison.paired or comparison.before is None:
         return False
-    score = comparison.before.scores.get(name)
-    return comparison.before.state == "failed" if score is None else score <= 0
+    return comparison.before.scores.get(name) == 0
 
 
 def guard_case(

@@ -57,6 +57,7 @@ MEANING = {
     "MetricInfo.range": "lowest and highest value; null where there is no bound",
     "MetricInfo.survives": "compares across chunkers where labels are passages, or their documents are known",
     "MetricInfo.ruler": "provenance that has to be equal for scores to compare",
+    "MetricInfo.steady": "whether answers to one case never differed in it, where that was read from a baseline",
     "MetricInfo.target": "target category of the Auepora framework",
     "Problem.line": "1-based; 0 where the whole file is meant",
     "SuiteReport.judge": "what LLM judges spent, in total and by metric; empty where none was asked",

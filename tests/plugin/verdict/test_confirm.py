@@ -69,3 +69,42 @@ def test_what_never_passes_fails_and_replays_so(project: Example, way: str) -> N
     assert project.run(test, "--auepora-replay").ret == 1
     assert store(project).load("last").cases["warehouse"].state == "failed"
     assert calls(project) == 7
+
+
+@pytest.mark.parametrize("plugins", [(), ("xdist",)])
+@pytest.mark.parametrize(
+    ("scope", "wrong", "failed"), [("function", (1,), 0), ("module", (1, 2), 0), ("class", (1, 2, 3), 1)]
+)
+def test_fixtures_of_any_scope_answer_again(
+    project: Example, plugins: tuple[str, ...], scope: str, wrong: tuple[int, ...], failed: int
+) -> None:
+    unsteady(project, wrong=wrong)
+    project.system(ONCE_WRONG.format(define="def", wrong=wrong), scope=scope)
+    result = project.run(*(("-n", "2") if plugins else ()), plugins=plugins)
+    assert (result.ret, calls(project)) == (failed, 7), str(result.stdout)
+
+
+def test_an_async_fixture_answers_again_in_its_own_loop(project: Example) -> None:
+    unsteady(project, wrong=(1, 2))
+    source = ONCE_WRONG.format(define="async def", wrong=(1, 2)).replace("def rag", "async def rag", 1)
+    scopes = "pytest_asyncio.fixture(scope='session', loop_scope='session')\n"
+    project.write("conftest.py", f"import pytest_asyncio\nfrom shop import answer\n\n\n@{scopes}{source}")
+    result = project.run("-o", "asyncio_default_fixture_loop_scope=session", plugins=("pytest_asyncio.plugin",))
+    assert (result.ret, calls(project)) == (0, 7), str(result.stdout)
+
+
+@pytest.mark.parametrize(("wrong", "failed"), [((1, 2), 0), ((1, 2, 3), 1)])
+def test_a_resumed_run_decides_as_the_first(project: Example, wrong: tuple[int, ...], failed: int) -> None:
+    unsteady(project, wrong=wrong)
+    assert project.run().ret == failed
+    result = project.run("--auepora-resume")
+    assert (result.ret, calls(project)) == (failed, 7), str(result.stdout)
+
+
+def test_after_ten_failures_nothing_is_asked_again(project: Example) -> None:
+    unsteady(project, wrong=tuple(range(1, 99)))
+    case = "  - {{id: w{0}, query: When is the warehouse number {0} open?, relevant_docs: [shipping]}}\n"
+    cases = "".join(map(case.format, range(14)))
+    project.golden.write_text(f"suite: shop\nmetrics: [mrr]\ncase_thresholds: {{mrr: 0.9}}\ncases:\n{cases}")
+    project.run().assert_outcomes(passed=1, failed=14)
+    assert calls(project) == 14 + 2 * 10

@@ -94,7 +94,7 @@ def test_a_comparison_goes_to_a_file(shell: Shell, ids: list[str]) -> None:
 
 
 def test_a_baseline_file_compares(shell: Shell, ids: list[str]) -> None:
-    shell.write("billing.json", baseline_of(run_of([GOOD])).dumps())
+    shell.write("billing.json", baseline_of(run_of([GOOD]), steady=True).dumps())
     assert shell("compare", "billing.json", "last").code == 1
     assert shell("compare", "billing.json", "last~1").code == 0
 
@@ -187,3 +187,13 @@ def test_an_html_report_goes_to_a_file_with_the_runs_before(shell: Shell, ids: l
     assert "Over the last 2 full runs" in text
     assert '"before":{"answer":"Within 30 days of purchase."' in text
     assert "Over the last" not in shell("report", ids[0], "--format", "html").out
+
+
+@pytest.mark.parametrize(("accepted", "beside", "code"), [(True, False, 1), (False, True, 0)])
+def test_a_baseline_knows_itself_what_is_steady(shell: Shell, accepted: bool, beside: bool, code: int) -> None:
+    cases = [GOOD.with_(id=f"c{i}") for i in range(20)]
+    before, now = run_of(cases), run_of([WORSE.with_(id="c0"), *cases[1:]])
+    shell.write("golden/__baselines__/billing.json", baseline_of(now, steady=beside).dumps())
+    shell.write("released.json", baseline_of(before, steady=accepted).dumps())
+    HistoryStore(shell.path / FOLDER / "history.sqlite").add(now, verdict_of(now))
+    assert shell("compare", "released.json", "last").code == code
