@@ -95,14 +95,6 @@ class MistakeReappearance(Configured):
         return Measurement(len(repeated) / len(mistakes), details={"repeated": repeated})
 
 
-def _detected(outputs: SystemOutputs, patterns: Sequence[str]) -> bool:
-    said = outputs.response.metadata.get("error_detected")
-    if said is not None:
-        return bool(said)
-    text = fold(outputs.response.text or "")
-    return any(fold(pattern) in text for pattern in patterns)
-
-
 @dataclass(eq=False, repr=False)
 class ErrorDetection(Configured):
     """1 where an answer says that its documents are wrong, over the cases in which they are.
@@ -130,7 +122,11 @@ class ErrorDetection(Configured):
         """N/a where no mistake is planted."""
         if not wordings(sample.labels.get("mistakes"), "mistakes"):
             return NotApplicable("no mistakes are planted")
-        return Measurement(float(_detected(outputs, self.error_patterns)))
+        said = outputs.response.metadata.get("error_detected")
+        if said is None:
+            text = fold(outputs.response.text or "")
+            said = any(fold(pattern) in text for pattern in self.error_patterns)
+        return Measurement(float(bool(said)))
 
 
 @dataclass(eq=False, repr=False)
@@ -154,14 +150,16 @@ class ErrorCorrection(OverMetric):
     oracle = "counted"
 
     def __post_init__(self) -> None:
-        self.error_patterns = words(self.error_patterns)
+        self._detection = ErrorDetection(self.error_patterns)
+        self.error_patterns = self._detection.error_patterns
         super().__post_init__()
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """N/a where no mistake is planted, or none was pointed out."""
-        if not wordings(sample.labels.get("mistakes"), "mistakes"):
-            return NotApplicable("no mistakes are planted")
-        if not _detected(outputs, self.error_patterns):
+        pointed_out = self._detection.measure(sample, outputs)
+        if isinstance(pointed_out, NotApplicable):
+            return pointed_out
+        if not pointed_out.value:
             return NotApplicable("no error was pointed out")
         right = _correct(self.metric, self.at_least, sample, outputs)
         return right if isinstance(right, NotApplicable) else Measurement(float(right))

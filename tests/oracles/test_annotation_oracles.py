@@ -9,12 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
-from pytest_auepora.metrics.annotation import (
-    AnnotationFile,
-    Contradiction,
-    GroundingPresence,
-    UnsupportedClaim,
-)
+from pytest_auepora.metrics.annotation.answers import Contradiction, GroundingPresence, UnsupportedClaim
+from pytest_auepora.metrics.annotation.sources import AnnotationFile
 
 from .texts import Compared
 

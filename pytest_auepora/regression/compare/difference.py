@@ -31,7 +31,6 @@ class Difference:
         value: the observed difference; None where one side has no value.
         low, high: the 1 - *alpha* interval; None below two clusters, and where resampling gives none.
         n_cases, n_clusters: what it stands on.
-        n_higher, n_lower: cases whose own value is higher or lower in the candidate.
         n_differing: clusters in which anything differs.
         alpha: chance that the interval misses the true difference.
     """
@@ -41,8 +40,6 @@ class Difference:
     high: float | None
     n_cases: int
     n_clusters: int
-    n_higher: int
-    n_lower: int
     n_differing: int
     alpha: float
 
@@ -94,11 +91,7 @@ def mean_difference(
     if found.mean is not None and found.se is not None:
         reach = t_quantile(1.0 - alpha / 2, found.n_clusters - 1) * found.se
         low, high = found.mean - reach, found.mean + reach
-    higher = sum(d > TIE for d in differences.values())
-    lower = sum(d < -TIE for d in differences.values())
-    return Difference(
-        found.mean, low, high, found.n_cases, found.n_clusters, higher, lower, len(differing), alpha
-    )  # fmt: skip
+    return Difference(found.mean, low, high, found.n_cases, found.n_clusters, len(differing), alpha)
 
 
 def aggregate_difference(
@@ -124,6 +117,4 @@ def aggregate_difference(
         draws = max(math.ceil(4 / alpha), min(1999, _RESAMPLED // max(len(pairs), 1)))
         seen = bootstrap_interval(aggregation, pairs, clusters, alpha=alpha / 2, draws=draws)
     differing = {clusters.get(case, case) for case, (before, after) in pairs.items() if before != after}
-    return Difference(
-        seen.value, seen.low, seen.high, seen.n_cases, seen.n_clusters, 0, 0, len(differing), alpha
-    )  # fmt: skip
+    return Difference(seen.value, seen.low, seen.high, seen.n_cases, seen.n_clusters, len(differing), alpha)

@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics import annotation as room
-from pytest_auepora.metrics.annotation import answer_hash, labels_from_claims
+from pytest_auepora.metrics.annotation.answers import (
+    ConditionalFabrication,
+    Contradiction,
+    GroundingPresence,
+    Helpfulness,
+    OnTopic,
+    UnsupportedClaim,
+)
+from pytest_auepora.metrics.annotation.labels import answer_hash, labels_from_claims
 
 from ..samples import ANSWER, case, gave, reason, value
 
@@ -17,13 +24,13 @@ def test_a_changed_answer_is_never_given_the_old_label() -> None:
     sample = case(
         answer_labels=[{"answer": ANSWER, "helpful": True}, {"answer_hash": answer_hash("No."), "helpful": False}]
     )
-    assert value(room.Helpfulness(), sample, gave(ANSWER)) == 1
-    assert value(room.Helpfulness(), sample, gave("Refunds  take\n30 days [1]. ")) == 1
-    assert value(room.Helpfulness(), sample, gave("No.")) == 0
+    assert value(Helpfulness(), sample, gave(ANSWER)) == 1
+    assert value(Helpfulness(), sample, gave("Refunds  take\n30 days [1]. ")) == 1
+    assert value(Helpfulness(), sample, gave("No.")) == 0
     for changed in ("Refunds take 31 days [1].", "refunds take 30 days [1].", ""):
-        assert reason(room.Helpfulness(), sample, gave(changed)) == "label is for another answer"
-    assert reason(room.Helpfulness(), case(), gave(ANSWER)) == "no answer_labels"
-    assert "nobody said whether" in reason(room.OnTopic(), sample, gave(ANSWER))
+        assert reason(Helpfulness(), sample, gave(changed)) == "label is for another answer"
+    assert reason(Helpfulness(), case(), gave(ANSWER)) == "no answer_labels"
+    assert "nobody said whether" in reason(OnTopic(), sample, gave(ANSWER))
 
 
 def test_fabrication_is_counted_among_answers_that_cite() -> None:
@@ -33,10 +40,10 @@ def test_fabrication_is_counted_among_answers_that_cite() -> None:
         case(answer_labels={"answer": "1", "source_cited": False}),
         case(answer_labels={"answer": "1", "source_cited": True}),
     ]
-    result = room.ConditionalFabrication().compute(samples, [gave("1")] * 4)
+    result = ConditionalFabrication().compute(samples, [gave("1")] * 4)
     assert (result.value, result.details) == (0.5, {"num_samples": 2, "num_skipped": 2})
-    assert reason(room.ConditionalFabrication(), samples[2], gave("1")) == "the answer cites nothing"
-    assert reason(room.ConditionalFabrication(), samples[3], gave("1")).startswith("nobody said")
+    assert reason(ConditionalFabrication(), samples[2], gave("1")) == "the answer cites nothing"
+    assert reason(ConditionalFabrication(), samples[3], gave("1")).startswith("nobody said")
 
 
 def test_claims_become_labels() -> None:
@@ -47,9 +54,9 @@ def test_claims_become_labels() -> None:
     }
     assert labels_from_claims(["Entailment", "neutral"])["unsupported_claim_present"] is True
     sample = case(answer_labels={"answer": "1", "claims": [{"text": "t", "label": "Contradiction"}, "supported"]})
-    assert value(room.Contradiction(), sample, gave("1")) == 1
-    assert value(room.GroundingPresence(), sample, gave("1")) == 1
-    assert value(room.UnsupportedClaim(), sample, gave("1")) == 0
+    assert value(Contradiction(), sample, gave("1")) == 1
+    assert value(GroundingPresence(), sample, gave("1")) == 1
+    assert value(UnsupportedClaim(), sample, gave("1")) == 0
     with pytest.raises(MetricError, match="a claim is one of"):
         labels_from_claims(["maybe"])
 
@@ -59,4 +66,4 @@ def test_claims_become_labels() -> None:
 )
 def test_answer_labels_without_an_answer_are_an_error(labels: Any) -> None:
     with pytest.raises(MetricError, match="say which answer"):
-        room.Helpfulness().measure(case(answer_labels=labels), gave("1"))
+        Helpfulness().measure(case(answer_labels=labels), gave("1"))

@@ -10,27 +10,34 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement, interval_of
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics import annotation as room
+from pytest_auepora.metrics.annotation.chunks import (
+    LabelMRRAtK,
+    MisleadingRateAtK,
+    NDCGLabelledAtK,
+    SufficiencyHitAtK,
+    SufficiencyRateAtK,
+    TopicalPrecisionAtK,
+)
 
 from ..samples import SAMPLE, case, gave, got, reason, value
 
 
 def test_rates_by_hand() -> None:
     outputs = got("c", "a", "x", "b")
-    assert value(room.TopicalPrecisionAtK(4), SAMPLE, outputs) == 2 / 4
-    assert value(room.TopicalPrecisionAtK(2), SAMPLE, outputs) == 1 / 2
-    assert value(room.TopicalPrecisionAtK(8), SAMPLE, outputs) == 2 / 8
-    assert value(room.SufficiencyHitAtK(3), SAMPLE, outputs) == 0
-    assert value(room.SufficiencyHitAtK(4), SAMPLE, outputs) == 1
-    assert value(room.SufficiencyRateAtK(4), SAMPLE, outputs) == 1 / 4
-    assert value(room.MisleadingRateAtK(4), SAMPLE, outputs) == 1 / 4
-    assert value(room.LabelMRRAtK(4), SAMPLE, outputs) == 1 / 2
-    assert value(room.LabelMRRAtK(1), SAMPLE, outputs) == 0
-    assert room.MisleadingRateAtK.direction == "lower"
+    assert value(TopicalPrecisionAtK(4), SAMPLE, outputs) == 2 / 4
+    assert value(TopicalPrecisionAtK(2), SAMPLE, outputs) == 1 / 2
+    assert value(TopicalPrecisionAtK(8), SAMPLE, outputs) == 2 / 8
+    assert value(SufficiencyHitAtK(3), SAMPLE, outputs) == 0
+    assert value(SufficiencyHitAtK(4), SAMPLE, outputs) == 1
+    assert value(SufficiencyRateAtK(4), SAMPLE, outputs) == 1 / 4
+    assert value(MisleadingRateAtK(4), SAMPLE, outputs) == 1 / 4
+    assert value(LabelMRRAtK(4), SAMPLE, outputs) == 1 / 2
+    assert value(LabelMRRAtK(1), SAMPLE, outputs) == 0
+    assert MisleadingRateAtK.direction == "lower"
 
 
 def test_the_aggregate_says_how_much_was_labelled() -> None:
-    metric = room.TopicalPrecisionAtK(4)
+    metric = TopicalPrecisionAtK(4)
     result = metric.compute([SAMPLE, SAMPLE], [got("x", "y", "a", "z"), got("a", "b")])
     assert result.value == (1 / 4 + 2 / 4) / 2
     assert result.details["judged@4"] == (1 / 4 + 1) / 2
@@ -43,29 +50,29 @@ def test_ndcg_by_hand() -> None:
     dcg = 1 / log2(2) + 3 / log2(4)
     of_all = 3 / log2(2) + 3 / log2(3) + 1 / log2(4)
     of_retrieved = 3 / log2(2) + 1 / log2(3)
-    assert value(room.NDCGLabelledAtK(4), SAMPLE, outputs) == pytest.approx(dcg / of_all)
-    assert value(room.NDCGLabelledAtK(4, ideal="retrieved"), SAMPLE, outputs) == pytest.approx(dcg / of_retrieved)
-    assert value(room.NDCGLabelledAtK(4), SAMPLE, got("b", "d", "a")) == pytest.approx(1)
+    assert value(NDCGLabelledAtK(4), SAMPLE, outputs) == pytest.approx(dcg / of_all)
+    assert value(NDCGLabelledAtK(4, ideal="retrieved"), SAMPLE, outputs) == pytest.approx(dcg / of_retrieved)
+    assert value(NDCGLabelledAtK(4), SAMPLE, got("b", "d", "a")) == pytest.approx(1)
     nothing = case(chunk_labels=[{"id": "a", "topically_relevant": False}])
-    assert reason(room.NDCGLabelledAtK(4), nothing, got("a")) == "nothing that is labelled is relevant"
+    assert reason(NDCGLabelledAtK(4), nothing, got("a")) == "nothing that is labelled is relevant"
 
 
 def test_unlabelled_chunks_are_irrelevant_or_skipped() -> None:
     outputs = got("x", "y", "a", "z", "b")
-    seen = room.TopicalPrecisionAtK(4).measure(SAMPLE, outputs)
+    seen = TopicalPrecisionAtK(4).measure(SAMPLE, outputs)
     assert seen == Measurement(1 / 4, details={"judged@4": 1 / 4})
-    assert value(room.TopicalPrecisionAtK(4, unjudged="skip"), SAMPLE, outputs) == 1
-    assert value(room.LabelMRRAtK(4, unjudged="skip"), SAMPLE, outputs) == 1
-    assert value(room.TopicalPrecisionAtK(4), SAMPLE, got("x", "y")) == 0
-    assert "labelled" in reason(room.TopicalPrecisionAtK(4, unjudged="skip"), SAMPLE, got("x", "y"))
-    assert "none of the first 2" in reason(room.MisleadingRateAtK(2), SAMPLE, got("x", "y", "c"))
+    assert value(TopicalPrecisionAtK(4, unjudged="skip"), SAMPLE, outputs) == 1
+    assert value(LabelMRRAtK(4, unjudged="skip"), SAMPLE, outputs) == 1
+    assert value(TopicalPrecisionAtK(4), SAMPLE, got("x", "y")) == 0
+    assert "labelled" in reason(TopicalPrecisionAtK(4, unjudged="skip"), SAMPLE, got("x", "y"))
+    assert "none of the first 2" in reason(MisleadingRateAtK(2), SAMPLE, got("x", "y", "c"))
 
 
 def test_a_repeated_chunk_counts_once_unless_it_misleads() -> None:
-    assert value(room.TopicalPrecisionAtK(2), SAMPLE, got("a", "a")) == 1 / 2
-    assert value(room.SufficiencyRateAtK(2), SAMPLE, got("b", "b")) == 1 / 2
-    assert value(room.NDCGLabelledAtK(4), SAMPLE, got("b", "b", "b", "b")) < 1
-    assert value(room.MisleadingRateAtK(2), SAMPLE, got("c", "c")) == 1
+    assert value(TopicalPrecisionAtK(2), SAMPLE, got("a", "a")) == 1 / 2
+    assert value(SufficiencyRateAtK(2), SAMPLE, got("b", "b")) == 1 / 2
+    assert value(NDCGLabelledAtK(4), SAMPLE, got("b", "b", "b", "b")) < 1
+    assert value(MisleadingRateAtK(2), SAMPLE, got("c", "c")) == 1
 
 
 def test_quotes_spans_and_whole_documents() -> None:
@@ -82,26 +89,26 @@ def test_quotes_spans_and_whole_documents() -> None:
         Document("m-2", "…", {"document_id": "manual", "start": 150, "end": 260}),
         Document("o-7", "anything", {"document_id": "old"}),
     )
-    assert value(room.TopicalPrecisionAtK(3), sample, outputs) == 1 / 3
-    assert value(room.SufficiencyHitAtK(2), sample, outputs) == 1
-    assert value(room.SufficiencyHitAtK(1), sample, outputs) == 0
-    assert value(room.MisleadingRateAtK(3), sample, outputs) == 1 / 3
+    assert value(TopicalPrecisionAtK(3), sample, outputs) == 1 / 3
+    assert value(SufficiencyHitAtK(2), sample, outputs) == 1
+    assert value(SufficiencyHitAtK(1), sample, outputs) == 0
+    assert value(MisleadingRateAtK(3), sample, outputs) == 1 / 3
 
 
 def test_a_quote_found_in_two_chunks_never_exceeds_one() -> None:
     sample = case(chunk_labels=[{"doc": "m", "quote": "same words", "evidence_sufficient": True}])
     chunks = [Document(f"m-{i}", "the same words", {"document_id": "m"}) for i in range(3)]
-    assert value(room.NDCGLabelledAtK(3), sample, gave("x", *chunks)) <= 1
+    assert value(NDCGLabelledAtK(3), sample, gave("x", *chunks)) <= 1
 
 
 def test_graded_relevant_docs_speak_where_there_are_no_labels() -> None:
     graded = case(relevant=[Document("a", metadata={"grade": 1}), Document("b", metadata={"grade": 2}), Document("c")])
-    assert value(room.TopicalPrecisionAtK(3), graded, got("a", "b", "c")) == 1
-    assert value(room.SufficiencyRateAtK(3), graded, got("a", "b", "c")) == 1 / 3
+    assert value(TopicalPrecisionAtK(3), graded, got("a", "b", "c")) == 1
+    assert value(SufficiencyRateAtK(3), graded, got("a", "b", "c")) == 1 / 3
     plain = case(relevant=["a"])
-    assert "no chunk is labelled evidence_sufficient" in reason(room.SufficiencyHitAtK(3), plain, got("a"))
+    assert "no chunk is labelled evidence_sufficient" in reason(SufficiencyHitAtK(3), plain, got("a"))
     plain.candidate_docs = [Document("z")]
-    assert value(room.TopicalPrecisionAtK(2), plain, got("z", "a")) == 1 / 2
+    assert value(TopicalPrecisionAtK(2), plain, got("z", "a")) == 1 / 2
 
 
 @pytest.mark.parametrize(
@@ -122,4 +129,4 @@ def test_graded_relevant_docs_speak_where_there_are_no_labels() -> None:
 )
 def test_labels_that_cannot_be_read(labels: Any, message: str) -> None:
     with pytest.raises(MetricError, match=message):
-        room.MisleadingRateAtK(3).measure(case(chunk_labels=labels), got("a"))
+        MisleadingRateAtK(3).measure(case(chunk_labels=labels), got("a"))

@@ -8,31 +8,50 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.metrics_base import Metric
-from pytest_auepora.metrics import annotation as room
+from pytest_auepora.metrics.annotation.answers import (
+    CitationPresence,
+    ConditionalFabrication,
+    Contradiction,
+    GroundingPresence,
+    Helpfulness,
+    Incompleteness,
+    OnTopic,
+    ProperAction,
+    UnsafeContent,
+    UnsupportedClaim,
+)
+from pytest_auepora.metrics.annotation.chunks import (
+    LabelMRRAtK,
+    MisleadingRateAtK,
+    NDCGLabelledAtK,
+    SufficiencyHitAtK,
+    SufficiencyRateAtK,
+    TopicalPrecisionAtK,
+)
 from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS
 from pytest_auepora.metrics.registry import Registry
 
 from ..samples import ANSWER, SAMPLE, case, gave, got, reason, value
 
 ALL_CHUNK: list[Any] = [
-    room.TopicalPrecisionAtK,
-    room.SufficiencyHitAtK,
-    room.SufficiencyRateAtK,
-    room.MisleadingRateAtK,
-    room.LabelMRRAtK,
-    room.NDCGLabelledAtK,
+    TopicalPrecisionAtK,
+    SufficiencyHitAtK,
+    SufficiencyRateAtK,
+    MisleadingRateAtK,
+    LabelMRRAtK,
+    NDCGLabelledAtK,
 ]
 ALL_ANSWER: list[Any] = [
-    room.GroundingPresence,
-    room.UnsupportedClaim,
-    room.Contradiction,
-    room.CitationPresence,
-    room.ConditionalFabrication,
-    room.ProperAction,
-    room.OnTopic,
-    room.Helpfulness,
-    room.Incompleteness,
-    room.UnsafeContent,
+    GroundingPresence,
+    UnsupportedClaim,
+    Contradiction,
+    CitationPresence,
+    ConditionalFabrication,
+    ProperAction,
+    OnTopic,
+    Helpfulness,
+    Incompleteness,
+    UnsafeContent,
 ]
 
 
@@ -64,23 +83,23 @@ def test_each_answer_label_has_its_rate() -> None:
     for kind in ALL_ANSWER:
         for said in (True, False):
             labels = dict.fromkeys(kind.wanted, said)
-            if kind is room.ConditionalFabrication:
+            if kind is ConditionalFabrication:
                 labels["source_cited"] = True
             sample = case(answer_labels={"answer": ANSWER, **labels})
             assert value(kind(), sample, gave(ANSWER)) == said
     lower = {k for k in ALL_ANSWER if k.direction == "lower"}
     assert lower == {
-        room.UnsupportedClaim,
-        room.Contradiction,
-        room.ConditionalFabrication,
-        room.Incompleteness,
-        room.UnsafeContent,
+        UnsupportedClaim,
+        Contradiction,
+        ConditionalFabrication,
+        Incompleteness,
+        UnsafeContent,
     }
 
 
 def test_nothing_retrieved() -> None:
     for kind in ALL_CHUNK:
-        if kind is room.MisleadingRateAtK:
+        if kind is MisleadingRateAtK:
             assert "labelled" in reason(kind(3), SAMPLE, got())
         else:
             assert value(kind(3), SAMPLE, got()) == 0
@@ -90,6 +109,6 @@ def test_not_labelled_at_all() -> None:
     for kind in ALL_CHUNK:
         assert reason(kind(3), case(), got("a")) == "no chunk is labelled"
     only = case(chunk_labels=[{"id": "a", "misleading": True}])
-    assert reason(room.TopicalPrecisionAtK(3), only, got("a")) == "no chunk is labelled topically_relevant"
+    assert reason(TopicalPrecisionAtK(3), only, got("a")) == "no chunk is labelled topically_relevant"
     unknown = case(chunk_labels=[{"id": "a", "misleading": None}])
-    assert reason(room.MisleadingRateAtK(3), unknown, got("a")) == "no chunk is labelled misleading"
+    assert reason(MisleadingRateAtK(3), unknown, got("a")) == "no chunk is labelled misleading"

@@ -11,8 +11,17 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics import annotation as room
-from pytest_auepora.metrics.annotation import AnnotationFile, JudgeLabels, answer_hash
+from pytest_auepora.metrics.annotation.answers import Helpfulness, UnsupportedClaim
+from pytest_auepora.metrics.annotation.chunks import (
+    LabelMRRAtK,
+    MisleadingRateAtK,
+    NDCGLabelledAtK,
+    SufficiencyHitAtK,
+    TopicalPrecisionAtK,
+)
+from pytest_auepora.metrics.annotation.judge import JudgeLabels
+from pytest_auepora.metrics.annotation.labels import answer_hash
+from pytest_auepora.metrics.annotation.sources import AnnotationFile
 from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 
@@ -40,17 +49,17 @@ def test_an_annotation_file(tmp_path: Path) -> None:
     )
     source = AnnotationFile(file)
     outputs = gave("thirty", Document("b"), Document("a"), Document("m1", "in 30 days", {"doc": "m"}))
-    assert value(room.TopicalPrecisionAtK(2, labels=source), case(), outputs) == 1 / 2
-    assert value(room.MisleadingRateAtK(2, labels=str(file)), case(), outputs) == 1 / 2
-    assert value(room.SufficiencyHitAtK(3, labels=source), case(), outputs) == 1
-    assert value(room.Helpfulness(labels=source), case(), outputs) == 1
-    assert value(room.Helpfulness(labels=source), case(), gave("anywhere")) == 0
-    assert reason(room.Helpfulness(labels=source), case(), gave("forty")) == "label is for another answer"
+    assert value(TopicalPrecisionAtK(2, labels=source), case(), outputs) == 1 / 2
+    assert value(MisleadingRateAtK(2, labels=str(file)), case(), outputs) == 1 / 2
+    assert value(SufficiencyHitAtK(3, labels=source), case(), outputs) == 1
+    assert value(Helpfulness(labels=source), case(), outputs) == 1
+    assert value(Helpfulness(labels=source), case(), gave("anywhere")) == 0
+    assert reason(Helpfulness(labels=source), case(), gave("forty")) == "label is for another answer"
     elsewhere = case()
     elsewhere.sample_id = "nobody"
-    assert reason(room.Helpfulness(labels=source), elsewhere, gave("forty")) == "no label for this answer"
-    assert reason(room.TopicalPrecisionAtK(2, labels=source), elsewhere, outputs) == "no chunk of this case is labelled"
-    assert room.Helpfulness(labels=source).name == "helpfulness[labels=AnnotationFile]"
+    assert reason(Helpfulness(labels=source), elsewhere, gave("forty")) == "no label for this answer"
+    assert reason(TopicalPrecisionAtK(2, labels=source), elsewhere, outputs) == "no chunk of this case is labelled"
+    assert Helpfulness(labels=source).name == "helpfulness[labels=AnnotationFile]"
 
 
 def test_the_majority_of_annotators_counts_a_draw_is_nothing(tmp_path: Path) -> None:
@@ -58,9 +67,9 @@ def test_the_majority_of_annotators_counts_a_draw_is_nothing(tmp_path: Path) -> 
     rows = [{"case": "case", "chunk": c, "topically_relevant": bool(v)} for c, said in votes for v in said]
     answers = [{"case": "case", "answer": "x", "helpful": v} for v in (True, False)]
     source = AnnotationFile(written(tmp_path, *rows, *answers))
-    seen = room.TopicalPrecisionAtK(3, labels=source).measure(case(), got("a", "b", "c"))
+    seen = TopicalPrecisionAtK(3, labels=source).measure(case(), got("a", "b", "c"))
     assert seen == Measurement(1 / 3, details={"judged@3": 2 / 3})
-    assert "nobody said" in reason(room.Helpfulness(labels=source), case(), gave("x"))
+    assert "nobody said" in reason(Helpfulness(labels=source), case(), gave("x"))
 
 
 def test_every_bad_line_is_named(tmp_path: Path) -> None:
@@ -93,7 +102,7 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(MetricError, match="cannot be read"):
         AnnotationFile(latin)
     with pytest.raises(MetricError, match="labels must be"):
-        room.Helpfulness(labels="people")
+        Helpfulness(labels="people")
 
 
 # --- judges
@@ -119,34 +128,34 @@ def test_a_judge_labels_chunks_and_answers() -> None:
     source = JudgeLabels(critic)
     outputs = gave("the answer", "a good chunk", "a bad chunk", "another good chunk")
     sample = case(query="how long?")
-    metric = room.TopicalPrecisionAtK(2, labels=source)
+    metric = TopicalPrecisionAtK(2, labels=source)
     assert value(metric, sample, outputs) == 1 / 2
     assert len(critic.prompts) == 2
-    assert value(room.LabelMRRAtK(2, labels=source), sample, outputs) == 1
+    assert value(LabelMRRAtK(2, labels=source), sample, outputs) == 1
     assert len(critic.prompts) == 2
-    assert value(room.NDCGLabelledAtK(3, labels=source), sample, outputs) < 1
-    assert value(room.Helpfulness(labels=source), sample, outputs) == 1
+    assert value(NDCGLabelledAtK(3, labels=source), sample, outputs) < 1
+    assert value(Helpfulness(labels=source), sample, outputs) == 1
     assert "<context>" not in critic.prompts[-1]
-    assert value(room.UnsupportedClaim(labels=source), sample, outputs) == 1
+    assert value(UnsupportedClaim(labels=source), sample, outputs) == 1
     assert "<context>\n[1] d1\na good chunk" in critic.prompts[-1]
     assert not metric.deterministic
     assert metric.params()["labels"]["judge"] == {"critic": "Says"}
-    assert room.TopicalPrecisionAtK(2).deterministic
+    assert TopicalPrecisionAtK(2).deterministic
 
 
 @pytest.mark.parametrize("said", [0.5, 2, True, float("nan"), "1"])
 def test_a_judge_says_yes_or_no_or_it_is_an_error(said: Any) -> None:
     with pytest.raises(JudgeReplyError, match="0 or 1"):
-        room.Helpfulness(labels=JudgeLabels(Says({"": said}))).measure(case(), gave("x"))
+        Helpfulness(labels=JudgeLabels(Says({"": said}))).measure(case(), gave("x"))
 
 
 def test_a_failing_judge_is_an_error_empty_texts_are_not_asked() -> None:
     source = JudgeLabels(Says({"": RuntimeError("quota")}))
     with pytest.raises(RuntimeError, match="quota"):
-        room.Helpfulness(labels=source).measure(case(), gave("x"))
-    assert reason(room.Helpfulness(labels=source), case(), gave(" ")) == "the answer is empty"
-    assert "carry no text" in reason(room.TopicalPrecisionAtK(2, labels=source), case(), gave("x", Document("a")))
-    assert value(room.TopicalPrecisionAtK(2, labels=source), case(), gave("x")) == 0
+        Helpfulness(labels=source).measure(case(), gave("x"))
+    assert reason(Helpfulness(labels=source), case(), gave(" ")) == "the answer is empty"
+    assert "carry no text" in reason(TopicalPrecisionAtK(2, labels=source), case(), gave("x", Document("a")))
+    assert value(TopicalPrecisionAtK(2, labels=source), case(), gave("x")) == 0
 
 
 def test_the_judge_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

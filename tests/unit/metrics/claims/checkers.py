@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_auepora.metrics.claims import ClaimChecker
+from pytest_auepora.metrics.claims.checker import ClaimChecker
 
 
 class ByWords(ClaimChecker):

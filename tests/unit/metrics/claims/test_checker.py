@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import MetricError, UnknownNameError
-from pytest_auepora.metrics.claims import AnswerCorrectness, ClaimF1, ClaimPrecision, Faithfulness, JudgeChecker
+from pytest_auepora.metrics.claims.checker import JudgeChecker
+from pytest_auepora.metrics.claims.measures import AnswerCorrectness, ClaimF1, ClaimPrecision, Faithfulness
 from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import SystemOutputs
-from pytest_auepora.metrics import claims as room
+from pytest_auepora.metrics.claims.measures import (
+    ClaimF1,
+    ClaimPrecision,
+    ContextPrecision,
+    ContextRecall,
+    ContextUtilization,
+    Faithfulness,
+    Hallucination,
+)
 from pytest_auepora.metrics.registry import Registry
 
 from ..samples import case, gave, reason, value
@@ -51,36 +59,36 @@ def test_shares_by_hand(name: str, expected: float) -> None:
 
 
 def test_context_precision_by_rank_is_ragas_mean_of_precisions() -> None:
-    metric = room.ContextPrecision("given", ranked=True)
+    metric = ContextPrecision("given", ranked=True)
     assert metric.name == "context_precision[checker=given,ranked=true]"
     late = outputs(reference_by_chunks=[[0, 1, 1]] * 4)
     assert value(metric, case(), late) == pytest.approx((1 / 2 + 2 / 3) / 2)
-    assert value(room.ContextPrecision("given"), case(), late) == 2 / 3
+    assert value(ContextPrecision("given"), case(), late) == 2 / 3
     assert value(metric, case(), outputs()) == 1
     assert value(metric, case(), outputs(reference_by_chunks=[[0, 0, 0]] * 4)) == 0
 
 
 def test_what_cost_something_is_named() -> None:
-    seen = room.Hallucination("given").measure(case(), outputs())
+    seen = Hallucination("given").measure(case(), outputs())
     assert seen.details == {"of": 5, "unsupported": ["wrong, nowhere"]}  # type: ignore[union-attr]
-    seen = room.ContextPrecision("given").measure(case(), outputs())
+    seen = ContextPrecision("given").measure(case(), outputs())
     assert seen.details == {"of": 3, "irrelevant": ["d3"]}  # type: ignore[union-attr]
-    seen = room.ClaimF1("given").measure(case(), outputs())
+    seen = ClaimF1("given").measure(case(), outputs())
     assert seen.details == {"precision": 0.4, "recall": 0.5}  # type: ignore[union-attr]
 
 
 def test_no_value_is_invented_for_an_empty_case() -> None:
     nothing = outputs(reference_by_chunks=[[0, 0, 0]] * 4)
-    assert reason(room.ContextUtilization("given"), case(), nothing) == "no reference claim was retrieved"
-    assert value(room.ContextPrecision("given"), case(), nothing) == 0
+    assert reason(ContextUtilization("given"), case(), nothing) == "no reference claim was retrieved"
+    assert value(ContextPrecision("given"), case(), nothing) == 0
     unfound = gave("An answer.", metadata={"claims": {"reference_by_chunks": [[], []], "answer_by_chunks": [[]]}})
-    assert reason(room.ContextPrecision("given"), case(), unfound) == "nothing was retrieved"
-    assert value(room.ContextRecall("given"), case(), unfound) == 0
-    assert value(room.Faithfulness("given"), case(), unfound) == 0
+    assert reason(ContextPrecision("given"), case(), unfound) == "nothing was retrieved"
+    assert value(ContextRecall("given"), case(), unfound) == 0
+    assert value(Faithfulness("given"), case(), unfound) == 0
     empty = gave("An answer.", "one", metadata={"claims": {"answer": [], "answer_by_reference": []}})
-    assert reason(room.ClaimPrecision("given"), case(), empty) == "the answer makes no claim"
+    assert reason(ClaimPrecision("given"), case(), empty) == "the answer makes no claim"
 
 
 def test_nothing_right_at_all_is_an_f1_of_zero() -> None:
     wrong = outputs(answer_by_reference=[False] * 5, reference_by_answer=[False] * 4)
-    assert value(room.ClaimF1("given"), case(), wrong) == 0
+    assert value(ClaimF1("given"), case(), wrong) == 0

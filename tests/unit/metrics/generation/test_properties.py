@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.metrics import annotation
-from pytest_auepora.metrics.annotation import answer_hash
-from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS
+from pytest_auepora.metrics.annotation import answers, chunks
+from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS, answer_hash
 from pytest_auepora.metrics.catalogue import SPELLINGS
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality, LLMCritic, LLMFaithfulnessScore
 from pytest_auepora.metrics.generation_semantic import EmbeddingSimilarity
@@ -63,7 +62,7 @@ def by_letters(texts: list[str]) -> list[list[float]]:
     return [[float(len(t)), float(sum(map(ord, t)) % 97), -1.0] for t in texts]
 
 
-LABELLED: list[Any] = [getattr(annotation, n) for n in annotation.__all__ if hasattr(getattr(annotation, n), "wanted")]
+LABELLED: list[Any] = [getattr(room, name) for room in (answers, chunks) for name in room.__all__]
 
 
 def make(name: str) -> Metric:
