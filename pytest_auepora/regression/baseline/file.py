@@ -4,19 +4,89 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
 from urllib.parse import quote
 
 from ...core.git import CONFLICT, conflict_line
 from ...errors import BaselineError, NotWrittenError
-from ...shapes import ShapeError, check_shape
+from ...shapes import Kind, ShapeError, check_shape, is_number
 from .model import FORMAT, Baseline, case_of
-from .shape import BaselineShape
 
-__all__ = ["baseline_path", "changing", "load_baseline", "parse_baseline"]
+__all__ = ["BaselineShape", "baseline_path", "changing", "load_baseline", "parse_baseline"]
+
+
+def _whole(least: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and least <= value < 10**9
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and all(
+            leaf is None or isinstance(leaf, (str, bool)) or is_number(leaf) for leaf in _leaves(json.loads(value))
+        )
+    except (ValueError, RecursionError):
+        return False
+
+
+def _leaves(data: Any) -> Iterator[Any]:
+    if isinstance(data, (list, dict)):
+        for part in data.values() if isinstance(data, dict) else data:
+            yield from _leaves(part)
+    else:
+        yield data
+
+
+_Count = Annotated[int, Kind("a whole number from 1 on", _whole(1))]
+_Rank = Kind("a rank from 1 on, or null", lambda value: value is None or _whole(1)(value))
+_Values = Annotated[
+    list[float | None],
+    Kind(
+        "a list of finite numbers or null",
+        lambda value: isinstance(value, list) and bool(value) and all(v is None or is_number(v) for v in value),
+    ),
+]
+
+
+class _MetricKeys(TypedDict):
+    version: _Count
+    params: dict[str, Any]
+
+
+class _Metric(_MetricKeys, total=False):
+    steady: bool
+    pairs: Annotated[int, Kind("a whole number from 0 on", _whole(0))]
+
+
+class _CaseKeys(TypedDict):
+    hash: str
+
+
+class _Case(_CaseKeys, total=False):
+    state: Literal["passed", "failed", "error", "skipped"]
+    scores: dict[str, float | None]
+    ranks: dict[str, Annotated[Any, _Rank]]
+    repeats: _Count
+    varied: dict[str, _Values]
+    match: Literal["exact", "span", "fallback_doc", "none"]
+    data: dict[str, Annotated[Any, Kind("a text that is JSON of finite numbers", _is_json)]]
+    concurrency: _Count
+
+
+class _FileKeys(TypedDict):
+    suite: str
+    cases: dict[str, _Case]
+
+
+class BaselineShape(_FileKeys, total=False):
+    """The file; keys of newer versions are passed over."""
+
+    variant: str
+    metrics: dict[str, _Metric]
+    provenance: dict[str, Any]
+
 
 _LONGEST = 100
 _ACCEPT = "run the whole suite with --auepora-update"

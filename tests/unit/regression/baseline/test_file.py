@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,8 +13,13 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.files import locked
 from pytest_auepora.errors import BaselineError, NotWrittenError
+from pytest_auepora.evaluation.suite import evaluate
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import accept, merge
 from pytest_auepora.regression.baseline.file import baseline_path, changing, load_baseline, parse_baseline
+from pytest_auepora.regression.verdict import judge
+from tests.mutations import damaged, mutated, tries
 
 from ..runs import case, run
 
@@ -54,3 +62,80 @@ def test_an_unwritable_baseline_is_a_baseline_error(tmp_path: Path, monkeypatch:
         accept(path, run(case("a", mrr=1.0)), {"all"})
     assert isinstance(caught.value.__cause__, NotWrittenError)
     assert not path.exists()
+
+
+GOLDEN = """\
+suite: shop
+metrics: [recall@1, mrr, token_f1, bleu, distinct_2, mean_latency, p95_latency]
+regression: {metrics: {mean_latency: {policy: tolerance}}}
+cases:
+"""
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A golden file, and the text of a baseline with every kind of key."""
+    folder = tmp_path_factory.mktemp("stored")
+    cases = [
+        f"  - {{id: c{i}, query: question {i}, relevant_docs: [d{i}], reference_answer: 'a b c {i}'}}\n"
+        for i in range(12)
+    ]
+    golden = folder / "shop.golden.yaml"
+    golden.write_text(GOLDEN + "".join(cases), encoding="utf-8")
+    path = baseline_path(golden, "shop", "")
+    accept(path, evaluate(golden, answer, repeat=2).run, ["all"])
+    return golden, path.read_text(encoding="utf-8")
+
+
+asked = 0
+
+
+def answer(query: str) -> tuple[str, list[dict[str, str]]]:
+    """Answer another text every time."""
+    global asked  # noqa: PLW0603 - a system that varies
+    asked += 1
+    return f"a b {asked} c", [{"id": f"d{query.rsplit(maxsplit=1)[-1]}", "text": "a b c"}]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("scores.mrr", float("nan"), "cases.c0.scores.mrr: expected a finite number or null, found NaN"),
+        ("scores.mrr", float("inf"), "cases.c0.scores.mrr: expected a finite number or null, found Infinity"),
+        ("scores.mrr", "0.5", 'cases.c0.scores.mrr: expected a finite number or null, found "0.5"'),
+        ("scores.mrr", [1], "cases.c0.scores.mrr: expected a finite number or null, found [1]"),
+        ("ranks.d0", 0, "cases.c0.ranks.d0: expected a rank from 1 on, or null, found 0"),
+        ("state", "fine", "cases.c0.state: expected one of passed, failed, error, skipped"),
+        ("repeats", -1, "cases.c0.repeats: expected a whole number from 1 on, found -1"),
+        ("data.bleu", "[1, NaN]", "cases.c0.data.bleu: expected a text that is JSON of finite numbers"),
+    ],
+)
+def test_a_key_that_cannot_be_is_named(stored: tuple[Path, str], key: str, value: Any, said: str) -> None:
+    raw = json.loads(stored[1])
+    place = raw["cases"]["c0"]
+    *way, last = key.split(".")
+    for part in way:
+        place = place[part]
+    place[last] = value
+    with pytest.raises(BaselineError) as seen:
+        parse_baseline(json.dumps(raw), "b.json")
+    assert str(seen.value).startswith("b.json: not a baseline file: " + said)
+
+
+@tries(400, 20_000)
+def test_whatever_was_edited_is_said_or_judged(stored: tuple[Path, str], tries: int) -> None:
+    golden, text = stored
+    pick = Random(20)
+    suite = load_golden(golden, Registry())
+    done = evaluate(golden, answer, repeat=2)
+    refused = 0
+    for _ in range(tries):
+        made = mutated(text, pick) if pick.random() < 0.9 else damaged(text.encode(), pick).decode(errors="replace")
+        baseline = None
+        try:
+            baseline = parse_baseline(made, "b.json")
+        except BaselineError as exc:
+            assert str(exc).startswith("b.json:")  # noqa: PT017 - either is fine
+            refused += 1
+        judge(done.run, suite.gates, suite.policy, done.metrics, baseline=baseline)
+    assert refused > tries / 4
