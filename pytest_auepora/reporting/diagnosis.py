@@ -18,6 +18,7 @@ from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
 from ..errors import without_case
 from ..metrics.refusal import is_refusal
 from ..regression.compare.cases import CaseComparison
+from ..regression.guards.case_guard import STILL_FAILING
 from ..regression.guards.steadiness import as_shown
 from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, relevant_docs
@@ -43,7 +44,7 @@ class Diagnosis:
 def diagnose(
     result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]
 ) -> Diagnosis | None:
-    """Say why *result* failed or errored; None for a case that did neither."""
+    """Say why *result* failed or errored, or which assertion fails still; None for a case of which there is nothing."""
     result = as_shown(result)
     return diagnosis_of(result, relevant_docs(result, comparison), metrics, blamed_metrics(result, metrics))
 
@@ -55,7 +56,8 @@ def diagnosis_of(
     if result.state == "error":
         return _of_error(result)
     if result.state != "failed":
-        return None
+        known = result.extra.get(STILL_FAILING) if result.state == "passed" else None
+        return Diagnosis("generation", str(known[0])) if known else None
     refusals = [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]
     if refusals and (wished := result.expected.get("expect", "answer")) != "answer":
         return Diagnosis("generation", _unrefused(result, wished, refusals[0]))

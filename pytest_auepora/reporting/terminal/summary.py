@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 from ...core.run import Run
-from ...regression.guards.case_guard import STILL_FAILING
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
 from ..judge_usage import judge_lines
@@ -124,8 +123,7 @@ def _worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
         by: dict[str, list[str]] = {}
         for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
             told = diagnose(case, None if kind == "errored" else compared.get(case.case_id), run.metrics)
-            known = case.extra.get(STILL_FAILING, ())
-            by.setdefault(str(told or next(iter(known), case.state)), []).append(case.case_id)
+            by.setdefault(str(told or case.state), []).append(case.case_id)
         page.free(kind, *(("red",) if kind == "still failing" else ("red", "bold")))
         most = max(left + after, 1)  # of every kind that follows there is room for one
         for why, ids in list(by.items())[:most]:

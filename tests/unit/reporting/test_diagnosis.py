@@ -258,3 +258,11 @@ def test_documents_without_ids_are_the_reason_that_none_matched() -> None:
     made_up = ["sha:0123456789ab", "sha:ba9876543210"]
     for got, expected in ((made_up, True), ([*made_up, "terms.md"], False)):
         assert said(CASE.with_(got=got)).endswith(told) == expected
+
+
+def test_an_assertion_that_fails_still_is_named() -> None:
+    result, comparison, infos = judged(Case("a"))
+    assert diagnose(result, comparison, infos) is None
+    result.extra["still_failing"] = ["assertion_pass: the assertion does not hold: missing ['30 days']"]
+    told = diagnose(result, comparison, infos)
+    assert str(told) == "generation: assertion_pass: the assertion does not hold: missing ['30 days']"

@@ -17,7 +17,7 @@ const runView = async (from, keep) => {
 const compareBar = (told, from) => {
   const runs = told.runs.some((one) => one.id === told.run.id) ? told.runs : [told.run, ...told.runs];
   const several = new Set(runs.map((one) => one.title)).size > 1;
-  const name = (one) => `${several ? `${one.title} · ` : ""}${day(one.started)} · ${one.outcome}${one.complete ? "" : ", partial"}${one.failed ? `, ${one.failed} failed` : ""}${one.commit ? ` · ${one.commit}` : ""}`;
+  const name = (one) => `${several ? `${one.title} · ` : ""}${day(one.started)} · ${one.failed ? `${one.failed} failed` : one.outcome}${one.complete ? "" : ", partial"}${one.commit ? ` · ${one.commit}` : ""}`;
   const select = (id, title, chosen, options, key) => make("div", { class: "field" }, make("label", { for: id }, title),
     make("select", { id, on: { change: (event) => go({ [key]: event.target.value, page: "", case: from.case || "" }, { keep: true }) } },
       options.map(([value, text]) => make("option", { value, selected: value === chosen }, text))));

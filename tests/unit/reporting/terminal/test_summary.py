@@ -248,5 +248,5 @@ def test_what_still_fails_says_which_assertion() -> None:
     run = run_of(CASES)
     first = next(iter(run.cases.values()))
     first.extra["still_failing"] = ["assertion_pass: the assertion does not hold: missing ['30 days']"]
-    text = "\n".join(shown(run, verdict_of(run, baseline=baseline_of(run))))
+    text = " ".join("\n".join(shown(run, verdict_of(run, baseline=baseline_of(run)))).split())
     assert "missing ['30 days']" in text
