@@ -22,7 +22,7 @@ from ..core.run import CaseResult
 from ..errors import HistoryError
 from ..evaluation.answer_codec import TEXT
 from ..evaluation.answer_summary import cropped
-from ..evaluation.recording import RecordedAnswer, Recording
+from ..evaluation.recording import Recording
 from ..shapes import check_shape
 from .codec import packed
 from .database import Statements, blob
@@ -198,35 +198,47 @@ def spared(result: CaseResult, recordings: Sequence[Recording]) -> CaseResult:
 
     Those of relevant documents stay: they tell what a label meant, longer than answers are kept.
     """
-    if not recordings or "answer" not in result.outputs:
+    outputs = result.outputs
+    if not recordings or "answer" not in outputs:
         return result
-    outputs = {**result.outputs, "answer": None}
+    spare = {**outputs, "answer": "", _SPARED: True}
     if "retrieved" in outputs:
-        outputs["retrieved"] = [h if h.get("grade") else {**h, "text": None} for h in outputs["retrieved"]]
-    spare = replace(result, outputs=outputs)
-    with suppress(HistoryError):  # who reads the answer says that it is damaged
-        if filled(spare, recordings).outputs == result.outputs:
-            return spare
-    return result
+        spare["retrieved"] = [h if h.get("grade") else {**h, "text": ""} for h in outputs["retrieved"]]
+    return replace(result, outputs=spare) if _filled(spare, recordings) == outputs else result
 
 
 def filled(result: CaseResult, recordings: Sequence[Recording]) -> CaseResult:
     """Return *result* with the texts that `spared` left out; without a trace of them where they are no longer kept."""
-    outputs = result.outputs
-    if outputs.get("answer", "") is not None:
-        return result
-    parts: dict[str, Any] = {}
-    if recordings and (answer := RecordedAnswer(recordings[0])).is_answer:
-        parts = answer.raw["parts"]
-    if parts.get("answer") is None:
-        hits = [{k: v for k, v in h.items() if v is not None or k != "text"} for h in outputs.get("retrieved", ())]
-        kept = {key: value for key, value in outputs.items() if key != "answer"}
-        return replace(result, outputs={**kept, "retrieved": hits} if "retrieved" in kept else kept)
-    outputs = {**outputs, "answer": parts["answer"]}
-    if "retrieved" in outputs:
-        pairs = zip(outputs["retrieved"], parts["retrieved"] or (), strict=False)
-        outputs["retrieved"] = [{**h, "text": kept[TEXT]} if h.get("text", "") is None else h for h, kept in pairs]
-    return replace(result, outputs=cropped(outputs))
+    return replace(result, outputs=_filled(result.outputs, recordings)) if _SPARED in result.outputs else result
+
+
+_SPARED = "spared"
+"""Key of outputs whose texts are in a recording, and are empty here."""
+
+
+def _filled(outputs: Mapping[str, Any], recordings: Sequence[Recording]) -> dict[str, Any]:
+    answer, texts = _texts_of(recordings)
+    out = {key: value for key, value in outputs.items() if key != _SPARED}
+    hits = out.get("retrieved", ())
+    if answer is None or len(texts) < len(hits):
+        del out["answer"]
+        if "retrieved" in out:
+            out["retrieved"] = [{k: v for k, v in h.items() if k != "text" or h.get("grade")} for h in hits]
+        return out
+    out["answer"] = answer
+    if "retrieved" in out:
+        pairs = zip(hits, texts, strict=False)
+        out["retrieved"] = [h if h.get("grade") else {**h, "text": text} for h, text in pairs]
+    return cropped(out)
+
+
+def _texts_of(recordings: Sequence[Recording]) -> tuple[str | None, list[str]]:
+    """Return answer and texts of documents of the first recording; none where it is damaged, which its reader says."""
+    for text, texts in recordings[:1]:
+        with suppress(ValueError, LookupError, TypeError, AttributeError):
+            parts = json.loads(text[1:])["parts"]
+            return parts["answer"], [texts[hit[TEXT]] for hit in parts["retrieved"]]
+    return None, []
 
 
 def keep_recordings(open_: Statements, run_id: str, blocks: Iterable[Block]) -> None:
