@@ -8,10 +8,9 @@ the text) or ``"metadata.<key>"``.
 
 from __future__ import annotations
 
-import copy
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..core.types import Document, Response, RetrievedDocument, id_of_text
 from ..errors import OutputShapeError, did_you_mean
 from .shapes import describe, fields_of, first_of, short_repr
 
-__all__ = ["ACCEPTED_DOCUMENTS", "made_like", "notes_on", "to_document", "to_retrieved", "with_ids"]
+__all__ = ["ACCEPTED_DOCUMENTS", "notes_on", "to_document", "to_retrieved", "with_ids"]
 
 ACCEPTED_DOCUMENTS = (
     "RetrievedDocument, Document, a mapping or object with id (doc_id, chunk_id, _id) and/or text (page_content, "
@@ -68,37 +67,6 @@ def to_retrieved(raw: Any) -> list[RetrievedDocument]:
 def to_document(raw: Any) -> Document:
     """Return one document without its rank and score; see `to_retrieved`."""
     return _one(raw, 1).doc
-
-
-def made_like(found: Any) -> Callable[[Document], Any]:
-    """Return a function that makes of a `Document` what *found*, a retriever's own list, holds; of none a `Document`.
-
-    Raises:
-        OutputShapeError: from the function: that is nothing whose text can be replaced.
-    """
-    model = next(iter(found or ()), None)
-
-    def made(document: Document) -> Any:
-        if model is None or isinstance(model, Document):
-            return document
-        if isinstance(model, str):
-            return document.text
-        new: Any = dict(model) if isinstance(model, Mapping) else copy.copy(model)
-        fields = fields_of(model, _KNOWN) or {}
-        text, name, about = (first_of(fields, keys) for keys in (TEXT_KEYS, ID_KEYS, METADATA_KEYS))
-        if text is None or not isinstance(fields[text], str):
-            raise OutputShapeError(f"noise_docs: no text can be put into what the retriever gives, {describe(model)}")
-        changes = {text: document.text, **({name: document.doc_id} if name else {}), **({about: {}} if about else {})}
-        if isinstance(new, dict):
-            return {**new, **changes}
-        try:
-            for key, value in changes.items():
-                setattr(new, key, value)
-        except (AttributeError, TypeError, ValueError) as exc:
-            raise OutputShapeError(f"noise_docs: {describe(model)} cannot be changed: {exc}") from None
-        return new
-
-    return made
 
 
 def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:

@@ -10,7 +10,8 @@ from typing import Any
 from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
-from .documents import made_like, to_retrieved
+from .documents import to_retrieved
+from .noise import made_like
 from .outputs import to_outputs
 from .shapes import describe
 from .signatures import binder, is_async

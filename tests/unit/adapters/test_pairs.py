@@ -144,6 +144,7 @@ class Passage:
         ([{"chunk_id": "r", "content": "right text"}], lambda d: d["content"]),
         ([Document("r", "right text")], lambda d: d.text),
         ([Passage("right text", {"source": "r"})], lambda d: d.page_content),
+        ([{"document": {"id": "r", "text": "right text"}, "score": 1}], lambda d: d["document"]["text"]),
     ],
 )
 def test_noise_stands_among_the_documents_in_their_form(found: list[Any], text_of: Callable[[Any], str]) -> None:
