@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,7 +28,6 @@ def made_like(found: Any) -> Callable[[Document], Any]:
             return document
         if isinstance(model, str):
             return document.text
-        new: Any = dict(model) if isinstance(model, Mapping) else copy.copy(model)
         fields = fields_of(model, (*TEXT_KEYS, *ID_KEYS, *METADATA_KEYS, *NESTED_KEYS)) or {}
         nested, text, name, about = (first_of(fields, k) for k in (NESTED_KEYS, TEXT_KEYS, ID_KEYS, METADATA_KEYS))
         if nested is not None and not isinstance(fields[nested], str):
@@ -40,13 +40,20 @@ def made_like(found: Any) -> Callable[[Document], Any]:
             }
         else:
             raise OutputShapeError(f"noise_docs: no text can be put into what the retriever gives, {describe(model)}")
-        if isinstance(new, dict):
-            return {**new, **changes}
         try:
-            for key, value in changes.items():
-                setattr(new, key, value)
+            return _changed(model, changes)
         except (AttributeError, TypeError, ValueError) as exc:
             raise OutputShapeError(f"noise_docs: {describe(model)} cannot be changed: {exc}") from None
-        return new
 
     return made
+
+
+def _changed(model: Any, changes: Mapping[str, Any]) -> Any:
+    if isinstance(model, Mapping):
+        return {**model, **changes}
+    if dataclasses.is_dataclass(model) and not isinstance(model, type):
+        return dataclasses.replace(model, **changes)
+    new = copy.copy(model)
+    for key, value in changes.items():
+        setattr(new, key, value)
+    return new
