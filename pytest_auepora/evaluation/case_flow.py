@@ -252,9 +252,8 @@ class CaseFlow:
 
 
 def _sum_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
-    """Let *result* hold what judges spent on all answers to its case."""
     if spent := add_usage(part.extra[USAGE] for part in parts if USAGE in part.extra):
-        result.extra[USAGE] = spent
+        result.extra[USAGE] = spent  # on all answers to the case
 
 
 def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]) -> CaseResult:

@@ -17,8 +17,9 @@ from ..metrics.judge.usage import USAGE, JudgeUsage
 from ..metrics.registry import Registry
 from ..regression.baseline.model import metric_key
 from .codec import restored, rounded
+from .matching import document_of, first_rank
 
-__all__ = ["CUTS", "MRR_CUT", "SHOWN_AS", "AggregateMetrics", "Tally", "aggregate_of", "document_of", "first_rank"]
+__all__ = ["CUTS", "MRR_CUT", "SHOWN_AS", "AggregateMetrics", "Tally", "aggregate_of"]
 
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
@@ -194,11 +195,6 @@ class Tally:
         )
 
 
-def first_rank(result: CaseResult) -> int | None:
-    """Return the 1-based rank of the first relevant chunk that was returned, or None."""
-    return min((r for r in result.ranks.values() if r is not None), default=None)
-
-
 def _document_recalls(
     result: CaseResult, expected: _Said, outputs: _Said, documents: Mapping[str, str]
 ) -> tuple[float | None, ...]:
@@ -222,11 +218,6 @@ def _document_recalls(
             first.setdefault(name, rank)
     found = sorted(first.values())
     return tuple([bisect_right(found, k) / len(names) for k in CUTS])
-
-
-def document_of(said: Mapping[str, Any]) -> str:
-    """Return the document that a stored label or a stored hit belongs to."""
-    return str(said["doc"] if "doc" in said else said["id"])
 
 
 def _mean(values: Sequence[float]) -> float | None:

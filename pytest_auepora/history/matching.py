@@ -8,9 +8,8 @@ from typing import Any, Literal
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, Run
 from ..regression.compare.comparability import provenance_changes
-from .aggregates import document_of, first_rank
 
-__all__ = ["CHUNK_KEYS", "Match", "Matcher", "changes"]
+__all__ = ["CHUNK_KEYS", "Match", "Matcher", "changes", "document_of", "first_rank"]
 
 Match = Literal["exact", "span", "fallback_doc"]
 """By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
@@ -19,6 +18,16 @@ Match = Literal["exact", "span", "fallback_doc"]
 def changes(a: Run, b: Run) -> dict[str, tuple[Any, Any]]:
     """Return what differs between the provenance of two runs, with both values."""
     return provenance_changes(a.provenance, b.provenance)
+
+
+def first_rank(result: CaseResult) -> int | None:
+    """Return the 1-based rank of the first relevant chunk that was returned, or None."""
+    return min((r for r in result.ranks.values() if r is not None), default=None)
+
+
+def document_of(said: Mapping[str, Any]) -> str:
+    """Return the document that a stored label or a stored hit belongs to."""
+    return str(said["doc"] if "doc" in said else said["id"])
 
 
 class Matcher:
