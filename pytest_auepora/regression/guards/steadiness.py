@@ -29,6 +29,9 @@ __all__ = [
     "steadiness",
 ]
 
+_MOST_REPEATS = 20
+"""More than that nobody waits for."""
+
 Singles = Mapping[str, Sequence["float | None"]]
 
 
@@ -114,8 +117,8 @@ def instead_of_cases(run: Run, comparison: Comparison, found: MetricVerdict) -> 
     if split is None or found.cases_needed is None:
         return ""
     repeats = split.repeats_instead_of(found.cases_needed)
-    if repeats is None:
-        return ", but no number of repeats: the cases differ too much"
+    if repeats is None or repeats > _MOST_REPEATS:
+        return ", but not more repeats of these"
     return f", or these cases asked {repeats} times each, in the baseline as well"
 
 

@@ -133,17 +133,14 @@ def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionP
     own = policy.for_metric(part.metric)
     out = _outcome(run, comparison, part)
     out.bound, out.word = f"drop <= {own.min_effect:g}", "better" if change.gain > own.min_effect + 1e-9 else "same"
-    told = f"{part.title} {change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
-    if part.metric == NET_FLIPS:
-        gains = list(part.gains.values())
-        down, up = (sum(gain * sign > 0 for gain in gains) for sign in (-1, 1))
-        told = f"{part.title}: {down} of {cases_words(change.n)} fell, {up} rose"
+    out.message = f"{part.title} {change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
     if -change.gain > own.min_effect + 1e-9:
         out.state, out.word = "failed", "worse"
         fell = Bound("max", own.min_effect).shown(-change.gain)
-        out.message = f"{told}: fell by {fell}, more than the tolerated {own.min_effect:g}"
-    else:
-        out.message = told
+        out.message += f": fell by {fell}, more than the tolerated {own.min_effect:g}"
+    if part.metric == NET_FLIPS:
+        down, up = (sum(gain * sign > 0 for gain in part.gains.values()) for sign in (-1, 1))
+        out.message = f"{down} of {cases_words(change.n)} fell by more than {own.case_max_drop:g}, {up} rose so"
     return out
 
 
@@ -168,7 +165,7 @@ def _statistical(
     for part, found in zip(parts, verdict.metrics, strict=True):
         gate = _outcome(run, comparison, part)
         gate.bound, gate.p = f"p > {policy.alpha:g}", found.p_raw
-        gate.warning = found.warning if found.outcome not in ("fail", "better") else ""
+        gate.warning = found.warning if found.outcome in ("pass", "same") else ""
         gate.mde = planned_mde(found.n_clusters) if found.outcome == "same" else found.mde
         told = found.reason
         if found.outcome == "inconclusive" and not part.slice:

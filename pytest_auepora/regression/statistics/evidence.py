@@ -192,7 +192,7 @@ def _clear_but_small(e: Evidence) -> str:
 
 def _moved(e: Evidence) -> str:
     by = _number(abs(e.drop))
-    how = "unchanged on average" if abs(e.drop) <= TIE else f"worse by {by}" if e.drop > 0 else f"better by {by}"
+    how = "unchanged on average" if abs(e.drop) < 5e-5 else f"worse by {by}" if e.drop > 0 else f"better by {by}"
     return f"{how} ({_over(e)}: {e.n_worse} worse, {e.n_better} better)"
 
 

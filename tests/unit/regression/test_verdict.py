@@ -113,7 +113,7 @@ def test_how_small_a_loss_would_be_seen_is_always_said() -> None:
     assert verdict(now, baseline=before, policy=RegressionPolicy(margin=0.07)).notes == []
     unclear, then = wavering(60, 0.3)
     told = verdict(unclear, baseline=then)
-    assert "minimum detectable drop" in next(gate.message for gate in told.gates if gate.state == "inconclusive")
+    assert "cases like these would decide it" in next(g.message for g in told.gates if g.state == "inconclusive")
     assert told.notes == [], "the message of such a gate is shown anyway"
     few, old = wavering(8, 0.004)  # judged by the tolerance: there is nothing to tell a chance by
     assert {gate.mde for gate in verdict(few, baseline=old).gates} == {None}

@@ -166,7 +166,7 @@ def test_where_cases_differ_more_repeats_do_not_help() -> None:
     then = accepted(*(asked(f"c{i}", mrr=[0.5, 0.5, 0.5001]) for i in range(30)))
     now = [asked(f"c{i}", mrr=[0.5 + x] * 3) for i, x in enumerate(level)]
     (gate,) = (g for g in judged(then, *now, policy="statistical").gates if g.metric == "mrr")
-    assert "no number of repeats" in gate.message
+    assert "but not more repeats of these" in gate.message
 
 
 def test_without_repeats_nothing_is_said() -> None:
