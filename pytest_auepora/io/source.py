@@ -171,7 +171,8 @@ class Source:
         self.complain(*((0, 0) if self.is_full else self.at(holder)), message)
 
     def complain(self, line: int, col: int, message: str) -> None:
-        """Add one problem at a place; line 0 means the whole file."""
+        """Add one problem at a place; line 0 means the whole file.  Of words that fill pages, the beginning is told."""
+        message = re.sub(r"(\S{100})\S{100,}", r"\1…", message)
         self.problems.append(Problem(self.path, line, col, message))
 
     def error(self) -> GoldenFileError:

@@ -138,6 +138,10 @@ def _register_judging(
         from .replay import Replaying
 
         register(Replaying(replay), "auepora-replaying")
+    if getattr(config.option, "allure_report_dir", None):
+        from .allure import AllureGates
+
+        register(AllureGates(), "auepora-allure")
     register(Terminal(config, options, suites, judge), "auepora-terminal")
     register(ShortFailures(config, judge), "auepora-short-failures")
 

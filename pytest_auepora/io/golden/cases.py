@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -124,8 +125,10 @@ class CaseReader:
         for name in ("must_contain", "forbidden"):
             for pattern in said.get(name, ()):
                 try:
-                    re.compile(pattern)
-                except re.error as exc:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")  # of what another version of Python may read otherwise
+                        re.compile(pattern)
+                except (re.error, OverflowError, RecursionError) as exc:
                     at = name if name in raw else None
                     self.source.bad(raw, at, f"{name}: {pattern!r} is no regular expression: {exc}")
 

@@ -100,6 +100,7 @@ def test_slips_in_lines(tmp_path: Path, tries: int) -> None:
         ("top_k: 5", f"top_k: {'9' * 5000}", "4:8"),
         ("  recall@5: 0.80", "  recall@5: 190:20:30", "12:13"),
         ("  recall@5: 0.80", "  recall@5: .nan", "12:13"),
+        ('must_contain: ["30 days"]', 'match: regex\n    must_contain: ["a{99999999999}"]', "23:19"),
         ("quarantine: 2031-01-01", "quarantine: 2031-13-41", "32:17"),
     ],
 )
