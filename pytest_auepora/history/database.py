@@ -131,7 +131,7 @@ class SqliteFile:
                     connection.rollback()
                     raise
                 connection.commit()
-        except sqlite3.Error as exc:
+        except (sqlite3.Error, UnicodeDecodeError) as exc:  # the latter where its own message cannot be read
             raise HistoryError(f"{self.name}: {_explained(exc)}") from exc
         except OSError as exc:
             raise HistoryError(f"{self.name}: cannot be written: {exc.strerror or exc}") from exc
@@ -160,7 +160,7 @@ class SqliteFile:
             os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
-def _explained(error: sqlite3.Error) -> str:
+def _explained(error: Exception) -> str:
     text = str(error)
     if "not a database" in text:
         return "is no history: something else lies there, or the file is damaged; move it away"
