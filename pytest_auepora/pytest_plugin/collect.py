@@ -82,7 +82,9 @@ class GoldenFile(pytest.Module):
         module.__file__ = str(self.path)
         self.obj = module
         for problem in suite.warnings:
-            self.warn(AueporaWarning(str(problem).removeprefix(f"{self.config.rootpath}/")))
+            from ..reporting.text import printable
+
+            self.warn(AueporaWarning(printable(str(problem).removeprefix(f"{self.config.rootpath}/"))))
         for tag in suite.tags:
             self.add_marker(tag)
         fixtures, mark = self._fixtures(suite)

@@ -278,11 +278,11 @@ def _is_published(run: Run, gate: GateOutcome) -> bool:
 
 
 def _as_test(judged: Judged, gate: GateOutcome) -> list[pytest.TestReport]:
-    from ..reporting.text import harmless
+    from ..reporting.text import harmless, printable
 
     run = judged.run
     variant = f"[{run.variant}]" if run.variant else ""
-    name = f"gate: {gate.title}{variant}"
+    name = printable(f"gate: {gate.title}{variant}")
     line = gate.line - 1 if gate.line else 0
     owner = f" (owner: {gate.owner})" if gate.owner else ""
     culprits = f"\ncases that cost most: {', '.join(gate.culprits)}" if gate.culprits else ""

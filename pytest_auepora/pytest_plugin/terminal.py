@@ -120,9 +120,10 @@ class Terminal:
         if len(case_reports) != 1:
             return None
         from ..reporting.terminal.session import case_word
+        from ..reporting.text import printable
 
         (one,) = case_reports
-        word = case_word(one.result, self._suites.infos(self._suites.at(one.path)))
+        word = printable(case_word(one.result, self._suites.infos(self._suites.at(one.path))))
         return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
 
     @pytest.hookimpl(tryfirst=True)

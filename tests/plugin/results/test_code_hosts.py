@@ -117,11 +117,14 @@ OBEYED = re.compile("^\\s*::[\\w-]+[ :]|##\\[|[\u202a-\u202e\U000e0000-\U000e007
 
 @pytest.mark.parametrize("how", [(), ("-v",), ("-vv",), ("-rA", "--show-capture=no"), ("-q", "--tb=short")])
 def test_no_text_of_a_golden_file_is_obeyed(job: Example, how: tuple[str, ...]) -> None:
-    case = {"query": "How many months does the warranty last?", "reference_answer": EVIL}
+    case = {"query": "How many months does it last?", "reference_answer": EVIL, "labels": {"kind": "x\u202ey"}}
     kinds: dict[str, dict[str, object]] = {
         "a": {"xfail": EVIL}, "b": {"must_contain": [EVIL]}, "c": {"skip": EVIL}, "d": {"relevant_docs": [EVIL]},
+        "e": {"relevant_docs": ["warranty"]},
     }  # fmt: skip
-    head = {"owner": EVIL, "metrics": ["token_f1", "recall@1"], "thresholds": {"token_f1": 0.9}}
+    gate = {"min": 0.9, "slice": {"kind": "x\u202ey"}}
+    metrics = ["token_f1", "recall@1", "sliced[token_f1,kind:x\u202ey]"]
+    head = {"owner": EVIL, "metrics": metrics, "thresholds": {"token_f1": 0.9, "recall@1": gate}}
     rows = [head, *({"id": name, **case, **more} for name, more in kinds.items())]
     job.write("evil.golden.jsonl", "\n".join(map(json.dumps, rows)))
     result = job.run("evil.golden.jsonl", "-o", "auepora_github=off", *how)
