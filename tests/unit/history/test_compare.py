@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from pytest_auepora.errors import NotComparableError
 from pytest_auepora.history.compare import ComparisonKind, compare
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.reporting.markdown.comparison import render_report_md
 
 from ..reporting.builders import Case, run_of, verdict_of
 
@@ -121,33 +119,3 @@ def test_stored_runs_compare_as_they_did_before(tmp_path: Path) -> None:
     first, second = (kept.add(run, verdict_of(run)) for run in (a, b))
     assert [kept.resolve(name) for name in ("last~1", "last")] == [first, second]
     assert compare(kept.load(first), kept.load(second)) == compare(a, b)
-
-
-def test_the_markdown() -> None:
-    a, b = pair_of_runs()
-    text = render_report_md(compare(a, b, names=("first", "second"), steady=[*b.metrics]))
-    assert text.startswith("## billing: worse\n")
-    assert "1 win, 1 loss, 1 draw, 1 regression" in text
-    assert "Changed: model m-1 → m-2." in text
-    for heading in ("### Regressions", "### Losses", "### Wins"):
-        assert heading in text
-    assert "| regression |      1 |   miss |" in text
-    assert "only in first: gone" in text
-    assert "not comparable (the golden case was edited): edited" in text
-
-
-def test_the_markdown_says_na_and_gives_everything_one_name() -> None:
-    names = ["recall@5", "assertion_pass"]
-    held = Case("held", relevant=None, labels={"must_contain": ["30 days"]})
-    text = render_report_md(compare(run_of([held], names), run_of([held], names)))
-    assert re.search(r"\| hit@5 +\| +n/a \| +n/a \| +n/a \|", text)
-    assert text.count("assertion_pass") == 1
-    assert "groundedness" not in text
-
-
-def test_the_markdown_escapes_what_users_wrote() -> None:
-    a, b = run_of([at(1, "<b>|x")]), run_of([at(2, "<b>|x")])
-    text = render_report_md(compare(a, b, names=("`a`", "@everybody")))
-    assert "<b>" not in text
-    assert "\\|x" in text
-    assert "@everybody" not in text

@@ -8,9 +8,8 @@ from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.reporting.diagnosis import blamed_metrics, cutoff, details_text, diagnose
-from pytest_auepora.reporting.relevant_docs import relevant_docs
 
-from .builders import METRICS, Case, infos_of, judged, result_of
+from .builders import METRICS, Case, infos_of, judged
 
 MANY = [f"doc-{i}.md" for i in range(12)]
 CASE = Case("refund-window", got=["index.md", "refunds.md", "terms.md"], thresholds={"recall@5": 0.8})
@@ -221,19 +220,6 @@ def test_cutoffs() -> None:
     assert cutoff(own) == 7
 
 
-def test_grades_are_found_for_quotes_and_spans_too() -> None:
-    result = result_of(CASE)
-    result.expected["relevant"] = [
-        {"id": "refunds.md", "grade": 3, "quote": "30 days"},
-        {"id": "terms.md", "grade": 2},
-    ]
-    result.ranks = {'refunds.md: "30 days"': 1, "terms.md[10:20]": None}
-    assert [(w.label, w.grade, w.rank) for w in relevant_docs(result)] == [
-        ('refunds.md: "30 days"', 3, 1),
-        ("terms.md[10:20]", 2, None),
-    ]
-
-
 def test_details_in_words() -> None:
     assert details_text(Score("number", 0.5, details={"missed": ["a", "b", "c", "d"]})) == "missed a, b, c and 1 more"
     assert details_text(Score("number", 0.0, details={"missing": ["x"], "forbidden_present": ["y"]})) == (
@@ -251,13 +237,6 @@ def test_a_long_quotation_is_cut_to_a_line() -> None:
     case = CASE.with_(answer="No.", labels={"must_contain": ["so many\nwords " * 30]}, thresholds={"assertion_pass": 1})
     assert "\n" not in said(case)
     assert len(said(case)) < 160
-
-
-def test_documents_without_ids_are_the_reason_that_none_matched() -> None:
-    told = "; the documents came without an id, so theirs are made from their texts"
-    made_up = ["sha:0123456789ab", "sha:ba9876543210"]
-    for got, expected in ((made_up, True), ([*made_up, "terms.md"], False)):
-        assert said(CASE.with_(got=got)).endswith(told) == expected
 
 
 def test_an_assertion_that_fails_still_is_named() -> None:

@@ -11,7 +11,7 @@ from pytest_auepora.io.importers import (
     import_cases,
 )
 
-from .test_dropped import imported
+from .test_files import imported
 
 
 def test_deepeval_in_camel_case(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pytest_auepora.io.importers import (
     import_cases,
 )
 
-from .test_dropped import imported
+from .test_files import imported
 
 
 def test_pydantic_evals(tmp_path: Path) -> None:

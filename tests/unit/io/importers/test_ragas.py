@@ -15,7 +15,7 @@ from pytest_auepora.io.importers import (
 )
 from pytest_auepora.metrics.ranking.matching import ranks_of_relevant
 
-from .test_dropped import imported
+from .test_files import imported
 
 
 def test_ragas(tmp_path: Path) -> None:

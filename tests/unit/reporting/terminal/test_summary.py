@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.terminal.layout import Line, plain
-from pytest_auepora.reporting.terminal.session import case_word, header_lines
+from pytest_auepora.reporting.terminal.session import case_word
 from pytest_auepora.reporting.terminal.summary import summary_lines
 from pytest_auepora.reporting.text import text_width
 
@@ -204,28 +203,6 @@ def test_case_words() -> None:
     assert case_word(refusal, infos) == "refusal_correctness=1.00"
     assert case_word(CaseResult("a", "error"), infos) == ""
     assert set(infos) == set(METRICS)
-
-
-def test_header() -> None:
-    assert header_lines(files=["*.golden.yaml"], concurrency=8, timeout=2.5, accepting="new", baseline="b") == [
-        "auepora: golden files *.golden.yaml, concurrency 8, timeout 2.5 s, baselines in b",
-        "auepora: accepting results into the baseline (new)",
-    ]
-    assert header_lines() == []
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"concurrency": 8}, ["auepora: concurrency 8"]),
-        ({"concurrency": 8, "spread": True}, ["auepora: one call at a time in each worker"]),
-        ({"concurrency": 8, "seed": 7}, ["auepora: seed 7, one call at a time"]),
-        ({"concurrency": 8, "seed": 7, "spread": True}, ["auepora: seed 7, one call at a time in each worker"]),
-        ({"spread": True}, []),
-    ],
-)
-def test_header_says_how_many_calls_at_a_time(given: dict[str, Any], said: list[str]) -> None:
-    assert header_lines(**given) == said
 
 
 def test_cases_that_moved_both_ways_are_told_first() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import (
@@ -27,34 +26,6 @@ def imported(folder: Path, fmt: str, data: Any, name: str = "a.json") -> Importe
 
 def exported(folder: Path, fmt: str, *cases: dict[str, Any]) -> list[str]:
     return export_cases(ImportedSuite(list(cases)), folder / "out.json", fmt)
-
-
-def test_promptfoo(tmp_path: Path) -> None:
-    (tmp_path / "more.yaml").write_text(yaml.safe_dump([{"vars": {"q": "More?"}}]), encoding="utf-8")
-    suite = imported(tmp_path, "promptfoo", {
-        "prompts": ["{{q}}"], "providers": ["x"],
-        "defaultTest": {"vars": {"lang": "en"}, "assert": [{"type": "latency", "threshold": 2000}]},
-        "tests": [
-            {"vars": {"q": "Why?"}, "threshold": 0.5, "assert": [
-                {"type": "contains", "value": "So", "weight": 2}, {"type": "contains-any", "value": ["a.b", "c"]},
-                {"type": "not-contains-all", "value": "d, e"}, {"type": "llm-rubric", "value": "is nice"},
-                {"type": "g-eval", "value": "is kind"}]},
-            {"vars": {"a": "1", "b": "2"}},
-            "file://more.yaml",
-            "https://docs.example/sheet",
-        ],
-    })  # fmt: skip
-    first, second = suite.cases
-    assert first["must_contain"] == ["(?i)So", r"(?i)a\.b|c"]
-    assert (first["forbidden"], first["match"]) == ([r"(?s)\A(?=.*d)(?=.*e)"], "regex")
-    assert first["metadata"] == {"promptfoo": {"query": "q", "vars": {"lang": "en"}}}
-    assert first["rubric"] == ["is nice"]
-    assert second["query"] == "More?"
-    told = " ".join(suite.dropped)
-    for what in ("prompts of the config", "the assertion latency (2 times)", "weight of an assertion", "g-eval",
-                 "letters count as upper or lower", "threshold of a test",
-                 "a test without one of the variables query", "tests from https:"):  # fmt: skip
-        assert what in told, what
 
 
 def test_export_says_what_the_format_cannot_hold(tmp_path: Path) -> None:

@@ -1,0 +1,28 @@
+"""The relevant documents of a case: grades of quotes and spans, and why none matched."""
+
+from __future__ import annotations
+
+from pytest_auepora.reporting.relevant_docs import relevant_docs
+
+from .builders import result_of
+from .test_diagnosis import CASE, said
+
+
+def test_grades_are_found_for_quotes_and_spans_too() -> None:
+    result = result_of(CASE)
+    result.expected["relevant"] = [
+        {"id": "refunds.md", "grade": 3, "quote": "30 days"},
+        {"id": "terms.md", "grade": 2},
+    ]
+    result.ranks = {'refunds.md: "30 days"': 1, "terms.md[10:20]": None}
+    assert [(w.label, w.grade, w.rank) for w in relevant_docs(result)] == [
+        ('refunds.md: "30 days"', 3, 1),
+        ("terms.md[10:20]", 2, None),
+    ]
+
+
+def test_documents_without_ids_are_the_reason_that_none_matched() -> None:
+    told = "; the documents came without an id, so theirs are made from their texts"
+    made_up = ["sha:0123456789ab", "sha:ba9876543210"]
+    for got, expected in ((made_up, True), ([*made_up, "terms.md"], False)):
+        assert said(CASE.with_(got=got)).endswith(told) == expected
