@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
-from .annotation.base import Labelled
 from .annotation.labels import LabelSource
+from .annotation.sources import Labelled
 from .options import choice
 from .pairs import (
     OverMetric,

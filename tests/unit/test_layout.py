@@ -32,7 +32,6 @@ WITHOUT = {
     "cli/report.py",
     "cli/runs.py",
     "cli/sources.py",
-    "metrics/annotation/base.py",
     "pytest_plugin/checking.py",
     "pytest_plugin/registration.py",
     "pytest_plugin/session.py",

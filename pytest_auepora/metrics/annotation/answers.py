@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
-from .base import Labelled
 from .labels import Labels, LabelSource
+from .sources import Labelled
 
 __all__ = [
     "CitationPresence",

@@ -10,8 +10,8 @@ from typing import ClassVar
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..options import choice
-from .base import Labelled
 from .labels import ChunkLabels, Labels, LabelSource
+from .sources import Labelled
 
 __all__ = [
     "LabelMRRAtK",
