@@ -194,10 +194,9 @@ class Call:
 
     def wait(self, seconds: float) -> bool:
         """Wait until it is over; return whether it is."""
-        if self._gate.acquire(timeout=max(0.0, seconds)):
+        if is_over := self._gate.acquire(timeout=max(0.0, seconds)):
             self._gate.release()  # for the next one who waits
-            return True
-        return False
+        return is_over
 
     def left(self) -> float | None:
         """Return the seconds that the running attempt still has, the next one's between two; None without a limit."""
@@ -215,8 +214,7 @@ class Call:
                 return False
             self.late = self.lost = True
             self.output.mute()
-            if self._began is not None:
-                self.result.seconds = perf_counter() - self._began
+            self.result.seconds = perf_counter() - (self._began or 0.0)
             return True
 
     def take_back(self) -> bool:

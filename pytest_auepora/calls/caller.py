@@ -72,10 +72,11 @@ class Caller:
         for name, (number, least) in {**numbers, "lookahead": (lookahead or 0, 0)}.items():
             if not number >= least:
                 raise ValueError(f"{name} must be at least {least}, not {number}")
+        if timeout is not None and not timeout > 0:
+            raise ValueError(f"timeout must be positive, not {timeout}")
         self.concurrency, self.processes = concurrency, processes
         self.lookahead = 0 if concurrency == 1 else 8 * concurrency if lookahead is None else lookahead
-        self.timeout = _checked(timeout)
-        self.retry, self.grace = retry, grace
+        self.timeout, self.retry, self.grace = timeout, retry, grace
         self.coroutines, self.blocks = coroutines, blocks
         self._schedule = Schedule(concurrency, self.lookahead, self.timeout, retry, processes=processes, after=after)
         self._executor: Executor | None = None
@@ -104,7 +105,7 @@ class Caller:
             KeyboardInterrupt: in the owner's thread.  Whatever *fn* raises is in the result.
             RuntimeError: the system has no thread for the event loop.
         """
-        limit = self.timeout if timeout is None else _checked(timeout)
+        limit = self.timeout if timeout is None else timeout
         self._free_places()
         upcoming, alone = self._alone(key, upcoming, limit)
         call: Call | None = None
@@ -148,7 +149,7 @@ class Caller:
         What was started early in another loop is forgotten; once that has happened nothing is started early here.
         Unless the caller `blocks`, a *fn* that does so blocks the loop.
         """
-        limit = self.timeout if timeout is None else _checked(timeout)
+        limit = self.timeout if timeout is None else timeout
         if (self.concurrency == 1 and limit is None) or running_trio() is not None:
             return await self._call_here(fn, limit)
         executor = self._here()
@@ -171,30 +172,21 @@ class Caller:
 
         Each may have a limit of its own among *timeouts*: seconds, or None for the caller's.
         """
-        calls = zip(fns, timeouts)  # noqa: B905 - there may be more limits than functions
-        if not self.lookahead:
-            for fn, limit in calls:
-                yield self.call(object(), fn, timeout=limit)
-            return
-        window: deque[tuple[object, Call]] = deque()
+        calls = ((object(), *one) for one in zip(fns, timeouts))  # noqa: B905 - there may be more limits than functions
+        read: deque[tuple[object, Fn, float | None]] = deque()
 
-        def take() -> CallResult:
-            key, call = window[0]
-            self._wait(call)
-            window.popleft()
-            return self._schedule.ahead.pop(key).take(call.timeout)
+        def upcoming() -> Iterator[tuple[object, Fn, float | None]]:
+            yield from [*read]
+            for one in calls:
+                read.append(one)
+                yield one
 
         try:
-            for fn, limit in calls:
-                key, own = object(), self.timeout if limit is None else _checked(limit)
-                window.append((key, self._schedule.make(key, fn, own)))
-                self._beside().submit([window[-1][1]])
-                if len(window) > self.lookahead:
-                    yield take()
-            while window:
-                yield take()
+            while (one := read.popleft() if read else next(calls, None)) is not None:
+                key, fn, limit = one
+                yield self.call(key, fn, upcoming(), timeout=limit)
         finally:
-            self.forget({key for key, _ in window}.__contains__)
+            self.forget({key for key, _, _ in read}.__contains__)
 
     def forget(self, is_mine: Callable[[Hashable], bool]) -> None:
         """Give up those calls that were started early whose key *is_mine*: nobody will ask for them."""
@@ -306,9 +298,3 @@ class Caller:
             if executor is None or executor is not self._own or not call.wait(end - time.monotonic()):
                 call.lose()
                 self._let_gone.append(call)
-
-
-def _checked(timeout: float | None) -> float | None:
-    if timeout is not None and not timeout > 0:
-        raise ValueError(f"timeout must be positive, not {timeout}")
-    return timeout

@@ -1,20 +1,21 @@
 """The judging process: gathers results from reports, judges each run, publishes its gates, writes baselines.
 
-Only here are files written.  Under xdist this is the controller; it has seen no item and no system, just
-reports, so everything it knows comes from them and from the golden files.
+Only here are files written.  Under xdist it sees no item and no system: what it knows is in reports and golden files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 from ..errors import BaselineError
+from ..regression.baseline.model import BROKEN, GIT_COMMIT
 from .crashes import lost_case
 from .options import Options, is_asked_for
 from .selection import Selection, Unused, unused_baselines
@@ -144,7 +145,6 @@ class Judge:
             self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
 
     def _judge(self, run: Run) -> Judged:
-        from ..regression.baseline.model import GIT_COMMIT
         from ..regression.verdict import judge
 
         suites, options = self._suites, self._options
@@ -169,44 +169,29 @@ class Judge:
         return judged
 
     def _accept(self, judged: Judged) -> None:
-        run, prune = judged.run, self._options.prune
+        run, notes, options = judged.run, judged.verdict.notes, self._options
         if not self.complete:
-            judged.verdict.notes.append("the run was stopped, so the baseline was not touched")
+            notes.append("the run was stopped, so the baseline was not touched")
             return
-        from ..regression.accept import accept
-        from ..regression.baseline.model import BROKEN
-
-        try:
-            path = self._suites.baseline_path(judged.suite, run.variant)
-            if prune and not run.is_full:
-                judged.verdict.notes.append("not all cases ran, so nothing was pruned")
-            judged.accepted = done = accept(path, run, self._options.intents, prune=prune)
-            if (folder := self._suites.accepted_folder(judged.suite)) is not None:
-                from ..history.accepted import save_accepted
-
-                every = "all" in self._options.intents
-                accepted = run.cases.keys() - done.refused.keys() if every else {*done.added, *done.changed}
-                save_accepted(folder, path.name, run, accepted)
-            if judged.accepted.written and judged.verdict.baseline_note.startswith(BROKEN):
-                judged.verdict.baseline_note = "an unreadable baseline was replaced"
-        except BaselineError as exc:
-            _not_written(judged, "baseline", exc)
-        except OSError as exc:
-            judged.verdict.notes.append(f"the accepted answers are not kept: {exc}")
+        if options.prune and not run.is_full:
+            notes.append("not all cases ran, so nothing was pruned")
+        path = self._suites.baseline_path(judged.suite, run.variant)
+        judged.accepted = done = _accepted(judged, "baseline", path, options.intents, prune=options.prune)
+        if done is None:
+            return
+        if done.written and judged.verdict.baseline_note.startswith(BROKEN):
+            judged.verdict.baseline_note = "an unreadable baseline was replaced"
+        ids = run.cases.keys() - done.refused.keys() if "all" in options.intents else {*done.added, *done.changed}
+        notes += self._suites.keep_answers(judged.suite, run, path.name, ids)
 
     def _drop_anchor(self, judged: Judged) -> None:
-        run = judged.run
-        if not (self.complete and run.is_full):
+        if not (self.complete and judged.run.is_full):
             judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
             return
-        from ..regression.accept import accept
         from ..regression.anchor import anchor_path
 
-        try:
-            path = anchor_path(self._suites.baseline_path(judged.suite, run.variant))
-            judged.anchored = accept(path, run, ["all"], prune=True)
-        except BaselineError as exc:
-            _not_written(judged, "anchor", exc)
+        path = anchor_path(self._suites.baseline_path(judged.suite, judged.run.variant))
+        judged.anchored = _accepted(judged, "anchor", path, ["all"], prune=True)
 
     def _end_crashed(self, nodeid: str) -> None:
         """A worker that died lost one case: count it as errored."""
@@ -265,10 +250,16 @@ class Judge:
         return [_reports(f"{one.path}::{name}", (one.path, 0, name), "failed", str(one)) for one in self.unused]
 
 
-def _not_written(judged: Judged, what: str, exc: BaselineError) -> None:
+def _accepted(judged: Judged, what: str, path: Path, words: Collection[str], *, prune: bool) -> Accepted | None:
+    """Return what was written to *path*; a gate that failed says why nothing was."""
+    from ..regression.accept import accept
     from ..regression.guards.gates import GateOutcome
 
-    judged.verdict.gates.append(GateOutcome(what, "baseline", "failed", str(exc), owner=judged.run.owner))
+    try:
+        return accept(path, judged.run, words, prune=prune)
+    except BaselineError as exc:
+        judged.verdict.gates.append(GateOutcome(what, "baseline", "failed", str(exc), owner=judged.run.owner))
+        return None
 
 
 def _is_published(run: Run, gate: GateOutcome) -> bool:

@@ -18,12 +18,11 @@ from .compat import variant_of
 from .lookahead import Queue, timed_call
 from .session import CASE, CASE_REPORTS, CORPUS, SUITE, AueporaSession
 from .suites import ended_by, raise_ended
-from .terminal import begin_at_case, failure_message, show_headline, wants_traceback
+from .terminal import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
 from .xdist import CaseReport, attach
 
 if TYPE_CHECKING:
     from ..adapters.systems import System
-    from ..core.run import CaseResult
     from ..evaluation.case_flow import Asked, Finished
     from ..evaluation.case_result import Ended
     from ..io.golden.model import GoldenCase, GoldenSuite
@@ -280,7 +279,7 @@ class Running:
             error = Ended("xfail", str(getattr(report, "wasxfail", error)))
         done = end_unmeasured(self._session, item, item.stash[SUITE], item.stash[CASE], error)
         if self._session.project.redacts:
-            _show_redacted(report, done.result)
+            show_redacted(report, done.result)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
@@ -295,15 +294,3 @@ class Running:
         self._session.callers.close()
         self._session.judging.close()
         self._splitter.uninstall()
-
-
-def _show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
-    """Let the report of a set-up that failed, or skipped its case, say no more than its redacted *result*."""
-    from ..reporting.text import harmless, printable
-
-    if hasattr(report, "wasxfail"):
-        report.wasxfail = f"reason: {printable(result.error)}"
-    elif isinstance(report.longrepr, tuple):
-        report.longrepr = (*report.longrepr[:2], f"Skipped: {printable(result.error)}")
-    if not isinstance(report.longrepr, tuple):
-        report.longrepr = harmless(result.error)

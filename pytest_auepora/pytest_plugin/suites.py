@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,8 +179,18 @@ class Suites:
             flow.run.provenance = dict(provenance)
         return flow
 
-    def accepted_folder(self, suite: GoldenSuite) -> Path | None:
-        """Return where answers of accepted runs of *suite* are kept; None where nobody compares with them."""
+    def keep_answers(self, suite: GoldenSuite, run: Run, name: str, ids: Collection[str]) -> list[str]:
+        """Keep the accepted answers of *run* to the cases *ids*, where a metric compares with them; say why if not."""
+        from ..history.accepted import save_accepted
+
+        try:
+            if (folder := self._accepted_folder(suite)) is not None:
+                save_accepted(folder, name, run, ids)
+        except OSError as exc:
+            return [f"the accepted answers are not kept: {exc}"]
+        return []
+
+    def _accepted_folder(self, suite: GoldenSuite) -> Path | None:
         from ..history.settings import folder_of
 
         place = self._options.history_place
@@ -191,7 +201,7 @@ class Suites:
     def _accepted(self, suite: GoldenSuite, variant: str) -> Mapping[tuple[str, str], str]:
         from ..history.accepted import load_accepted
 
-        folder = self.accepted_folder(suite)
+        folder = self._accepted_folder(suite)
         return {} if folder is None else load_accepted(folder, self.baseline_path(suite, variant).name)
 
     def clear(self) -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "failure_message",
     "is_ascii",
     "show_headline",
+    "show_redacted",
     "terminal_width",
     "wants_traceback",
     "write_lines",
@@ -68,6 +69,18 @@ def show_headline(report: pytest.TestReport) -> None:
         return
     first, *others = message.split("\n")
     crash.message = " ".join([first, *(line.strip() for line in takewhile(lambda line: line.startswith("  "), others))])
+
+
+def show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
+    """Let the report of a set-up that failed, or skipped its case, say no more than its redacted *result*."""
+    from ..reporting.text import harmless, printable
+
+    if hasattr(report, "wasxfail"):
+        report.wasxfail = f"reason: {printable(result.error)}"
+    elif isinstance(report.longrepr, tuple):
+        report.longrepr = (*report.longrepr[:2], f"Skipped: {printable(result.error)}")
+    if not isinstance(report.longrepr, tuple):
+        report.longrepr = harmless(result.error)
 
 
 def wants_traceback(config: pytest.Config) -> bool:
