@@ -53,14 +53,16 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        refused = self._refused(scope["method"], Headers(scope=scope))
+        refused = self._refused(scope["method"], scope["path"], Headers(scope=scope))
         app: ASGIApp = PlainTextResponse(refused, 403) if refused else self._app
         await app(scope, receive, send_with_headers)
 
-    def _refused(self, method: str, headers: Headers) -> str:
+    def _refused(self, method: str, path: str, headers: Headers) -> str:
         host = headers.get("host", "")
         if host.rpartition(":")[0] not in _HOSTS and host not in _HOSTS:
             return "this page is for the browser on this machine: ask for 127.0.0.1 or localhost"
+        if path != "/" and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return "another page may link to this one, and ask for nothing else"
         if method in ("GET", "HEAD"):
             return ""
         if headers.get("origin", "") != f"http://{host}":
