@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+
 import pytest
 
-from pytest_auepora.core.dataset import InMemoryDataset
+from pytest_auepora.core.dataset import EvaluationDataset, InMemoryDataset
+from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.plan import EvaluationPlan
 from pytest_auepora.core.rag_interface import (
     Generator,
+    RAGSystem,
     RAGSystemProtocol,
     Retriever,
     SimpleRAGSystem,
@@ -17,6 +22,8 @@ from pytest_auepora.core.rag_interface import (
 from pytest_auepora.core.runner import AueporaEvaluator
 from pytest_auepora.core.targets import component_of
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, TargetCategory
+from pytest_auepora.io.jsonl import load_jsonl_dataset
+from pytest_auepora.metrics.generation_llm_judge import LLMCritic
 from pytest_auepora.metrics.generation_text import RougeLAnswer
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
 
@@ -110,3 +117,33 @@ def test_the_generator_gets_the_noise_the_ranking_does_not() -> None:
     assert outputs.extra == {"noise_docs": ["n"]}
     plain = system.run(EvaluationSample("a", "q"))
     assert (plain.response.text, plain.extra) == ("the answer", {})
+
+
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        (RAGSystem.run, "self sample top_k"),
+        (RAGSystemProtocol.run, "self sample top_k"),
+        (Retriever.retrieve, "self query top_k"),
+        (Generator.generate, "self query context_docs"),
+        (SimpleRAGSystem.__init__, "self retriever generator"),
+        (InMemoryDataset.__init__, "self name samples"),
+        (AueporaEvaluator.__init__, "self system plan top_k"),
+        (EvaluationPlan.validate_dataset, "self samples"),
+        (Metric.compute, "self samples outputs"),
+        (Metric.required_fields, "self"),
+        (LLMCritic.score, "self prompt metadata"),
+        (load_jsonl_dataset, "path name"),
+    ],
+)
+def test_arguments_are_those_of_the_specification(function: Callable[..., object], names: str) -> None:
+    parameters = inspect.signature(function).parameters
+    assert list(parameters) == names.split()
+    if "top_k" in parameters:
+        assert (parameters["top_k"].default, parameters["top_k"].kind) == (5, inspect.Parameter.KEYWORD_ONLY)
+
+
+@pytest.mark.parametrize("kind", [RAGSystem, Retriever, Generator, EvaluationDataset, LLMCritic])
+def test_interfaces_are_abstract(kind: type[object]) -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        kind()
