@@ -8,16 +8,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .common import PASSED, UsageError, to_read
+from .common import PASSED, UsageError, add_metrics, load_suite, registry_of, to_read
 
 if TYPE_CHECKING:
     from ..drafting.draft import Drafting
     from ..drafting.journal import Journal
     from ..drafting.plan import Price
     from ..metrics.judge.spending import Prices
+    from ..metrics.registry import Registry
 
 __all__ = ["add_arguments", "run"]
 
+_SUFFIXES = (".yaml", ".yml", ".jsonl")
 _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
 
 
@@ -32,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--known", type=to_read, action="append", default=[], metavar="GOLDEN",
-        help="golden files whose questions are not asked again (repeatable; those beside the output always)",
+        help="golden files, or folders of them, whose questions are not asked again (repeatable; "
+        "those beside the output always)",
     )  # fmt: skip
     parser.add_argument(
         "--max-overlap", type=float, default=0.7, metavar="SHARE",
@@ -41,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another number, other passages first (0)")
     parser.add_argument("--estimate", action="store_true", help="say what it would take, and ask nothing")
     parser.add_argument("--yes", action="store_true", help="begin without asking whether the price is right")
+    add_metrics(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -59,18 +63,19 @@ def run(given: argparse.Namespace) -> int:
     quotas = read_quotas(given.quota)
     passages = passages_of(read_documents(given.folder))
     journal = Journal(journal_path(given.output))
+    registry = registry_of(given.metrics)
     critic = critic_from_environment()
+    known = [*_questions(given.output, given.known, registry), *journal.rejected()]
     drafting = Drafting(
-        passages, critic, quotas, known=_questions(given.output, given.known), seed=given.seed,
-        max_overlap=given.max_overlap, resume=journal.done,
-    )  # fmt: skip
+        passages, critic, quotas, known=known, seed=given.seed, max_overlap=given.max_overlap, resume=journal.done
+    )
     wanted = sum(max(0, n) for n in drafting.missing.values())
     documents = len({passage.doc for passage in passages})
     print(f"{documents} documents, {len(passages)} passages; {wanted} cases wanted:", end=" ")
     print(_told(drafting.price(), critic.prices))
     if given.estimate or not wanted or not (given.yes or _agreed()):
         return PASSED
-    made = _draft(drafting, given.output, journal)
+    made = _draft(drafting, given.output, journal, registry)
     print(f"{made} of {wanted} drafted in {given.output}; accept them with: auepora review {given.output}")
     print(f"judge: {usage_text(critic.usage)}")
     if reasons := journal.reasons():
@@ -80,12 +85,11 @@ def run(given: argparse.Namespace) -> int:
     return PASSED
 
 
-def _questions(output: Path, known: Sequence[Path]) -> Iterable[str]:
-    from ..io.golden.load import load_golden
-
-    beside = sorted(p for p in output.parent.glob("*.golden.*") if p.suffix in (".yaml", ".yml", ".jsonl"))
-    for path in dict.fromkeys(p.resolve() for p in [*beside, *known]):
-        yield from (case.sample.query for case in load_golden(path).cases)
+def _questions(output: Path, known: Sequence[Path], registry: Registry) -> Iterable[str]:
+    folders = [output.parent, *(path for path in known if path.is_dir())]
+    found = sorted(p for folder in folders for p in folder.glob("*.golden.*") if p.suffix in _SUFFIXES)
+    for path in dict.fromkeys(p.resolve() for p in [*found, *(path for path in known if path.is_file())]):
+        yield from (case.sample.query for case in load_suite(path, registry).cases)
 
 
 def _told(price: tuple[Price, Price], prices: Prices | None) -> str:
@@ -104,7 +108,7 @@ def _agreed() -> bool:
     return input("Begin? [y/N] ").strip().lower() in ("y", "yes")
 
 
-def _draft(drafting: Drafting, output: Path, journal: Journal) -> int:
+def _draft(drafting: Drafting, output: Path, journal: Journal, registry: Registry) -> int:
     from ..core.progress import Progress
     from ..drafting.golden import add_cases
 
@@ -112,7 +116,7 @@ def _draft(drafting: Drafting, output: Path, journal: Journal) -> int:
     with Progress("tries", sum(map(len, drafting.queues.values())), show=None) as bar:
         for outcome in drafting.run():
             if outcome.case is not None:
-                add_cases(output, [outcome.case])
+                add_cases(output, [outcome.case], registry)
                 made += 1
             journal.note(outcome, drafting.asker.provenance())
             bar.done()

@@ -11,10 +11,10 @@ from ..core.files import write_atomically
 from ..core.types import EvaluationSample
 from ..errors import AueporaError, did_you_mean
 from ..io.case_blocks import perturbed
-from ..io.golden.load import load_golden
+from ..io.golden.load import GoldenSuite
 from ..io.perturb import OPERATIONS, Operation, reworded
 from ..io.perturb import variants as disturbed
-from .common import PASSED, put, to_read
+from .common import PASSED, add_metrics, load_suite, put, registry_of, to_read
 
 if TYPE_CHECKING:
     from ..labels.corpus import Corpus
@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another number, other variants (0)")
     parser.add_argument("--write", action="store_true", help="append them to the file; else they are only printed")
+    add_metrics(parser)
 
 
 def _positive(text: str) -> int:
@@ -56,14 +57,14 @@ def _positive(text: str) -> int:
 class _Variants:
     """Makes the variants of a case that were asked for; without a word, typos."""
 
-    def __init__(self, given: argparse.Namespace) -> None:
+    def __init__(self, given: argparse.Namespace, suite: GoldenSuite) -> None:
         self._given = given
         asked = given.paraphrases or given.noise
         operations = given.operation or ([] if asked else ["typo"])
         self._operations: list[Operation] = [name for name in operations if name != "paraphrase"]
-        self._paraphrases = _paraphrases(given.paraphrases, given.golden) if given.paraphrases else {}
+        self._paraphrases = _paraphrases(given.paraphrases, suite) if given.paraphrases else {}
         if "paraphrase" in operations:
-            self._paraphrases |= _asked(given.golden, given.count)
+            self._paraphrases |= _asked(suite, given.count)
         self._corpus = _corpus(given.noise) if given.noise else None
 
     def __call__(self, sample: EvaluationSample) -> list[EvaluationSample]:
@@ -89,7 +90,7 @@ def _corpus(path: Path) -> Corpus:
     return Corpus({chunk.id: chunk for chunk in chunks})
 
 
-def _paraphrases(path: Path, golden: Path) -> dict[str, list[str]]:
+def _paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
     """Read other wordings.
 
     Raises:
@@ -98,19 +99,19 @@ def _paraphrases(path: Path, golden: Path) -> dict[str, list[str]]:
     from ..drafting.paraphrases import load_paraphrases
 
     found = load_paraphrases(path)
-    known = [case.id for case in load_golden(golden).cases]
+    known = [case.id for case in suite.cases]
     for case_id in found:
         if case_id not in known:
-            raise AueporaError(f"{path}: {golden} has no case {case_id!r}{did_you_mean(case_id, known)}")
+            raise AueporaError(f"{path}: {suite.path} has no case {case_id!r}{did_you_mean(case_id, known)}")
     return found
 
 
-def _asked(golden: Path, count: int) -> dict[str, list[str]]:
+def _asked(suite: GoldenSuite, count: int) -> dict[str, list[str]]:
     """Ask the judge's model for other wordings."""
     from ..drafting.paraphrases import ask_paraphrases
     from ..metrics.judge.settings import critic_from_environment
 
-    cases = [c for c in load_golden(golden).cases if c.skip is None and "variant_of" not in c.sample.labels]
+    cases = [c for c in suite.cases if c.skip is None and "variant_of" not in c.sample.labels]
     found, refused = ask_paraphrases({c.id: c.sample.query for c in cases}, critic_from_environment(), count)
     if refused:
         print(f"{refused} wordings left out: the same as the query, or without one of its numbers", file=sys.stderr)
@@ -119,7 +120,8 @@ def _asked(golden: Path, count: int) -> dict[str, list[str]]:
 
 def run(given: argparse.Namespace) -> int:
     """Print the new cases, or append them to the file for review."""
-    made = perturbed(given.golden, _Variants(given))
+    registry = registry_of(given.metrics)
+    made = perturbed(given.golden, _Variants(given, load_suite(given.golden, registry)), registry)
     if given.write and made.ids:
         write_atomically(given.golden, made.text)
     if not given.write:

@@ -6,9 +6,13 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .common import PASSED, to_read
+from .common import PASSED, add_metrics, load_suite, registry_of, to_read
+
+if TYPE_CHECKING:
+    from ..drafting.journal import Journal
+    from ..metrics.registry import Registry
 
 __all__ = ["add_arguments", "run"]
 
@@ -18,19 +22,20 @@ _ASKED = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("golden", type=to_read, metavar="GOLDEN", help="the golden file with drafts")
+    add_metrics(parser)
 
 
 def run(given: argparse.Namespace) -> int:
     """Show each draft and do as the person says; decisions and reasons go to the journal beside the file."""
     from ..drafting.golden import drafts_of
     from ..drafting.journal import Journal, journal_path
-    from ..io.golden.load import load_golden
 
-    load_golden(given.golden)  # or what is wrong with it is said first
+    registry = registry_of(given.metrics)
+    load_suite(given.golden, registry)  # or what is wrong with it is said first
     drafts, journal, told = drafts_of(given.golden), Journal(journal_path(given.golden)), Counter[str]()
     for number, case in enumerate(drafts, 1):
         _show(case, f"{number} of {len(drafts)}")
-        decision = _decide(given.golden, case, journal)
+        decision = _decide(given.golden, case, journal, registry)
         if decision == "quit":
             break
         told[decision] += 1
@@ -51,7 +56,7 @@ def _show(case: Mapping[str, Any], place: str) -> None:
     print("\n" + "\n".join(map(harmless, lines)))
 
 
-def _decide(path: Path, case: Mapping[str, Any], journal: Any) -> str:
+def _decide(path: Path, case: Mapping[str, Any], journal: Journal, registry: Registry) -> str:
     """Ask until an answer is understood, do it, and return what was done."""
     from ..drafting.golden import accept, reject
 
@@ -62,17 +67,17 @@ def _decide(path: Path, case: Mapping[str, Any], journal: Any) -> str:
         if word == "s":
             return "skipped"
         if word == "a":
-            accept(path, case)
+            accept(path, case, {}, registry)
             journal.decide(case["id"], "accepted")
             return "accepted"
         if word == "e":
             changed = _edited(case)
-            accept(path, case, **changed)
+            accept(path, case, changed, registry)
             journal.decide(case["id"], "edited" if changed else "accepted", **changed)
             return "edited" if changed else "accepted"
         if word == "r":
             reason = _input("why? ")
-            reject(path, case["id"])
+            reject(path, case["id"], registry)
             journal.decide(case["id"], "rejected", reason=reason, query=case["query"])
             return "rejected"
 

@@ -11,11 +11,12 @@ from ..core.json import dumps
 from ..io.case_blocks import appended, raw_cases, replaced
 from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportedSuite
+from ..metrics.registry import Registry
 
 __all__ = ["accept", "add_cases", "drafts_of", "reject"]
 
 
-def add_cases(path: Path, cases: Sequence[Mapping[str, Any]]) -> None:
+def add_cases(path: Path, cases: Sequence[Mapping[str, Any]], registry: Registry | None = None) -> None:
     """Append *cases* to the golden file at *path*, which is made where there is none.
 
     Raises:
@@ -23,7 +24,7 @@ def add_cases(path: Path, cases: Sequence[Mapping[str, Any]]) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        text = appended(path, cases).text
+        text = appended(path, cases, registry).text
     elif path.suffix == ".jsonl":
         text = "".join(f"{dumps(dict(case))}\n" for case in cases)
     else:
@@ -36,15 +37,15 @@ def drafts_of(path: Path) -> list[dict[str, Any]]:
     return [case for case in raw_cases(path) if case.get("status") == "draft"]
 
 
-def accept(path: Path, case: Mapping[str, Any], **changed: str) -> None:
+def accept(path: Path, case: Mapping[str, Any], changed: Mapping[str, str], registry: Registry | None = None) -> None:
     """Make a draft a golden case, with the keys that were *changed*."""
     new = {key: value for key, value in {**case, **changed}.items() if key != "status"}
-    write_atomically(path, replaced(path, case["id"], new))
+    write_atomically(path, replaced(path, case["id"], new, registry))
 
 
-def reject(path: Path, case_id: str) -> None:
+def reject(path: Path, case_id: str, registry: Registry | None = None) -> None:
     """Take a draft out of its file; out of one that would have no case left, the file goes."""
     if len(raw_cases(path)) == 1:
         path.unlink()
     else:
-        write_atomically(path, replaced(path, case_id, None))
+        write_atomically(path, replaced(path, case_id, None, registry))

@@ -65,6 +65,10 @@ class Journal:
         with self.path.open("a", encoding="utf-8") as stream:
             stream.write(dumps(row) + "\n")
 
+    def rejected(self) -> list[str]:
+        """Return the questions that a person did not want."""
+        return [row["query"] for row in self.rows if row.get("decision") == "rejected" and "query" in row]
+
     def reasons(self) -> Counter[str]:
         """Return how often a try was rejected for each kind of reason, what stands behind a colon left out."""
         return Counter(row["reason"].partition(":")[0] for row in self.rows if "job" in row and "reason" in row)

@@ -11,6 +11,7 @@ from typing import Any
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..errors import GoldenFileError, Problem
+from ..metrics.registry import Registry
 from .golden.load import GoldenSuite, load_golden
 from .importers.golden import case_text
 
@@ -31,7 +32,9 @@ class Appended:
     text: str
 
 
-def perturbed(path: Path, variants: Callable[[EvaluationSample], Iterable[EvaluationSample]]) -> Appended:
+def perturbed(
+    path: Path, variants: Callable[[EvaluationSample], Iterable[EvaluationSample]], registry: Registry | None = None
+) -> Appended:
     """Return the golden file at *path* with the *variants* of each case behind its cases.
 
     Only cases that are no variants themselves are disturbed, and variants the file already has are left out, so
@@ -40,7 +43,7 @@ def perturbed(path: Path, variants: Callable[[EvaluationSample], Iterable[Evalua
     Raises:
         GoldenFileError: the file is wrong, or its cases are not written as a list at its end.
     """
-    suite = load_golden(path)
+    suite = load_golden(path, registry)
     by_id = {case["id"]: case for case in raw_cases(path)}
     known = {case.id for case in suite.cases}
     new: list[dict[str, Any]] = []
@@ -58,16 +61,16 @@ def perturbed(path: Path, variants: Callable[[EvaluationSample], Iterable[Evalua
                     **({NOISE_DOCS: one.labels[NOISE_DOCS]} if NOISE_DOCS in one.labels else {}),
                 }
                 new.append({**own, **kept})
-    return appended(path, new)
+    return appended(path, new, registry)
 
 
-def appended(path: Path, new: Sequence[Mapping[str, Any]]) -> Appended:
+def appended(path: Path, new: Sequence[Mapping[str, Any]], registry: Registry | None = None) -> Appended:
     """Return the golden file at *path* with the cases *new* behind its own.
 
     Raises:
         GoldenFileError: the file is wrong, or its cases are not written as a list at its end.
     """
-    suite = load_golden(path)
+    suite = load_golden(path, registry)
     text = path.read_text(encoding="utf-8-sig")
     block = _block(path, text, suite.cases[0].line, new)
     whole = text + ("" if text.endswith("\n") else "\n") + block if new else text
@@ -75,14 +78,14 @@ def appended(path: Path, new: Sequence[Mapping[str, Any]]) -> Appended:
     return Appended(tuple(case["id"] for case in new), block, whole)
 
 
-def replaced(path: Path, case_id: str, new: Mapping[str, Any] | None) -> str:
+def replaced(path: Path, case_id: str, new: Mapping[str, Any] | None, registry: Registry | None = None) -> str:
     """Return the text of the golden file at *path* with *new* in the place of a case; None takes the case out.
 
     Raises:
         GoldenFileError: the file is wrong, or its cases are not written as a list at its end.
         KeyError: there is no such case.
     """
-    suite = load_golden(path)
+    suite = load_golden(path, registry)
     lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
     starts = [case.line - 1 for case in suite.cases]
     at = starts.index(suite.case(case_id).line - 1)

@@ -87,6 +87,22 @@ def test_what_was_interrupted_goes_on(shell: Shell, server: JudgeServer, model: 
     assert len(model.made) > made
 
 
+def test_what_people_have_or_did_not_want_is_not_drafted_again(
+    shell: Shell, server: JudgeServer, model: Scripted
+) -> None:
+    shell(*DRAFT, "--yes")
+    first, second = list(model.written)[:2]
+    other = "golden/other.golden.yaml"
+    shell.write("more/old.golden.yaml", f"suite: old\ncases:\n  - {{id: a, query: {json.dumps(first)}}}\n")
+    decided = {"id": "x", "decision": "rejected", "query": second}
+    shell.write("golden/other.drafts.jsonl", json.dumps(decided) + "\n")
+    (shell.path / "golden" / "docs.golden.yaml").unlink()
+    again = Scripted()
+    server.answer = lambda body: chat(again.complete(prompt=body["messages"][0]["content"]))
+    said = shell("draft", "docs", "-o", other, "--quota", "single-hop=1", "--known", "more", "--yes")
+    assert "    2  near-duplicate" in said.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -23,6 +23,9 @@ TASKS = {
 }
 
 
+_POINTS = re.compile(r"passage|text|document|excerpt|paragraph|article|snippet|section|above|below|here|author", re.I)
+
+
 class Scripted(LLMCritic):
     """Goes through *faults* in turns, one for each question it writes; an empty one is a good draft."""
 
@@ -115,5 +118,6 @@ def _word(quote: str) -> str:
 
 
 def _quote(passage: str) -> str:
+    """Return the longest sentence that points at no document, which a question made of it must not do."""
     found = [s for line in passage.split("\n") for s in sentences(line) if 5 < len(s.split()) < 40 and s in passage]
-    return max(found, key=len)
+    return max(found or [passage[: len(passage) // 2]], key=lambda s: (not _POINTS.search(s), len(s)))

@@ -32,8 +32,8 @@ def test_a_draft_is_not_run(golden: Path) -> None:
 
 def test_what_is_accepted_is_a_case_like_any(golden: Path) -> None:
     one, two = drafts_of(golden)
-    accept(golden, one)
-    accept(golden, two, query="Who must pay?")
+    accept(golden, one, {})
+    accept(golden, two, {"query": "Who must pay?"})
     suite = load_golden(golden)
     assert [(case.id, case.sample.query, case.skip) for case in suite.cases] == [
         ("draft-1", "What does it cost?", None),

@@ -26,12 +26,14 @@ def test_what_was_noted_is_read_again(tmp_path: Path) -> None:
     journal = Journal(path)
     journal.note(Outcome(JOB, case={"id": "x"}, question="Q?"), BY)
     journal.note(Outcome(OTHER, "quote not found: 'a'", question="R?"), BY)
+    journal.decide("y", "rejected", reason="nobody asks that", query="Y?")
     journal.decide("x", "rejected", reason="too easy", query="")
     again = Journal(path)
     assert again.rows == journal.rows
     assert again.done(BY) == {JOB.key: True, OTHER.key: False}
     assert again.done({**BY, "prompts": "2"}) == {}
     assert again.reasons() == {"quote not found": 1}
+    assert again.rejected() == ["Y?"]
     assert again.rows[-1] == {"id": "x", "decision": "rejected", "reason": "too easy"}
 
 
