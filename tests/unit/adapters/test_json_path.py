@@ -1,0 +1,46 @@
+"""Dotted paths into JSON: what they find, and what is said where they end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.adapters.json_path import NOT_THERE, Path
+from pytest_auepora.errors import SystemShapeError
+
+DATA = {"choices": [{"message": {"content": "yes"}}], "a.b": {"0": None}, "hits": [[1, 2], []]}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("$", DATA),
+        ("$.choices[0].message.content", "yes"),
+        ("choices.0.message['content']", "yes"),
+        ("['a.b'].0", None),
+        ("hits[0][-1]", 2),
+        ("hits[1][0]", NOT_THERE),
+        ("hits.first", NOT_THERE),
+        ("choices[0].message.content.text", NOT_THERE),
+        ("nothing", NOT_THERE),
+    ],
+)
+def test_what_stands_at_a_path(path: str, value: Any) -> None:
+    assert Path(path).find(DATA) is value or Path(path).find(DATA) == value
+
+
+def test_where_a_path_ends_is_said_with_near_keys() -> None:
+    assert Path("choices[0].mesage.content").missing(DATA).startswith("no 'mesage' in dict with the keys 'message'")
+    assert Path("choices[0].mesage").missing(DATA).endswith("(did you mean 'message'?)")
+    assert Path("hits[7]").missing(DATA).startswith("no 7 in list")
+
+
+def test_a_path_knows_its_first_key_and_how_it_was_written() -> None:
+    assert (Path("$.choices[0]").top, Path("$").top, str(Path("$.a"))) == ("choices", "", "$.a")
+
+
+@pytest.mark.parametrize("written", ["", "  ", "a[", "a[x]", "a..b"])
+def test_what_is_no_path_is_refused(written: str) -> None:
+    with pytest.raises(SystemShapeError, match=r"is no path; write \$"):
+        Path(written)
