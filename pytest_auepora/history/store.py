@@ -38,7 +38,7 @@ from .tables import (
     prune_runs,
     results_of,
     row_of,
-)
+)  # fmt: skip
 
 __all__ = ["HistoryStore", "Recordings"]
 
