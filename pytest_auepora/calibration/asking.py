@@ -19,8 +19,6 @@ from .labels import Item
 
 __all__ = ["ask", "take_from_run"]
 
-_AT_ONCE = 4
-
 
 def take_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
     """Give the items that name a case of *run* its answer and the judge's score of it.
@@ -113,7 +111,7 @@ def _ask_turned(metric: Metric, items: Sequence[Item], bar: Progress) -> None:
 
 def _ask_all(metric: Metric, items: Sequence[Item], step: int, bar: Progress) -> list[float | JudgeReplyError]:
     out: list[float | JudgeReplyError] = []
-    with Caller(_AT_ONCE) as caller:
+    with Caller(max(1, metric.concurrency)) as caller:
         for item, call in zip(items, caller.map(partial(_measure, metric, item, step) for item in items), strict=True):
             if call.error is not None and not isinstance(call.error, JudgeReplyError):
                 raise call.error

@@ -67,6 +67,8 @@ def run(given: argparse.Namespace) -> int:
     from ..calibration.asking import ask, take_from_run
     from ..calibration.labels import read_label_file
     from ..calibration.study import study
+    from ..metrics.judge.usage import metered
+    from ..reporting.judge_usage import usage_text
 
     if given.repeat < 1:
         raise UsageError(f"--repeat {given.repeat}: expected 1 or more")
@@ -79,7 +81,10 @@ def run(given: argparse.Namespace) -> int:
         judge = run_of_then.metrics[name].judge or judge
     _check_models([i.model for i in labels.items if i.model and not given.ask], judge)
     if given.ask or not given.kept:
-        ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask, progress=None)
+        with metered() as spent:
+            ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask, progress=None)
+        if spent.to_dict():
+            print("\n".join([f"judge: {usage_text(spent)}", *spent.notes]), file=sys.stderr)
     path = calibration_path(calibrations_folder(given.calibrations, given.golden or Path(FOLDER)), name)
     former = _former(path)
     changed = former is not None and bool(former.mismatch(judge))

@@ -12,11 +12,14 @@ from ..conftest import Example, gates
 
 FLIPPING = """\
 def rag():
-    asked = []
+    import threading
+    asked, lock = [], threading.Lock()
 
     def ask(query):
-        asked.append(query)
-        if "warehouse" in query and asked.count(query) % 2 == 0:
+        with lock:
+            asked.append(query)
+            turn = asked.count(query)
+        if "warehouse" in query and turn % 2 == 0:
             return "no idea", [{"id": "contact", "text": ""}]
         return answer(query)
 

@@ -101,6 +101,16 @@ def test_a_judge_is_asked_and_another_one_compared_with_it(shell: Shell, judge: 
     assert "judge-1" in second.mismatch(first.judge)
 
 
+def test_what_asking_costs_is_told(shell: Shell, judge: Any) -> None:
+    write(shell.path / "labels.jsonl", rows(30))
+    with judge_server(chat("1")) as server:
+        settings = f"url: {server.url}\nmodel: j\nprices: {{input: 10, output: 100}}\n"
+        (shell.path / "judge.yaml").write_text(settings, encoding="utf-8")
+        (shell.path / "pytest.ini").write_text("[pytest]\nauepora_judge = judge.yaml\n", encoding="utf-8")
+        said = shell("calibrate", "labels.jsonl", "--metric", "llm_faithfulness", "--dry-run")
+    assert "judge: 30 requests, 3,000 + 300 tokens, cost 0.06" in said.err
+
+
 def test_repeats_and_the_order_of_evidence(shell: Shell, judge: Any) -> None:
     write(shell.path / "labels.jsonl", rows(40))
 
