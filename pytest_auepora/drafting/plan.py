@@ -96,8 +96,9 @@ def price_of(jobs: Sequence[Job], corpus: Sequence[Passage]) -> Price:
         if job.kind == "unanswerable":
             n, read = 2 + packs, material + whole
         else:
-            # written; answered from the quotes, from each of several, from nothing; agreed; self-contained; others
-            n = 6 + (len(job.passages) if len(job.passages) > 1 else 0)
+            # written, understood alone; answered from its quotes and from nothing, each held to the draft's answer;
+            # other passages that answer, or each of two quotes by itself, held to it as well
+            n = 7 if len(job.passages) == 1 else 10
             read = 2 * material + NEAR * whole // max(1, len(corpus))
         calls, prompt = calls + n, prompt + read + n * _FRAME
     return Price(calls, prompt, calls * _REPLY)

@@ -55,6 +55,12 @@ def test_another_document_does_not_change_the_order() -> None:
     assert planned(Passages(CORPUS), {"single-hop": 1}, seed=3)["a", "single-hop"] == alone["a", "single-hop"]
 
 
+@pytest.mark.parametrize(("kind", "calls"), [("single-hop", 7), ("multi-hop", 10)])
+def test_the_price_of_a_try_is_all_that_may_be_asked(kind: str, calls: int) -> None:
+    (job, *_) = planned(Passages(CORPUS), {kind: 1}, seed=0)["a", kind]
+    assert price_of([job], CORPUS).calls == calls
+
+
 def test_the_price_of_searching_it_all_grows_with_the_corpus() -> None:
     (job, *_) = planned(Passages(CORPUS), {"unanswerable": 1}, seed=0)["a", "unanswerable"]
     one, many = price_of([job], CORPUS), price_of([job], CORPUS * 50)
