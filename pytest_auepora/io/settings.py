@@ -39,11 +39,12 @@ def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[st
         return _lines_with(text, gates, keys or {})
     import yaml
 
-    root = yaml.safe_load(text)
-    changes = _changes(root, gates, keys or {})
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # not as strict about plain text as the other
     try:
-        changed = _edited(text, yaml.compose(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)), changes)
-        if yaml.safe_load(changed) == _merged(root, changes):
+        root = yaml.load(text, loader)
+        changes = _changes(root, gates, keys or {})
+        changed = _edited(text, yaml.compose(text, loader), changes)
+        if yaml.load(changed, loader) == _merged(root, changes):
             return changed
     except (yaml.YAMLError, ValueError):
         pass

@@ -61,9 +61,11 @@ def test_new_keys_come_before_the_cases_and_their_comment() -> None:
     f"thresholds: {{}}\n{CASES}", CASES, CASES.rstrip("\n"), f"\ufeffsuite: s\n{CASES}", f"suite: s\r\n{CASES}",
     f"description: |\n  long\n\n{CASES}", f"{CASES}thresholds:\n  recall@5: 0.5", f"{CASES}metrics: [mrr]",
     '{suite: s, cases: [{id: a, query: "Q"}]}', f"metrics:\n- mrr\n{CASES}",
+    "cases:\n  - {id: a, query: Why so?, relevant_docs: [d]}\n",
 ])  # fmt: skip
 def test_it_says_what_it_said_and_the_new_bound(text: str) -> None:
-    before, after = yaml.safe_load(text), yaml.safe_load(changed := merged(text, MRR))
+    changed = merged(text, MRR)
+    before, after = (yaml.load(one, yaml.CSafeLoader) for one in (text, changed))
     assert after.pop("thresholds") == {**before.pop("thresholds", {}), "mrr": {"min": 0.7}}
     assert after == before
     assert changed.startswith("\ufeff") == text.startswith("\ufeff")
