@@ -143,6 +143,7 @@ class SqliteFile:
         try:
             # of a new file: results fill several pages of the usual size, which takes twice as long to write
             connection.execute(f"PRAGMA page_size={_PAGE}")
+            connection.execute("PRAGMA auto_vacuum=FULL")  # likewise: what is pruned makes the file smaller
             # a file system without shared memory keeps its journal, which is as safe and lets readers wait
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")

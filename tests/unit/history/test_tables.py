@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from pytest_auepora.errors import HistoryError
+from pytest_auepora.evaluation.recording import Recording
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.history.tables import new_run_id
 
@@ -72,3 +74,13 @@ def test_ids_ascend_and_differ() -> None:
     ids = [new_run_id() for _ in range(3000)]
     assert ids == sorted(set(ids))
     assert max(map(len, ids)) == 19
+
+
+def test_what_is_pruned_makes_the_file_smaller(tmp_path: Path) -> None:
+    kept, run, random = HistoryStore(tmp_path / "h.sqlite"), a_run(), Random(1)
+    answers: dict[str, list[Recording]] = {"one": [("=" + random.randbytes(500_000).hex(), [])]}
+    for _ in range(4):
+        kept.add(run, verdict_of(run), recordings=answers)
+    before = (tmp_path / "h.sqlite").stat().st_size
+    kept.prune(1)
+    assert (tmp_path / "h.sqlite").stat().st_size < before / 2
