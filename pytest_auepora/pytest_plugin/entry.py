@@ -125,7 +125,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from .registration import configure_checking
 
         configure_checking(config)
-    elif is_asked_for(config) or config.getini("auepora"):
+    elif is_asked_for(config):
         from .registration import configure
 
         configure(config)

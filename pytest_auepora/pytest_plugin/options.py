@@ -24,7 +24,9 @@ OVERRIDE = "auepora_baseline"
 
 
 def is_asked_for(config: pytest.Config) -> bool:
-    """Whether any option of ours is given: each asks for golden cases, as none means anything without them."""
+    """Whether the settings or any option of ours ask for golden cases; no option means anything without them."""
+    if config.getini("auepora"):
+        return True
     return any(given not in (None, False) for name, given in vars(config.option).items() if name.startswith("auepora"))
 
 

@@ -66,6 +66,10 @@ class Selection:
         self.collected, self.selected = getattr(node, "workeroutput", {}).get(_TOLD, (self.collected, self.selected))
 
 
+_TOOLS = (".git", ".hg", ".svn", ".tox", ".nox", ".venv", ".eggs", ".*cache*", "__pycache__", "node_modules")
+"""Folders of other programs, which may be large."""
+
+
 class Unused:
     """A baseline that no run used.
 
@@ -110,10 +114,11 @@ def unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path
 def _baseline_files(config: pytest.Config, override: Path | None) -> list[Path]:
     if override is not None:
         return sorted(override.glob("*.json")) if override.is_dir() else []
-    pruned, here, files = config.getini("norecursedirs"), config.invocation_params.dir, set[Path]()
+    pruned = [one for one in config.getini("norecursedirs") if one != ".*"]  # a suite may have been hidden so
+    here, files = config.invocation_params.dir, set[Path]()
     for top in config.args:
         for folder, folders, names in os.walk(here / top):
-            folders[:] = [name for name in folders if not any(fnmatch(name, one) for one in pruned)]
+            folders[:] = [name for name in folders if not any(fnmatch(name, one) for one in (*pruned, *_TOOLS))]
             if Path(folder).name == "__baselines__":
                 files.update(Path(folder, name) for name in names if name.endswith(".json"))
     return sorted(files)

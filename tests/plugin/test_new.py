@@ -48,6 +48,19 @@ def test_it_is_green_at_once_and_red_when_it_breaks(
     assert "recall@3" in gates(result)
 
 
+def test_a_wrong_fact_makes_the_untouched_starter_red(empty: Example) -> None:
+    assert main(["new"]) == 0
+    empty.run("--auepora-update")
+    golden = f"golden/{name_of(empty.path)}.golden.yaml"
+    text = empty.read(golden)
+    empty.write(golden, text.replace('must_contain: ["30 days"]', 'must_contain: ["90 days"]', 1))
+    result = empty.run()
+    assert result.ret == 1
+    said = str(result.stdout)
+    assert "generation: the document was found, the answer misses '90 days'" in said
+    assert f"FAILED {golden}::return-window - " in said
+
+
 def test_it_writes_over_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "new" / "project"
     assert main(["new", str(folder)]) == 0

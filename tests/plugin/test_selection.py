@@ -110,3 +110,24 @@ def test_the_baseline_of_a_deleted_file_is_told_with_its_anchor(project: Example
     assert "more/__baselines__/more.json: no run used this baseline of more" in str(strict.stdout)
     (project.path / "more/__baselines__/more.json").unlink()
     assert "more.anchor.json: no run used this baseline" in str(project.run().stdout)
+
+
+def test_a_suite_whose_folder_was_hidden_is_told(project: Example) -> None:
+    project.write("more/more.golden.yaml", project.read("shop.golden.yaml").replace("suite: shop", "suite: more"))
+    project.accept()
+    (project.path / "more").rename(project.path / ".more")
+    strict = project.run("--auepora-require-baseline")
+    assert gates(strict) == ["unused baseline"]
+    assert ".more/__baselines__/more.json: no run used this baseline of more" in str(strict.stdout)
+
+
+def test_the_setting_asks_for_golden_cases_as_the_option_does(project: Example) -> None:
+    project.write("more/more.golden.yaml", project.read("shop.golden.yaml").replace("suite: shop", "suite: more"))
+    project.accept()
+    project.pytester.makeini("[pytest]\nauepora = true")
+    (project.path / "more/more.golden.yaml").unlink()
+    result = project.run(auepora=False)
+    assert result.ret == 0
+    assert "more/__baselines__/more.json: no run used this baseline of more" in str(result.stdout)
+    project.golden.unlink()
+    assert "no golden case was run: no file matches" in str(project.run(auepora=False).stdout)
