@@ -58,7 +58,7 @@ def test_a_wrong_fact_makes_the_untouched_starter_red(empty: Example) -> None:
     assert result.ret == 1
     said = str(result.stdout)
     assert "generation: the document was found, the answer misses '90 days'" in said
-    assert f"FAILED {golden}::return-window - " in said
+    assert f"FAILED {golden}::return-window" in said
 
 
 def test_it_writes_over_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
