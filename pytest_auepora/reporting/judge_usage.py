@@ -23,7 +23,7 @@ def judge_lines(run: Run) -> list[str]:
         return []
     lines = [f"judge: {usage_text(_total(found))}"]
     if len(found) > 1:
-        lines += [f"judge of {name}: {usage_text(usage)}" for name, usage in found.items()]
+        lines.append(f"judge by metric: {'; '.join(f'{name} {_brief(usage)}' for name, usage in found.items())}")
     stopped = [s.reason for c in run.cases.values() for s in c.scores.values() if s.reason.startswith(_STOPPED)]
     if stopped:
         lines.append(f"{stopped[0].removeprefix(_STOPPED)}: {plural(len(stopped), 'score')} not judged")
@@ -48,6 +48,11 @@ def _total(found: dict[str, JudgeUsage]) -> JudgeUsage:
     for usage in found.values():
         total.add(**usage.to_dict())
     return total
+
+
+def _brief(usage: JudgeUsage) -> str:
+    cost = "" if usage.cost is None else f", {cost_text(usage.cost)}"
+    return f"{plural(usage.requests, 'request')}, {usage.tokens:,} tokens{cost}"
 
 
 def usage_text(usage: JudgeUsage) -> str:
