@@ -46,6 +46,7 @@ Recordings = Mapping[str, Sequence[Recording]]
 """By case, what was recorded of its answer at every repeat."""
 
 _LAST = r"last(?:~(\d+))?"
+_GONE = "run {} was deleted meanwhile"
 
 
 class HistoryStore:
@@ -107,11 +108,9 @@ class HistoryStore:
         """
         ensure_tables(self._database)
         row = row_of(run, verdict, aggregate_of(run))
-        began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc)
-        row |= {"started": began.isoformat(timespec="seconds"), "seconds": float(seconds),
-                "git_commit": git_commit, "aggregated": began.isoformat(timespec="seconds")}  # fmt: skip
-        packing = recordings if isinstance(recordings, Packing) else Packing.of(recordings or {})
-        blocks = packing.blocks()
+        began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
+        row |= {"started": began, "aggregated": began, "seconds": float(seconds), "git_commit": git_commit}
+        blocks = (recordings if isinstance(recordings, Packing) else Packing.of(recordings or {})).blocks()
         with self._database.transaction(write=True) as open_:
             run_id = keep_run(open_, row)
             keep_results(open_, run_id, run, Recorded(blocks))
@@ -203,7 +202,7 @@ class HistoryStore:
                 rows = results_of(open_, run_id)
                 recorded = recordings_of(open_, run_id) if answers else {}
         if not texts:
-            raise _gone(run_id)
+            raise UnknownRunError(_GONE.format(run_id))
         with self._reading(f"run {run_id}"):
             run = run_of(texts[0][0], map(zlib.decompress, rows))
             run.cases = {i: filled(case, recorded.get(i, ())) for i, case in run.cases.items()}
@@ -255,7 +254,7 @@ class HistoryStore:
         """Return what the list says about one run; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         if (found := next((run for run in self.runs() if run.run_id == run_id), None)) is None:
-            raise _gone(run_id)
+            raise UnknownRunError(_GONE.format(run_id))
         return found
 
     def aggregate(self, name: str) -> dict[str, Any]:
@@ -269,7 +268,7 @@ class HistoryStore:
         with self._database.transaction() as open_:
             rows = open_.rows(f"SELECT {column} FROM eval_runs WHERE run_id = :id", {"id": run_id})
         if not rows:
-            raise _gone(run_id)
+            raise UnknownRunError(_GONE.format(run_id))
         return str(rows[0][0])
 
     def store_aggregate(self, name: str, aggregate: AggregateMetrics) -> None:
@@ -300,7 +299,3 @@ class HistoryStore:
         with self._database.transaction(write=True) as open_:
             kinds = open_.rows("SELECT DISTINCT suite, variant FROM eval_runs")
             return sum(prune_runs(open_, s, v, keep) for s, v in kinds if suite in (None, s))
-
-
-def _gone(run_id: str) -> UnknownRunError:
-    return UnknownRunError(f"run {run_id} was deleted meanwhile")
