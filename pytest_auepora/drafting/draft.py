@@ -18,7 +18,7 @@ from ..metrics.text.tokens import squad_words
 from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, Asker
 from .checks import MAX_OVERLAP, Draft, Known, located, wrong_with
 from .documents import Passage, Passages
-from .plan import NEAR, PACK, Job, Price, planned, price_of
+from .plan import NEAR, Job, Price, packed, planned, price_of
 
 __all__ = ["Drafting", "Outcome"]
 
@@ -209,7 +209,7 @@ class Drafting:
 
     def _unanswerable(self, works: Sequence[_Work]) -> None:
         """Look for an answer in the whole corpus, some passages a call; one that a model only claims is enough."""
-        asked = [(work, pack) for work in works for pack in _packed(self.passages.all)]
+        asked = [(work, pack) for work in works for pack in packed(self.passages.all)]
         for (work, pack), said in zip(asked, self._which(asked), strict=True):
             if isinstance(said, Exception):
                 work.reason = _unread(said)
@@ -276,16 +276,3 @@ def _contains(answer: str, wanted: str) -> bool:
     """Whether the words of one answer stand in the other, in their order."""
     one, other = (f" {' '.join(squad_words(text, multilingual=True))} " for text in (answer, wanted))
     return bool(one.strip() and other.strip()) and (other in one or one in other)
-
-
-def _packed(passages: Sequence[Passage]) -> Iterator[list[Passage]]:
-    pack: list[Passage] = []
-    size = 0
-    for passage in passages:
-        if pack and size + len(passage.text) > PACK:
-            yield pack
-            pack, size = [], 0
-        pack.append(passage)
-        size += len(passage.text)
-    if pack:
-        yield pack

@@ -10,7 +10,7 @@ from ..errors import AueporaError, did_you_mean
 from ..io.perturb import drawn_order
 from .documents import Passage, Passages
 
-__all__ = ["KINDS", "Job", "Price", "planned", "price_of", "read_quotas"]
+__all__ = ["KINDS", "Job", "Price", "packed", "planned", "price_of", "read_quotas"]
 
 KINDS = ("single-hop", "multi-hop", "unanswerable")
 TRIES = 3
@@ -78,6 +78,20 @@ def _jobs(kind: str, passage: Passage, passages: Passages) -> Iterator[Job]:
         yield Job(kind, passage.doc, (passage, far))
 
 
+def packed(passages: Sequence[Passage]) -> Iterator[list[Passage]]:
+    """Yield *passages* in groups of which each is shown in one call."""
+    pack: list[Passage] = []
+    size = 0
+    for passage in passages:
+        if pack and size + len(passage.text) > PACK:
+            yield pack
+            pack, size = [], 0
+        pack.append(passage)
+        size += len(passage.text)
+    if pack:
+        yield pack
+
+
 class Price(NamedTuple):
     """What drafting takes at most: calls, and tokens of prompts and of replies."""
 
@@ -89,7 +103,7 @@ class Price(NamedTuple):
 def price_of(jobs: Sequence[Job], corpus: Sequence[Passage]) -> Price:
     """Estimate what *jobs* take if none is rejected before it is fully checked; four characters are a token."""
     whole = sum(len(passage.text) for passage in corpus) // _PER_TOKEN
-    packs = -(-whole * _PER_TOKEN // PACK)
+    packs = sum(1 for _ in packed(corpus))
     calls = prompt = 0
     for job in jobs:
         material = sum(len(passage.text) for passage in job.passages) // _PER_TOKEN

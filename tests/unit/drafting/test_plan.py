@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.drafting.documents import Passage, Passages
-from pytest_auepora.drafting.plan import TRIES, planned, price_of, read_quotas
+from pytest_auepora.drafting.plan import PACK, TRIES, packed, planned, price_of, read_quotas
 from pytest_auepora.errors import AueporaError
 
 PROSE = (
@@ -53,6 +53,14 @@ def test_each_document_and_kind_has_tries_of_its_own() -> None:
 def test_another_document_does_not_change_the_order() -> None:
     alone = planned(Passages(CORPUS[:8]), {"single-hop": 1}, seed=3)
     assert planned(Passages(CORPUS), {"single-hop": 1}, seed=3)["a", "single-hop"] == alone["a", "single-hop"]
+
+
+def test_groups_hold_every_passage_once_and_are_no_larger_than_said() -> None:
+    passages = [Passage("d", i, "x" * size) for i, size in enumerate([PACK // 2, PACK // 2, 9, 2 * PACK, 9, 9])]
+    groups = [*packed(passages)]
+    assert [passage for group in groups for passage in group] == passages
+    assert [len(group) for group in groups] == [2, 1, 1, 2]
+    assert [*packed([])] == []
 
 
 @pytest.mark.parametrize(("kind", "calls"), [("single-hop", 7), ("multi-hop", 10)])
