@@ -55,7 +55,7 @@ def test_another_document_does_not_change_the_order() -> None:
     assert planned(Passages(CORPUS), {"single-hop": 1}, seed=3)["a", "single-hop"] == alone["a", "single-hop"]
 
 
-def test_groups_hold_every_passage_once_and_are_no_larger_than_said() -> None:
+def test_groups_hold_every_passage_once_and_are_small() -> None:
     passages = [Passage("d", i, "x" * size) for i, size in enumerate([PACK // 2, PACK // 2, 9, 2 * PACK, 9, 9])]
     groups = [*packed(passages)]
     assert [passage for group in groups for passage in group] == passages
