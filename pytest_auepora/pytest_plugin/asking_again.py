@@ -34,6 +34,7 @@ class AskingAgain:
         """There is none where nobody looks, or nothing is asked again."""
         with _on_screen(self._config):
             watched = bool(self._calls) and is_watched() and sys.stdout.isatty()
+        watched = watched and self._config.pluginmanager.hasplugin("terminalreporter")  # below its line it is drawn
         width = terminal_width(self._config) - 1
         why = "asking again, to learn what varies"
         return Progress("calls", self._calls, show=watched, why=why, file=_Below(self._config), columns=width)

@@ -60,3 +60,7 @@ def test_nothing_is_drawn_where_nobody_looks(project: Example) -> None:
     assert "what varies" not in str(result.stderr) + str(result.stdout)
     project.edit("metrics:", "regression: {again: 0}\nmetrics:")
     assert "calls" not in seen_on_a_terminal(project, "--auepora-update")
+
+
+def test_without_pytests_terminal_nothing_is_drawn(project: Example) -> None:
+    assert "asking" not in seen_on_a_terminal(project, "--auepora-update", "-p", "no:terminal")
