@@ -130,11 +130,6 @@ class Judge:
             self._publish(session)
         return done
 
-    def pytest_unconfigure(self) -> None:
-        """Let go of results, as who ran the cases does."""
-        self.runs.clear()
-        self.judged.clear()
-
     def _judge_all(self) -> None:
         for nodeid in self.crashed:
             self._end_crashed(nodeid)

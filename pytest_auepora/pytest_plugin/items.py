@@ -200,28 +200,13 @@ class Running:
         self._is_worker = hasattr(config, "workerinput")
         self._session = session
         self._splitter = OutputSplitter()
-        self._items: list[pytest.Item] = []
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Learn the run order, after every deselection and reordering."""
         self._splitter.install()  # on the streams behind pytest's own as well: between phases calls print there
-        self._items = session.items
         if not self._is_worker:
             self._session.queue = Queue(session.items)
-
-    def pytest_unconfigure(self) -> None:
-        """Let go of cases and what they measured: pytest, and the interpreter to end, would walk it again and again.
-
-        pytest's own plugins come after those of others.
-        """
-        for item in self._items:
-            if CASE_REPORTS in item.stash:
-                item.stash[CASE_REPORTS].clear()  # the report has the same list
-            if CASE in item.stash:
-                del item.stash[CASE], item.stash[SUITE]
-        self._session.queue = Queue(())
-        self._session.suites.clear()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

@@ -204,11 +204,6 @@ class Suites:
         folder = self._accepted_folder(suite)
         return {} if folder is None else load_accepted(folder, self.baseline_path(suite, variant).name)
 
-    def clear(self) -> None:
-        """Forget what was read for the run that is over."""
-        for read in (self._loaded, self._baselines, self._flows):
-            read.clear()
-
 
 def ended_by(error: BaseException) -> Ended | None:
     """Return how *error* ends its case on purpose, None where it is an error; raise what ends the whole run."""

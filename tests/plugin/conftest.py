@@ -15,6 +15,8 @@ import pytest
 from pytest_auepora.core.case_texts import Stored
 from pytest_auepora.core.run import CaseResult
 
+from .rechunked import accepted_under_old_chunks
+
 for _module in (
     "numpy",
     "yaml",
@@ -271,6 +273,12 @@ def counted(project: Example) -> Example:
     project.system(COUNTING)
     project.write("key.txt", "")
     return project
+
+
+@pytest.fixture
+def shop(project: Example) -> Example:
+    """A suite accepted under chunks that are cut anew."""
+    return accepted_under_old_chunks(project)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ LONG = {
     "adapters/test_http.py",
     "benchmarks/peer_scripts.py",
     "oracles/test_retrieval_oracles.py",
-    "plugin/test_labels.py",
     "unit/calls/test_executor.py",
     "unit/calls/test_own_loop.py",
 }
@@ -30,10 +29,8 @@ WITHOUT = {
     "cli/report.py",
     "cli/runs.py",
     "cli/sources.py",
-    "pytest_plugin/checking.py",
     "pytest_plugin/registration.py",
     "pytest_plugin/session.py",
-    "pytest_plugin/watchdog.py",
     "reporting/findings.py",
     "reporting/html/side_view.py",
     "reporting/json/schema.py",

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
-
-from pytest_auepora.pytest_plugin import watchdog as patience
 
 from ..conftest import Example
 
@@ -161,23 +158,6 @@ def test_the_verdict_is_the_same(project: Example, monkeypatch: pytest.MonkeyPat
     assert one.ret == many.ret == 1
     assert any(line.startswith("latency: ") and line.endswith(" over 5 cases") for line in one.outlines)
     assert shape(one) == shape(many)
-
-
-def test_a_case_that_does_not_come_back_is_named(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = project.path / "told.txt"
-    monkeypatch.setattr(patience, "EVERY", 0.01)
-    monkeypatch.setattr(patience, "AFTER", 0.02)
-    monkeypatch.setattr(patience, "copy_of_stderr", lambda: os.open(told, os.O_WRONLY | os.O_CREAT))
-    project.system(
-        "def rag():\n    import time\n    told = pathlib.Path('told.txt')\n    def ask(query):\n"
-        "        end = time.monotonic() + 30\n"
-        "        while 'warehouse' in query and '::ware' not in told.read_text() and time.monotonic() < end:\n"
-        "            time.sleep(0.01)\n        return answer(query)\n    return ask"
-    )
-    assert project.run().ret == 0
-    assert re.search(
-        r"auepora: shop.golden.yaml::warehouse has been running for \d+ s \(--auepora-timeout", told.read_text()
-    )
 
 
 def test_named_exceptions_are_retried_and_counted(project: Example) -> None:

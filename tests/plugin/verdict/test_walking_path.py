@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from ..conftest import Example, gates
 
 
@@ -80,19 +78,3 @@ def test_asked_for_and_nothing_there_is_not_green(project: Example) -> None:
     assert result.ret == 1
     assert "no golden case was run" in str(result.stdout)
     assert project.run("-k", "test_x").ret == 0
-
-
-ALIVE = """
-import gc, pytest
-assert pytest.main(["-q", "-p", "no:asyncio", "--auepora"]) == 0
-kinds = ("GoldenCase", "CaseResult", "BaselineCase", "CaseComparison", "Score")
-print("alive:", *(type(o).__name__ for o in gc.get_objects() if type(o).__name__ in kinds))
-"""
-
-
-def test_cases_and_results_do_not_outlive_the_run(project: Example) -> None:
-    """What lives on is walked several times by the interpreter when it ends."""
-    project.accept()
-    said = project.pytester.run(sys.executable, "-c", ALIVE)
-    assert said.ret == 0
-    assert said.outlines[-1] == "alive:"
