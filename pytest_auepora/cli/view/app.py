@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.trend import Trend, trend_of
-from .cases import case_page, cases_page
+from .cases import case_page, cases_page, evidence_of
 from .labels import label_path, labels_of, put_label
 from .library import Library, Pair
 from .overview import listed_run, overview, slice_metrics
@@ -141,7 +141,8 @@ def _put_label(library: Library, said: Mapping[str, Any]) -> Any:
     if label is not None and not isinstance(label, bool):
         raise TypeError("a label is true, false or null")
     path = label_path(library.labels, pair.run.suite, metric)
-    return {"labels": put_label(path, pair.run, case, metric, {str(said["person"]): label})}
+    evidence = evidence_of(library, pair, case)
+    return {"labels": put_label(path, pair.run, case, metric, {str(said["person"]): label}, evidence=evidence)}
 
 
 def _export(library: Library, asked: Asked) -> Response:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core.run import CaseResult
 from ...errors import AueporaError
+from ...evaluation.answer_codec import TEXT
 from ...evaluation.recording import RecordedAnswer
 from ...metrics.annotation.labels import answer_hash
 from ...regression.guards.steadiness import as_shown
@@ -186,13 +187,23 @@ def _told(now: str | None, then: str | None) -> dict[str, str | None]:
 
 def _answers(library: Library, run_id: str, case_id: str) -> list[str]:
     """Return the recorded answers of a case, as far as they are still kept."""
+    return [shown(raw["parts"].get("answer") or "" if "parts" in raw else raw.get("error", ""), keep_lines=True)
+            for raw in _recorded(library, run_id, case_id)]  # fmt: skip
+
+
+def _recorded(library: Library, run_id: str, case_id: str) -> list[dict[str, Any]]:
     try:
-        recordings = library.store.recordings(run_id).get(case_id, [])
-        raws = [RecordedAnswer(one).raw for one in recordings]
+        return [RecordedAnswer(one).raw for one in library.store.recordings(run_id).get(case_id, [])]
     except AueporaError:
         return []
-    return [shown(raw["parts"].get("answer") or "" if "parts" in raw else raw.get("error", ""), keep_lines=True)
-            for raw in raws]  # fmt: skip
+
+
+def evidence_of(library: Library, pair: Pair, case: CaseResult) -> list[str]:
+    """Return the texts of the documents of a case: whole where its answer is recorded, else as far as they are kept."""
+    raws = _recorded(library, pair.info.run_id, case.case_id)
+    hits = raws[0]["parts"].get("retrieved") if raws and "parts" in raws[0] else None
+    texts = [hit[TEXT] for hit in hits] if hits else [hit.get("text") for hit in case.outputs.get("retrieved") or ()]
+    return [str(text) for text in texts if text]
 
 
 def _judges(pair: Pair, case: CaseResult) -> Iterator[dict[str, Any]]:

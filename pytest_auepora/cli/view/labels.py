@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,19 @@ def labels_of(path: Path, case: CaseResult) -> dict[str, Any]:
     return next((dict(row["labels"]) for row in _rows(path) if row.get("id") == key), {})
 
 
-def put_label(path: Path, run: Run, case: CaseResult, metric: str, given: Mapping[str, bool | None]) -> dict[str, Any]:
+def put_label(
+    path: Path,
+    run: Run,
+    case: CaseResult,
+    metric: str,
+    given: Mapping[str, bool | None],
+    *,
+    evidence: Sequence[str] = (),
+) -> dict[str, Any]:
     """Write down what people say of the answer of *case*, by name: whether it is good; None takes a label back.
 
-    The judge's own score and its model go with the label, so nothing has to be asked for the calibration.
+    The judge's own score and its model go with the label, so nothing has to be asked for the calibration, and the
+    *evidence*, the texts of the documents, so that another judge can be.
 
     Returns:
         What people say of this answer now.
@@ -59,7 +68,8 @@ def put_label(path: Path, run: Run, case: CaseResult, metric: str, given: Mappin
         key = _key(case)
         labels = {**rows.get(key, {}).get("labels", {}), **given}
         labels = {name: said for name, said in labels.items() if said is not None}
-        rows.pop(key, None) if not labels else rows.update({key: _row(run, case, metric, labels)})
+        row = {**_row(run, case, metric), "labels": labels, "evidence": [*evidence]}
+        rows.pop(key, None) if not labels else rows.update({key: row})
         write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.values()))
     return labels
 
@@ -68,12 +78,11 @@ def _key(case: CaseResult) -> str:
     return f"{case.case_id} {answer_hash(str(case.outputs.get('answer') or ''))}"
 
 
-def _row(run: Run, case: CaseResult, metric: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+def _row(run: Run, case: CaseResult, metric: str) -> dict[str, Any]:
     said = case.outputs
     row: dict[str, Any] = {
         "id": _key(case), "case": case.case_id, "query": case.query, "answer": said["answer"],
-        "answer_hash": answer_hash(str(said["answer"])), "labels": dict(labels),
-        "evidence": [str(hit["text"]) for hit in said.get("retrieved") or () if hit.get("text")],
+        "answer_hash": answer_hash(str(said["answer"])),
     }  # fmt: skip
     score = case.scores.get(metric)
     if score is not None and score.state == "number":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pytest_auepora.cli.view import cases
-from pytest_auepora.cli.view.cases import case_page, cases_page, chosen
+from pytest_auepora.cli.view.cases import case_page, cases_page, chosen, evidence_of
 from pytest_auepora.evaluation.recording import WHOLE, Recording
 
 from ...reporting.builders import Case, run_of, verdict_of
@@ -94,3 +96,13 @@ def test_what_the_judge_says_stands_beside_its_reasons(history: Stored) -> None:
     told = case_page(history.library, history.library.pair(history.worse), "steady", {})
     assert told["judges"] == [{"metric": "helpful", "value": "0.800"}]
     assert told["judged"] == [["helpful", "", "It is to the point."]]
+
+
+def test_evidence_is_whole_where_answers_are_recorded(history: Stored) -> None:
+    store, run = history.library.store, run_of([Case("one", got=["a.md"])])
+    parts = {"answer": "Yes.", "retrieved": [["a.md", 0, 1.0, 1, {}]], "timings": {}}
+    said = {"hash": "h", "top_k": 1, "seconds": 0.0, "concurrency": 1, "parts": parts}
+    recorded = {"one": [(WHOLE + json.dumps(said), ["All of it."])]}
+    for recordings, expected in (({}, "What a.md says about money."), (recorded, "All of it.")):
+        pair = history.library.pair(store.add(run, verdict_of(run), recordings=recordings))
+        assert evidence_of(history.library, pair, pair.run.cases["one"]) == [expected]

@@ -17,7 +17,7 @@ def test_labels_are_read_by_calibrate(history: Stored, tmp_path: Path) -> None:
     run = history.library.pair(history.worse).run
     path = label_path(tmp_path / "labels", run.suite, "helpful")
     for case_id, label in (("steady", True), ("fell-out", False), ("wrong-answer", False)):
-        put_label(path, run, run.cases[case_id], "helpful", {"anna": label})
+        put_label(path, run, run.cases[case_id], "helpful", {"anna": label}, evidence=["What it says."])
     put_label(path, run, run.cases["steady"], "helpful", {"ben": True})
     found = read_label_file(path)
     assert found.kind == "boolean"
@@ -26,7 +26,7 @@ def test_labels_are_read_by_calibrate(history: Stored, tmp_path: Path) -> None:
         ("fell-out", [False], [0.8], "m-9"),
         ("wrong-answer", [False], [0.8], "m-9"),
     ]
-    assert found.items[0].evidence[0] == "What index.md says about money."
+    assert found.items[1].evidence == ["What it says."]
 
 
 def test_a_label_is_changed_and_taken_back(history: Stored, tmp_path: Path) -> None:
