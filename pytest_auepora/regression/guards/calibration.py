@@ -7,6 +7,7 @@ same metric, judge and prompt that says ``gate``.  `auepora calibrate` writes it
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -259,9 +260,9 @@ def silent_judges(run: Run, gates: Iterable[GateOutcome], policy: RegressionPoli
 
 def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -> list[str]:
     """Say which metrics are advisory and why, and what they would have failed."""
-    by: dict[str, list[str]] = {}
-    for name, why in standing.advisory.items():
-        by.setdefault(why, []).append(name)
+    by: dict[str, dict[str, str]] = {}
+    for name, why in standing.advisory.items():  # those of which no file is there are told together
+        by.setdefault(_NO_FILE.sub(r"\1/<metric>.json", why), {})[name] = why
     would = [gate for gate in gates if gate.would_be == "failed"]
     whole = [gate for gate in would if not gate.is_of_slice]
     notes = [_finding(gate.message.removesuffix(f"; {standing.advisory[gate.metric]}")) for gate in whole]
@@ -270,7 +271,14 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
     told = [f"{c.case_id}: {line}" for c in run.having("advisory") for line in c.extra["advisory"]]
     if told:
         notes.append(f"advisory: would fail cases: {'; '.join(told[:3])}{_more(len(told) - 3)}")
-    return notes + [f"advisory: cannot fail the run: {', '.join(names)} ({why})" for why, names in by.items()]
+    for why, of in by.items():
+        notes.append(
+            f"advisory: cannot fail the run: {', '.join(of)} ({why if len(of) > 1 else next(iter(of.values()))})"
+        )
+    return notes
+
+
+_NO_FILE = re.compile(r"(?<=there is no )([^;]*)/[^/;]*\.json")
 
 
 def _finding(message: str) -> str:

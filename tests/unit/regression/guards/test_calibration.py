@@ -19,6 +19,8 @@ from pytest_auepora.regression.compare.cases import compare_case
 from pytest_auepora.regression.guards.calibration import (
     Calibration,
     CalibrationError,
+    Standing,
+    advisory_notes,
     calibration_path,
     load_calibration,
     save_calibration,
@@ -236,3 +238,18 @@ def test_a_calibration_survives_its_file(tmp_path: Path) -> None:
     assert json.loads(text)["format"] == 1
     assert load_calibration(tmp_path / "none" / "x.json") is None
     assert calibration_path(tmp_path, "a/b[x=1|2]").name == "a%2Fb[x=1%7C2].json"
+
+
+def test_metrics_without_a_calibration_are_told_together() -> None:
+    why = {
+        name: f"judge not calibrated: there is no __calibrations__/{name}.json; see auepora calibrate" for name in "ab"
+    }
+    told = "(judge not calibrated: there is no __calibrations__/{}.json; see auepora calibrate)"
+    both = advisory_notes(Run("s"), [], Standing({**why, "c": "judge: advisory"}, []))
+    assert both == [
+        f"advisory: cannot fail the run: a, b {told.format('<metric>')}",
+        "advisory: cannot fail the run: c (judge: advisory)",
+    ]
+    assert advisory_notes(Run("s"), [], Standing({"a": why["a"]}, [])) == [
+        f"advisory: cannot fail the run: a {told.format('a')}"
+    ]
