@@ -29,7 +29,6 @@ WITHOUT = {
     "cli/report.py",
     "cli/runs.py",
     "cli/sources.py",
-    "pytest_plugin/registration.py",
     "pytest_plugin/session.py",
     "reporting/findings.py",
     "reporting/html/side_view.py",

@@ -1,0 +1,54 @@
+"""Which parts of the plugin there are, in which process."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Example
+
+TELL = """
+def pytest_sessionstart(session):
+    import pathlib
+    worker = getattr(session.config, "workerinput", {}).get("workerid", "controller")
+    names = [name for name, _ in session.config.pluginmanager.list_name_plugin() if name.startswith("auepora-")]
+    pathlib.Path(__file__).with_name(f"{worker}.txt").write_text(" ".join(sorted(names)))
+"""
+
+RUNS_CASES = {"auepora-collecting", "auepora-running", "auepora-selection", "auepora-watchdog"}
+JUDGES = {"auepora-judge", "auepora-recorder", "auepora-short-failures", "auepora-terminal"}
+
+
+def parts(project: Example, process: str = "controller") -> set[str]:
+    return set(project.read(f"{process}.txt").split())
+
+
+def test_workers_run_cases_and_the_controller_judges(project: Example) -> None:
+    project.conftest(TELL)
+    assert project.run("-n", "1", plugins=("xdist",)).ret == 0
+    assert parts(project, "gw0") == RUNS_CASES
+    assert parts(project) == RUNS_CASES | JUDGES | {"auepora-crashes"}
+
+
+@pytest.mark.parametrize(
+    ("args", "more", "less"),
+    [
+        (("--auepora-timeout=9",), set(), {"auepora-watchdog"}),
+        (("-o", "auepora_history=off"), set(), {"auepora-recorder"}),
+        (("--auepora-report=json:a.json",), {"auepora-reports"}, set()),
+        (("--auepora-suggest",), {"auepora-suggesting"}, set()),
+        (("-o", "auepora_junit_properties=true"), {"auepora-junit"}, set()),
+    ],
+)
+def test_options_add_parts_and_leave_them_out(
+    project: Example, args: tuple[str, ...], more: set[str], less: set[str]
+) -> None:
+    project.conftest(TELL)
+    assert project.run(*args).ret == 0
+    assert parts(project) == (RUNS_CASES | JUDGES | more) - less
+
+
+def test_without_the_option_no_part_is_there(project: Example) -> None:
+    project.conftest(TELL)
+    project.write("test_it.py", "def test_it(auepora):\n    assert auepora.evaluate('shop.golden.yaml')['mrr'] > 0\n")
+    assert project.run(auepora=False).ret == 0
+    assert parts(project) == set()
