@@ -22,7 +22,7 @@ from ..core.run import CaseResult
 from ..errors import HistoryError
 from ..evaluation.answer_codec import TEXT
 from ..evaluation.answer_summary import cropped
-from ..evaluation.recording import Recording
+from ..evaluation.recording import ERRORED, Recording
 from ..shapes import check_shape
 from .codec import packed
 from .database import Statements, blob
@@ -204,11 +204,18 @@ def spared(result: CaseResult, recordings: Sequence[Recording]) -> CaseResult:
     spare = {**outputs, "answer": "", _SPARED: True}
     if "retrieved" in outputs:
         spare["retrieved"] = [h if h.get("grade") else {**h, "text": ""} for h in outputs["retrieved"]]
-    return replace(result, outputs=spare) if _filled(spare, recordings) == outputs else result
+    with suppress(HistoryError):  # who reads the answer says that it is damaged
+        if _filled(spare, recordings) == outputs:
+            return replace(result, outputs=spare)
+    return result
 
 
 def filled(result: CaseResult, recordings: Sequence[Recording]) -> CaseResult:
-    """Return *result* with the texts that `spared` left out; without a trace of them where they are no longer kept."""
+    """Return *result* with the texts that `spared` left out; without a trace of them where they are no longer kept.
+
+    Raises:
+        HistoryError: the recording is damaged.
+    """
     return replace(result, outputs=_filled(result.outputs, recordings)) if _SPARED in result.outputs else result
 
 
@@ -233,12 +240,15 @@ def _filled(outputs: Mapping[str, Any], recordings: Sequence[Recording]) -> dict
 
 
 def _texts_of(recordings: Sequence[Recording]) -> tuple[str | None, list[str]]:
-    """Return answer and texts of documents of the first recording; none where it is damaged, which its reader says."""
-    for text, texts in recordings[:1]:
-        with suppress(ValueError, LookupError, TypeError, AttributeError):
-            parts = json.loads(text[1:])["parts"]
-            return parts["answer"], [texts[hit[TEXT]] for hit in parts["retrieved"]]
-    return None, []
+    """Return answer and texts of documents of the first recording."""
+    if not recordings or (text := recordings[0][0]).startswith(ERRORED):
+        return None, []
+    try:
+        parts = json.loads(text[1:])["parts"]
+        texts = [recordings[0][1][hit[TEXT]] if hit[TEXT] is not None else "" for hit in parts["retrieved"] or ()]
+        return parts["answer"], texts
+    except (ValueError, LookupError, TypeError, AttributeError) as exc:
+        raise HistoryError(f"a recorded answer is damaged: {exc}") from None
 
 
 def keep_recordings(open_: Statements, run_id: str, blocks: Iterable[Block]) -> None:
