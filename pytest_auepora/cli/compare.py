@@ -13,7 +13,7 @@ from ..errors import AueporaError, NotComparableError
 from ..history.compare import compare
 from ..regression.policy import RegressionPolicy
 from .common import PASSED, UsageError, of_outcome, put
-from .sources import Sources, add_history
+from .sources import Sources, add_history, open_history
 
 __all__ = ["add_arguments", "policy_of", "run", "steady_of"]
 
@@ -42,11 +42,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Compare, print, and say by the exit code whether B is worse; side by side nothing is judged."""
+    from ..reporting.json.report import from_outside
+
     if given.side_by_side or len(given.runs) > 2:
-        return _side_by_side(given)
+        with from_outside(_told(given)):
+            return _side_by_side(given)
     if given.format in ("text", "csv"):
         raise UsageError(f"--format {given.format} is for --side-by-side; two runs are compared as md or json")
-    return _pair(given, *given.runs, *_DEFAULT[len(given.runs) :])
+    with from_outside(_told(given)):
+        return _pair(given, *given.runs, *_DEFAULT[len(given.runs) :])
+
+
+def _told(given: argparse.Namespace) -> str:
+    """Return what the runs are called, and where they are kept."""
+    names = given.runs or _DEFAULT
+    kept = any(not name.endswith(".json") and not name.startswith("git:") for name in names)
+    return " or ".join(names) + (f" of {open_history(given.history).name}" if kept else "")
 
 
 def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:

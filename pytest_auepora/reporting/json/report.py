@@ -166,7 +166,7 @@ def from_outside(name: str = "the report") -> Iterator[None]:
     except AueporaError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as exc:
-        raise AueporaError(f"{name} holds what no report does: {type(exc).__name__}: {exc}") from exc
+        raise AueporaError(f"{name} holds what no run does: {type(exc).__name__}: {exc}") from exc
 
 
 def _suite(run: Run, verdict: Verdict) -> SuiteReport:
