@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..reporting.numbers import plural
 from .common import PASSED, UsageError, to_read
 
 __all__ = ["add_arguments", "run", "run_import"]
@@ -63,7 +64,7 @@ def run_import(path: Path, fmt: str, output: Path | None = None, *, force: bool 
     else:
         write_text(output, text)
         load_golden(output)  # what is written has to be read again: better now than in the first run
-    _tell(suite.dropped, f"{len(suite.cases)} cases from {path}" + (f" to {output}" if output else ""), suite.notes)
+    _tell(suite.dropped, f"{plural(len(suite.cases), 'case')} from {path}" + (f" to {output}" if output else ""), suite.notes)
     return PASSED
 
 
@@ -82,7 +83,7 @@ def _export(path: Path, fmt: str, output: Path | None, options: dict[str, Any], 
     options.pop("texts", None)
     suite = load_golden(path)
     dropped = export_cases(suite, output, fmt, **options)
-    _tell(dropped, f"{len(suite.cases)} cases from {path} to {output}")
+    _tell(dropped, f"{plural(len(suite.cases), 'case')} from {path} to {output}")
     return PASSED
 
 
