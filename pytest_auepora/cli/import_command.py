@@ -64,7 +64,11 @@ def run_import(path: Path, fmt: str, output: Path | None = None, *, force: bool 
     else:
         write_text(output, text)
         load_golden(output)  # what is written has to be read again: better now than in the first run
-    _tell(suite.dropped, f"{plural(len(suite.cases), 'case')} from {path}" + (f" to {output}" if output else ""), suite.notes)
+    _tell(
+        suite.dropped,
+        f"{plural(len(suite.cases), 'case')} from {path}" + (f" to {output}" if output else ""),
+        suite.notes,
+    )
     return PASSED
 
 
