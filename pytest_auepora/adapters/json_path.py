@@ -60,7 +60,7 @@ class Path:
             below = _down(value, step)
             if below is NOT_THERE:
                 near = did_you_mean(str(step), map(str, value)) if isinstance(value, Mapping) else ""
-                return f"no {step!r} in {describe(value)}{near}"
+                return f"no {step!r}{near} in {describe(value)}"
             value = below
         return describe(value)
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...core.run import Run
+from ...core.types import Document
+from ...metrics.ranking.gold import sources_of
 from ..compare.cases import Comparison, Flip
 from .gates import GateOutcome, cases_words
 
@@ -20,6 +22,7 @@ _BY = {
     "fallback_doc": "by document (fallback_doc)",
 }
 _MOST_IDS = 3
+_PLAIN = "a plain label is an id, {doc: …} names a source document: see the page Recall is 0"
 _HELP = "pytest --auepora-labels check tells them one by one"
 
 
@@ -51,27 +54,23 @@ def unmet_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
 
     Then the two sides most likely call documents by different names, and failed thresholds of retrieval say so as well.
     """
-    if not (told := _unmet(run)):
+    cases = [c for c in run.cases.values() if c.state in ("passed", "failed") and c.ranks]
+    if any(rank is not None for case in cases for rank in case.ranks.values()):
         return []
+    hits = [hit for case in cases for hit in case.outputs.get("retrieved", ())[:_MOST_IDS]]
+    wanted = dict.fromkeys(name for case in cases for name in case.ranks)
+    sources = {end for hit in hits if "doc" in hit for end in sources_of(Document("", "", {"doc": hit["doc"]}))}
+    meant = next((name for name in wanted if name in sources), None)
+    if not hits or (len(cases) < 2 and meant is None):
+        return []
+    met = f"no label was met in {cases_words(len(cases))}"
+    hint = _PLAIN if meant is None else f"a plain label is an id; did you mean {{doc: {meant}}}?"
     for gate in gates:
         info = run.metrics.get(gate.metric)
         if gate.kind == "threshold" and gate.state == "failed" and info and info.target.startswith("RETRIEVAL"):
-            gate.message += f"; {told}"
-    return [told]
-
-
-def _unmet(run: Run) -> str:
-    cases = [c for c in run.cases.values() if c.state in ("passed", "failed") and c.ranks]
-    if len(cases) < 2 or any(rank is not None for case in cases for rank in case.ranks.values()):
-        return ""
-    returned = dict.fromkeys(_name_of(hit) for case in cases for hit in case.outputs.get("retrieved", ())[:_MOST_IDS])
-    if not returned:
-        return ""
-    wanted = dict.fromkeys(name for case in cases for name in case.ranks)
-    return (
-        f"no label was met in {cases_words(len(cases))}: wanted {_list([*wanted], _MOST_IDS)}; "
-        f"returned {_list([*returned], _MOST_IDS)}; the page Recall is 0 says how names meet"
-    )
+            gate.message += f"; {met} ({hint})"
+    returned = dict.fromkeys(map(_name_of, hits))
+    return [f"{met}: wanted {_list([*wanted], _MOST_IDS)}; returned {_list([*returned], _MOST_IDS)}; {hint}"]
 
 
 def _name_of(hit: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.baseline.model import Baseline
-from pytest_auepora.regression.guards.coverage import label_notes, label_outcomes
+from pytest_auepora.regression.guards.coverage import label_notes, label_outcomes, unmet_notes
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
@@ -40,6 +40,24 @@ def test_a_case_that_must_pass_may_not_be_skipped() -> None:
     measured.cases["b"].extra["must_pass"] = True
     (gate,) = (g for g in verdict(measured).gates if g.state == "failed")
     assert gate.message == "b: must pass, and was skipped"
+
+
+def test_unmet_labels_are_told_with_the_form_that_meets() -> None:
+    def asked(label: str, **hit: str) -> Run:
+        one = replace(case("a", mrr=0.0), ranks={label: None}, outputs={"retrieved": [{"id": "7f3a", **hit}]})
+        return Run("s", cases={"a": one, "b": replace(one, case_id="b")})
+
+    (note,) = unmet_notes(asked("refunds.md", doc="/kb/refunds.md"), [])
+    assert note == (
+        "no label was met in 2 cases: wanted refunds.md; returned 7f3a of /kb/refunds.md; "
+        "a plain label is an id; did you mean {doc: refunds.md}?"
+    )
+    single = asked("refunds.md", doc="/kb/refunds.md")
+    del single.cases["b"]
+    assert "did you mean {doc: refunds.md}?" in unmet_notes(single, [])[0]
+    (note,) = unmet_notes(asked("refunds.md", doc="/kb/returns.md"), [])
+    assert "did you mean" not in note
+    assert note.endswith("see the page Recall is 0")
 
 
 def verdict_of(measured: Run, before: Baseline, **more: Any) -> Verdict:
