@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .adapters.haystack import from_haystack
     from .adapters.http import HttpRag
+    from .adapters.langchain import from_langchain
     from .core.dataset import EvaluationDataset, InMemoryDataset
     from .core.metrics_base import Measurement, Metric, NotApplicable
     from .core.plan import EvaluationPlan
@@ -74,6 +76,8 @@ __all__ = [
     "TargetCategory",
     "Verdict",
     "evaluate",
+    "from_haystack",
+    "from_langchain",
     "load_golden",
     "open_dataset",
     "score_rankings",
@@ -81,7 +85,9 @@ __all__ = [
 ]
 
 _MODULES = {
+    "adapters.haystack": "from_haystack",
     "adapters.http": "HttpRag",
+    "adapters.langchain": "from_langchain",
     "core.dataset": "EvaluationDataset InMemoryDataset",
     "core.metrics_base": "Measurement Metric NotApplicable",
     "core.plan": "EvaluationPlan",

@@ -45,7 +45,7 @@ def input_maker(runnable: Any, input_key: str | None) -> Callable[[EvaluationSam
     schema = _schema(runnable)
     if schema.get("type") == "object":
         properties = schema.get("properties")
-        if not properties:
+        if not properties or set(properties) == {"root"}:  # pydantic's name for a mapping whose keys are not known
             return _mapping(_GUESSED, ())
         return _of_keys(runnable, properties, schema.get("required", ()))
     if schema.get("type") == "array":

@@ -112,6 +112,9 @@ def kind_of(obj: Any, package: str, *classes: str) -> bool:
     )
 
 
+_MAKES_ONE = ("as_query_engine", "as_retriever")
+"""Methods by which an index or a vector store makes a system."""
+
 _FRAMEWORKS = {
     "langchain_core": ("langchain", "LangChainAdapter"),
     "llama_index": ("llamaindex", "LlamaIndexAdapter"),
@@ -156,7 +159,9 @@ def as_system(obj: Any) -> System:
         return System(name_of(*parts), pair.is_async, pair.invoke, provenance_of(*parts), takes_noise=True)
     if callable(obj):
         return _of_callable(obj, obj, ("query", "sample", "top_k"), needed="query")
-    raise SystemShapeError(f"the rag fixture gave {describe(obj)}\n{ACCEPTED}")
+    near = next((name for name in _MAKES_ONE if callable(getattr(obj, name, None))), None)
+    hint = f"; did you mean .{near}()?" if near else ""
+    raise SystemShapeError(f"the rag fixture gave {describe(obj)}{hint}\n{ACCEPTED}")
 
 
 def _of_callable(obj: Any, fn: Callable[..., Any], roles: tuple[str, ...], *, needed: str) -> System:

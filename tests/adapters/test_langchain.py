@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from operator import itemgetter
 from typing import Any, TypedDict
 
 import pytest
@@ -132,6 +133,14 @@ def test_chain_with_message_and_source_documents() -> None:
     assert outputs.response.text == f"re {SAMPLE.query}"
     assert ids(outputs) == ["shipping-1"]
     assert outputs.extra["cost"] == 2
+
+
+def test_keys_that_a_schema_does_not_tell_are_guessed() -> None:
+    answer = RunnableLambda(lambda given: f"{len(given['context'])} documents")
+    chain = RunnablePassthrough.assign(context=itemgetter("input") | Search()).assign(answer=answer)
+    outputs = ask(chain)
+    assert outputs.response.text == "2 documents"
+    assert ids(outputs) == ["policy-4", "shipping-1"]
 
 
 def test_context_of_text_is_no_document() -> None:

@@ -50,27 +50,30 @@ def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: boo
 
 
 def unmet_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
-    """Return which ids were wanted and which were returned, where no label of any case was met; else nothing.
+    """Return what was wanted and what was returned, where no label of any case was met; else nothing.
 
-    Then the two sides most likely call documents by different names, and failed thresholds of retrieval say so as well.
+    Then the two sides most likely call documents by different names, or the system returns only answers; failed
+    thresholds of retrieval say so as well.
     """
     cases = [c for c in run.cases.values() if c.state in ("passed", "failed") and c.ranks]
-    if any(rank is not None for case in cases for rank in case.ranks.values()):
+    if not cases or any(rank is not None for case in cases for rank in case.ranks.values()):
         return []
     hits = [hit for case in cases for hit in case.outputs.get("retrieved", ())[:_MOST_IDS]]
     wanted = dict.fromkeys(name for case in cases for name in case.ranks)
     sources = {end for hit in hits if "doc" in hit for end in sources_of(Document("", "", {"doc": hit["doc"]}))}
     meant = next((name for name in wanted if name in sources), None)
-    if not hits or (len(cases) < 2 and meant is None):
+    if len(cases) < 2 and hits and meant is None:
         return []
     met = f"no label was met in {cases_words(len(cases))}"
     hint = _PLAIN if meant is None else f"a plain label is an id; did you mean {{doc: {meant}}}?"
+    if not hits:
+        hint = "no document was returned; does the system return (answer, documents)?"
     for gate in gates:
         info = run.metrics.get(gate.metric)
         if gate.kind == "threshold" and gate.state == "failed" and info and info.target.startswith("RETRIEVAL"):
             gate.message += f"; {met} ({hint})"
-    returned = dict.fromkeys(map(_name_of, hits))
-    return [f"{met}: wanted {_list([*wanted], _MOST_IDS)}; returned {_list([*returned], _MOST_IDS)}; {hint}"]
+    returned = f"returned {_list([*dict.fromkeys(map(_name_of, hits))], _MOST_IDS)}; " if hits else ""
+    return [f"{met}: wanted {_list([*wanted], _MOST_IDS)}; {returned}{hint}"]
 
 
 def _name_of(hit: Mapping[str, Any]) -> str:

@@ -46,6 +46,11 @@ async def never_awaited() -> None:
     pass
 
 
+class Index:
+    def as_retriever(self) -> None:
+        pass
+
+
 class Only:
     def retrieve(self, query: str) -> list[Any]:
         return []
@@ -57,6 +62,7 @@ class Only:
         (None, ["NoneType: None", "is there a return missing?"]),
         (Bot, ["the class itself: return an instance, Bot(…)"]),
         (Bot(), ["Bot"]),
+        (Index(), ["Index", "did you mean .as_retriever()?"]),
         (3, ["int: 3"]),
         ("why?", ["str: 'why?'", "return the function that answers, not its answer"]),
         ((c for c in "ab"), ["a generator is no system"]),

@@ -55,6 +55,10 @@ def test_unmet_labels_are_told_with_the_form_that_meets() -> None:
     single = asked("refunds.md", doc="/kb/refunds.md")
     del single.cases["b"]
     assert "did you mean {doc: refunds.md}?" in unmet_notes(single, [])[0]
+    nothing = asked("refunds.md")
+    for one in nothing.cases.values():
+        one.outputs["retrieved"] = []
+    assert "does the system return (answer, documents)?" in unmet_notes(nothing, [])[0]
     (note,) = unmet_notes(asked("refunds.md", doc="/kb/returns.md"), [])
     assert "did you mean" not in note
     assert note.endswith("see the page Recall is 0")
