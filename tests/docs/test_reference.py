@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.reporting.formats import FORMATS
 
 from .pages import PAGES, ROOT
 
@@ -71,3 +72,10 @@ def test_every_option_setting_command_and_hook_is_listed(pages: Any) -> None:
     assert "| `--rag RAG` | what your system is (default: function): function, async, http," in commands
     hooks = import_module("pytest_auepora.pytest_plugin.hooks")
     assert [h for h in vars(hooks) if h.startswith("pytest_auepora_") and f"### `{h}(" not in text] == []
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_report_format_is_listed(kind: str) -> None:
+    row = next(line for line in read("options.md").splitlines() if line.startswith("| `--auepora-report "))
+    assert kind in re.findall(r"\w+", row.partition("KIND: ")[2]), "name it in the help of --auepora-report"
+    assert f"\n| `{kind}` |" in (PAGES / "how-to" / "reports.md").read_text(encoding="utf-8")

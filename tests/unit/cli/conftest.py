@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_auepora.cli.main import main
+from pytest_auepora.metrics.judge.chosen import use_judge
 
 GOLDEN = """\
 suite: shop
@@ -82,14 +84,15 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Shell]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("NO_COLOR", "1")  # or usage is coloured from Python 3.14 on, where FORCE_COLOR is set
     made = Shell(tmp_path, capsys)
     made.write("shop.golden.yaml", GOLDEN)
     made.outputs()
-    return made
+    yield made
+    use_judge()  # a command leaves the judge of its project to the process
 
 
 BAD: dict[str, Any] = {"id": "warranty", "answer": "No idea.", "documents": [{"id": "terms", "text": "Terms"}]}
