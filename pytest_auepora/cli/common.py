@@ -91,8 +91,9 @@ def registry_of(given: Iterable[str]) -> Registry:
 
     Judged metrics ask the judge that the project's settings name.
     """
-    if (found := settings_of(Path.cwd())) is not None and (file := str(found[1].get("auepora_judge", "")).strip()):
-        use_judge(found[0] / file)
+    folder, settings = settings_of(Path.cwd()) or (Path(), {})
+    file = str(settings.get("auepora_judge", "")).strip()
+    use_judge(folder / file if file else None)
     registry = Registry()
     add_installed(registry)
     for spelling in given or os.environ.get(METRICS_VARIABLE, "").split():

@@ -11,21 +11,16 @@ from pytest_auepora.core.types import Document
 
 
 def langchain() -> Any:
-    from langchain_core.documents import Document as Own
-
-    return Own(page_content="right", metadata={"source": "s"}, id="r")
+    return pytest.importorskip("langchain_core.documents").Document(page_content="right", metadata={"source": "s"}, id="r")
 
 
 def haystack() -> Any:
-    from haystack import Document as Own
-
-    return Own(content="right", id="r", meta={"page": 1})
+    return pytest.importorskip("haystack").Document(content="right", id="r", meta={"page": 1})
 
 
 def llamaindex() -> Any:
-    from llama_index.core.schema import NodeWithScore, TextNode
-
-    return NodeWithScore(node=TextNode(text="right", id_="r"), score=1.0)
+    schema = pytest.importorskip("llama_index.core.schema")
+    return schema.NodeWithScore(node=schema.TextNode(text="right", id_="r"), score=1.0)
 
 
 @pytest.mark.parametrize(
