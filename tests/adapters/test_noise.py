@@ -11,7 +11,9 @@ from pytest_auepora.core.types import Document
 
 
 def langchain() -> Any:
-    return pytest.importorskip("langchain_core.documents").Document(page_content="right", metadata={"source": "s"}, id="r")
+    return pytest.importorskip("langchain_core.documents").Document(
+        page_content="right", metadata={"source": "s"}, id="r"
+    )
 
 
 def haystack() -> Any:
