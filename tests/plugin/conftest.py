@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -179,6 +180,7 @@ class Example:
         text = path.read_text(encoding="utf-8")
         assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {name}"
         path.write_text(text.replace(old, new), encoding="utf-8")
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)  # stays valid if size and second are the same
 
     def conftest(self, code: str) -> None:
         """Add *code* to the conftest."""
