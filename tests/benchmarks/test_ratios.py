@@ -17,6 +17,8 @@ from .golden_loading import best, golden_text
 from .library_rows import scoring, text_pairs
 from .measuring import timed
 
+pytestmark = pytest.mark.slow
+
 
 def faster(ours: Callable[[], float], theirs: Callable[[], float], rounds: int = 3) -> float:
     """Return how many times faster ours is, measured in turns."""

@@ -15,6 +15,7 @@ from pytest_auepora.history.store import HistoryStore
 from ..conftest import Example, alone
 
 pytest.importorskip("xdist", reason="needs pytest-xdist")
+pytestmark = pytest.mark.slow
 
 QUIET = (
     "-W", "ignore:The --rsyncdir:DeprecationWarning",

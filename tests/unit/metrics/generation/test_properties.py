@@ -221,17 +221,17 @@ def test_more_evidence_never_supports_less(name: str, answer: str, evidence: lis
 
 
 BIG = {
-    "words": "Refunds take 30 days; the policy of May 1, 2024 says so. " * 1_800,
-    "chinese": "北京大学是中国的一所大学。" * 8_000,
-    "one word": "x" * 100_000,
-    "odd": "1234567890" * 2_000 + "1,'.:" * 6_000 + "😀👩‍👩‍👧" * 5_000 + " \n" * 7_500,
+    "words": "Refunds take 30 days; the policy of May 1, 2024 says so. " * 180,
+    "chinese": "北京大学是中国的一所大学。" * 800,
+    "one word": "x" * 10_000,
+    "odd": "1234567890" * 200 + "1,'.:" * 600 + "😀👩‍👩‍👧" * 500 + " \n" * 750,
 }
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.slow)], ids=["", "a million"])
+@pytest.mark.parametrize("times", [1, pytest.param(100, marks=pytest.mark.slow)], ids=["", "a million"])
 @pytest.mark.parametrize("text", BIG.values(), ids=BIG.keys())
 @pytest.mark.parametrize("name", [*AGAINST_REFERENCE, *OTHERS, "helpfulness", "topical_precision@3"])
-def test_an_answer_of_100_000_characters(name: str, text: str, times: int) -> None:
+def test_an_answer_of_10_000_characters(name: str, text: str, times: int) -> None:
     metric, text = METRICS[name], text * times
     sample = EvaluationSample(
         "s",
