@@ -1,5 +1,6 @@
-"""What all tests share: properties are checked without a clock, as machines are shared and slow ones exist; no test
-is told of the CI job, or of the user's own settings, that it runs among."""
+"""What all tests share: properties are checked without a clock, as machines are shared and slow ones exist, and on
+few examples where a developer waits; no test is told of the CI job, or of the user's own settings, that it runs among.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +10,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-settings.register_profile("auepora", deadline=None)
-settings.load_profile("auepora")
+settings.register_profile("thorough", deadline=None, max_examples=60)  # of .ci/run: --hypothesis-profile=thorough
+settings.register_profile("light", deadline=None, max_examples=15)
+settings.load_profile("light")
 
 
 @pytest.hookimpl(optionalhook=True)

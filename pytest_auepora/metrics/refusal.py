@@ -46,6 +46,9 @@ _OPENINGS = (
 )
 """What answers that say nothing begin with; further on, the same words tell what else a real answer leaves open."""
 
+_OPENING = 500
+"""Characters of a sentence that say whether it is one; the time of the search grows with their square."""
+
 _APOLOGY = r"(?:(?:i am|i'm|we are|we're) )?(?:very |so )?(?:sorry|afraid)|(?:i|we) apologi[sz]e|unfortunately"
 
 
@@ -62,7 +65,8 @@ def is_refusal(
 
     A person's *label* decides, then ``response.metadata["refused"]``, then whether one of *patterns* occurs in the
     text, both after `fold`.  Beside the default patterns, an answer is a refusal whose first sentence says that
-    nothing is known or found ("The documents do not provide an answer"); an apology before it does not count.
+    nothing is known or found ("The documents do not provide an answer"); an apology before it does not count, nor
+    does what stands behind the first 500 characters.
     """
     if label is not None:
         return label
@@ -79,10 +83,10 @@ def _opens_empty(folded: str) -> bool:
     """Whether the first sentence, or the one after an apology, says that nothing is known."""
     opening = _openings()
     first, _, rest = folded.partition(". ")
-    if opening.search(first):
+    if opening.search(first, 0, _OPENING):
         return True
     second = rest.partition(". ")[0]
-    return re.match(_APOLOGY, first) is not None and opening.search(second) is not None
+    return re.match(_APOLOGY, first) is not None and opening.search(second, 0, _OPENING) is not None
 
 
 @lru_cache(maxsize=1)

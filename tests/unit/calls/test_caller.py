@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.calls.caller import Caller
@@ -147,7 +147,6 @@ def test_each_call_is_made_once_for_its_owner() -> None:
     assert caller.started == 100
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     concurrency=st.integers(1, 5),
     lookahead=st.none() | st.integers(0, 9),

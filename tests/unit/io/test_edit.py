@@ -107,7 +107,7 @@ def written(label: str, style: str) -> str:
     return plain if style == "plain" and yaml.safe_load(plain) == label else json.dumps(label)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(ids, styles, ids, st.booleans()), min_size=1, max_size=6, unique_by=lambda t: t[0]))
 def test_an_edit_changes_the_ids_and_no_other_byte(tmp_path: Path, labels: list[tuple[str, str, str, bool]]) -> None:
     head, tail = "# ü\ncases:\n- id: a\n  query: Q\n  relevant_docs:\n", "  tags: [x]  # end"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.io.source import Source
@@ -110,7 +110,6 @@ def test_a_pair_of_escapes_is_one_character(tmp_path: Path) -> None:
     st.booleans(),
     st.sampled_from([None, (" , ", " : "), (",", ":")]),
 )
-@settings(deadline=None, max_examples=100)
 def test_every_value_is_found_again_in_the_text(value: dict[str, Any], escaped: bool, separators: Any) -> None:
     from pytest_auepora.io.json_lines import load_lines
 

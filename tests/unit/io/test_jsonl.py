@@ -95,7 +95,7 @@ SAMPLES = st.builds(
 
 
 @given(st.lists(SAMPLES, max_size=4))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_saved_comes_back(tmp_path: Path, samples: list[EvaluationSample]) -> None:
     path = tmp_path / "saved.jsonl"
     save_jsonl_dataset(InMemoryDataset("x", samples), path)

@@ -103,6 +103,11 @@ def test_answers_that_deny_something_are_no_refusals(text: str) -> None:
     assert is_refusal(outputs(text)) is False
 
 
+@pytest.mark.parametrize("text", ["word " * 100 + "i have no idea", "we do not have " * 50_000])
+def test_an_endless_sentence_is_read_at_its_start(text: str) -> None:
+    assert is_refusal(outputs(text)) is False
+
+
 def test_who_decides() -> None:
     """A person before the system before the text."""
     assert is_refusal(outputs("I don't know", refused=False)) is False

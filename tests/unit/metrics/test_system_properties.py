@@ -96,7 +96,7 @@ def _given(docs: list[Document], response: Response, times: dict[str, float], ex
 outputs = st.builds(_given, returned, answers, timings, extras)
 cases = st.lists(st.tuples(samples, outputs), max_size=6)
 every = pytest.mark.parametrize("name", NAMES)
-slowly = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=80)
+slowly = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_every_metric_is_here() -> None:

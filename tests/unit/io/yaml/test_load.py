@@ -60,7 +60,6 @@ STYLES = st.fixed_dictionaries(
 
 
 @given(VALUES, STYLES)
-@settings(deadline=None, max_examples=100)
 def test_random_values_come_back_as_safe_load_gives_them(value: Any, style: dict[str, Any]) -> None:
     text = yaml.safe_dump(value, sort_keys=False, **style)
     expected = yaml.safe_load(text)
@@ -136,7 +135,6 @@ TREES = st.recursive(
 
 
 @given(TREES, STYLES, st.booleans())
-@settings(deadline=None, max_examples=100)
 def test_every_key_and_value_has_the_place_pyyaml_gives_it(tree: Any, style: dict[str, Any], graph: bool) -> None:
     text = yaml.safe_dump(tree, sort_keys=False, **style)
     source = Source("x.yaml", text)

@@ -133,7 +133,7 @@ def check(metric: Metric, seen: Measurement | NotApplicable) -> None:
         assert low <= seen.value <= high
 
 
-ordinary = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ordinary = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 @every_metric
@@ -147,7 +147,7 @@ def test_states_are_in_range_and_measuring_is_repeatable(metric: Metric, case: A
 
 
 @every_metric
-@settings(ordinary, max_examples=20)
+@ordinary
 @given(many=st.lists(cases(), max_size=5), cut=st.integers(0, 5))
 def test_the_aggregate_of_parts_is_the_aggregate_of_all(metric: Metric, many: Any, cut: int) -> None:
     samples, outputs = [s for s, _ in many], [o for _, o in many]

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult, Run
@@ -116,7 +116,6 @@ def test_missing_labels_are_none() -> None:
     assert not in_slice(labelled("a", 1.0), {"tag": "none"})
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=12, max_size=40), st.data())
 def test_slices_of_one_label_part_the_whole(values: list[str], data: st.DataObject) -> None:
     gains = data.draw(st.lists(st.floats(0, 1), min_size=len(values), max_size=len(values)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.regression.statistics import signflip
@@ -60,7 +60,6 @@ def brute_force(sums: Matrix) -> tuple[list[float], list[float], list[float]]:
 
 
 @given(matrices())
-@settings(max_examples=150, deadline=None)
 def test_enumeration_agrees_with_brute_force(sums: Matrix) -> None:
     test = run(sums)
     z, raw, adjusted = brute_force(sums)
@@ -71,7 +70,6 @@ def test_enumeration_agrees_with_brute_force(sums: Matrix) -> None:
 
 
 @given(matrices(max_metrics=6), st.integers(0, 1000))
-@settings(max_examples=100, deadline=None)
 def test_adjusting_never_lowers_p_and_keeps_their_order(sums: Matrix, seed: int) -> None:
     for test in (run(sums), run(sums * 4, draws=300, seed=seed)):
         assert np.all(test.p_adjusted >= test.p_raw)
@@ -180,28 +178,24 @@ def test_random_signs_are_fair_and_independent() -> None:
 
 
 @given(matrices(), st.sampled_from([0.001, 0.5, 7.0]))
-@settings(max_examples=60, deadline=None)
 def test_the_unit_of_a_metric_does_not_matter(sums: Matrix, factor: float) -> None:
     scaled = [[factor * row[0], *row[1:]] for row in sums]
     assert run(scaled).p_adjusted.tolist() == pytest.approx(run(sums).p_adjusted.tolist(), abs=1e-12)
 
 
 @given(matrices())
-@settings(max_examples=60, deadline=None)
 def test_clusters_without_a_change_do_not_matter(sums: Matrix) -> None:
     zero = [0.0] * len(sums[0])
     assert run([zero, *sums, zero]).p_adjusted.tolist() == run(sums).p_adjusted.tolist()
 
 
 @given(matrices())
-@settings(max_examples=60, deadline=None)
 def test_a_gain_and_the_same_drop_share_the_probability(sums: Matrix) -> None:
     mirrored = [[-x for x in row] for row in sums]
     assert (run(sums).p_raw + run(mirrored).p_raw).tolist() == pytest.approx([1.0] * len(sums[0]))
 
 
 @given(matrices(max_metrics=1))
-@settings(max_examples=60, deadline=None)
 def test_a_metric_that_says_the_same_twice_costs_nothing(sums: Matrix) -> None:
     alone, twice = run(sums), run([row * 2 for row in sums])
     assert twice.p_adjusted.tolist() == pytest.approx([float(alone.p_raw[0])] * 2)

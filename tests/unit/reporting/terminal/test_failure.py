@@ -186,7 +186,7 @@ def test_what_the_system_says_cannot_steer_the_terminal() -> None:
         assert not set(text) & set("\x1b\x07\r\u202e")
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     got=st.lists(st.text(min_size=1, max_size=8), max_size=12, unique=True),
     relevant=st.lists(st.text(min_size=1, max_size=8), max_size=4, unique=True),
