@@ -37,6 +37,7 @@ def _alone_in_the_world() -> Iterator[None]:
         for name in list(os.environ):
             if name in _TOLD or (name.startswith(_TOLD_BY) and name != _OURS):
                 patch.delenv(name)
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # hundreds of processes would compile the package anew
         yield
 
 

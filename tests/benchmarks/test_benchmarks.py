@@ -18,6 +18,7 @@ from .measuring import NO_PLUGIN, ProcessError, Row, process, pytest_process
 from .projects import BUSY, COMPUTING, golden, parametrized
 
 pytest.importorskip("pytest_benchmark", reason="timed by pytest-benchmark")
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("name", ["rougeL", "token_f1", "exact_match", "sentence_bleu"])

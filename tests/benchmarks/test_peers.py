@@ -24,6 +24,8 @@ from .peer_scripts import DEEPEVAL, INSPECT, PYDANTIC_EVALS, RAGAS, RAGAS_EXPERI
 from .projects import METRICS
 from .table import main
 
+pytestmark = pytest.mark.slow
+
 WAITING = (("0", "0"), ("0.001", "4"))
 """Seconds of a call, and how many at once."""
 RUN_BY_NODE = """\

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -79,7 +80,13 @@ class Bench:
         return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("path", [p for p in pages() if read(p).steps], ids=name_of)
+def followed() -> list[Any]:
+    """Return the pages with something to do; how-tos take long, and are followed in .ci/run."""
+    slow = {True: [pytest.mark.slow], False: []}
+    return [pytest.param(p, marks=slow["how-to" in p.parts], id=name_of(p)) for p in pages() if read(p).steps]
+
+
+@pytest.mark.parametrize("path", followed())
 def test_a_page_does_what_it_says(path: Path, pytester: pytest.Pytester) -> None:
     page, bench = read(path), Bench(pytester)
     if page.project:

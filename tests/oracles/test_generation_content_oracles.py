@@ -38,6 +38,7 @@ def test_chrf_is_sacrebleu_on_random_text(options: dict[str, Any], compared: Com
     compared("sacrebleu chrF, random pairs", compare_chrf(pairs, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 def test_chrf_is_sacrebleu_on_real_answers(shared_data: Path, compared: Compared) -> None:
     pairs = [p for p in clapnq_pairs(shared_data) if len(p[0]) < 700][:300] + xquad_pairs(shared_data)[:900]

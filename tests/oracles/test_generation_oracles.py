@@ -63,6 +63,7 @@ def test_rouge_is_rouge_score_on_random_text(rouge_scorers: dict[bool, Any], com
     compared("rouge-score, random pairs", compare_rouge(rouge_scorers, list(random_pairs(800, seed=7))))
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 def test_rouge_is_rouge_score_on_human_answers(
     rouge_scorers: dict[bool, Any], shared_data: Path, compared: Compared
@@ -136,6 +137,7 @@ def test_bleu_is_sacrebleu_on_random_text(sacrebleu: Any, options: dict[str, Any
     compared("sacrebleu, random pairs", compare_bleu(sacrebleu, options, list(random_pairs(400, seed=11))))
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 def test_bleu_is_sacrebleu_on_human_answers(sacrebleu: Any, shared_data: Path, compared: Compared) -> None:
     compared("sacrebleu, CLAPnq answers", compare_bleu(sacrebleu, {}, clapnq_pairs(shared_data)))
@@ -155,6 +157,7 @@ def test_bleu_counts_are_sacrebleus_where_words_repeat(sacrebleu: Any, order: in
     compared("sacrebleu, counts of n-grams", n)
 
 
+@pytest.mark.slow
 def test_13a_cut_word_by_word_is_13a_of_the_line(sacrebleu: Any, compared: Compared) -> None:
     """What makes remembering per word sound: 13a never looks past white space, whatever stands there."""
     oracle, ours, rng = sacrebleu.BLEU(), Bleu(), random.Random(5)

@@ -130,6 +130,7 @@ def test_a_stopped_check_or_a_changed_file_rewrites_nothing(shop: Example) -> No
     assert "delivery:3" in shop.golden.read_text()
 
 
+@pytest.mark.slow
 def test_what_was_found_travels_from_workers(shop: Example) -> None:
     pytest.importorskip("xdist")
     rechunk(shop, "merged")

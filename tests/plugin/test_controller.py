@@ -125,7 +125,7 @@ def test_a_gate_is_reported_in_three_phases_at_its_line(project: Example) -> Non
     assert [line.split()[0] for line in lines] == ["setup", "call", "teardown"] * (len(lines) // 3)
 
 
-@pytest.mark.parametrize("args", [("-v",), ("-v", "-n", "2")])
+@pytest.mark.parametrize("args", [("-v",), pytest.param(("-v", "-n", "2"), marks=pytest.mark.slow)])
 def test_progress_does_not_run_backwards(project: Example, args: tuple[str, ...]) -> None:
     plugins = ("xdist",) if "-n" in args else ()
     if plugins:

@@ -80,7 +80,7 @@ def test_an_error_then_is_the_same_error_now(counted: Example) -> None:
     assert (again.state, again.error, again.scores) == (then.state, then.error, then.scores)
 
 
-@pytest.mark.parametrize("how", ["serial", "two processes"])
+@pytest.mark.parametrize("how", ["serial", pytest.param("two processes", marks=pytest.mark.slow)])
 def test_resuming_asks_only_what_is_missing(counted: Example, how: str) -> None:
     counted.write("down.txt", "")
     counted.run("-x")
@@ -223,6 +223,7 @@ def test_a_timed_case_is_replayed_and_not_timed(counted: Example) -> None:
     assert again.outputs["timings"] == then.outputs["timings"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "concurrency"), [((), 1), (("-n", "2"), 2)], ids=["alone", "by two"])
 def test_a_replay_judges_the_latency_of_its_run(timed: Example, asked: tuple[str, ...], concurrency: int) -> None:
     pytest.importorskip("xdist", reason="needs pytest-xdist")

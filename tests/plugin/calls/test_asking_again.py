@@ -42,7 +42,9 @@ def counts(text: str) -> list[int]:
     return [int(done) for done in re.findall(r"to learn what varies.*?(\d+)/25 ", text)]
 
 
-@pytest.mark.parametrize(("args", "least"), [((), 6), (("-p", "xdist", "-n", "2"), 2)])
+@pytest.mark.parametrize(
+    ("args", "least"), [((), 6), pytest.param(("-p", "xdist", "-n", "2"), 2, marks=pytest.mark.slow)]
+)
 def test_a_bar_says_why_and_how_far(project: Example, args: Sequence[str], least: int) -> None:
     project.system("def rag():\n    import time\n    return lambda query: (time.sleep(0.11), answer(query))[1]\n")
     text = seen_on_a_terminal(project, "--auepora-update", *args)
@@ -54,6 +56,7 @@ def test_a_bar_says_why_and_how_far(project: Example, args: Sequence[str], least
     assert re.search(r"\[100%\]", text)
 
 
+@pytest.mark.slow
 def test_nothing_is_drawn_where_nobody_looks(project: Example) -> None:
     result = project.run_apart("--auepora-update", "-n", "2")
     assert str(result.stdout).count(TOLD) == 1

@@ -176,7 +176,7 @@ def test_a_judge_that_gates_says_why_a_case_fails(judged: Example, server: Judge
     assert "no date is named" in judged.read("out.html")
 
 
-@pytest.mark.parametrize("option", ["-q", "--auepora-concurrency=4", "-n2"])
+@pytest.mark.parametrize("option", ["-q", "--auepora-concurrency=4", pytest.param("-n2", marks=pytest.mark.slow)])
 def test_answers_are_held_against_those_accepted(judged: Example, server: JudgeServer, option: str) -> None:
     def prefers_hours(body: dict[str, Any]) -> Reply:
         first = body["messages"][0]["content"].partition("<second>")[0]

@@ -54,7 +54,7 @@ def dicey(project: Example) -> Example:
     return project
 
 
-@pytest.mark.parametrize("source", [dice(), WAITING], ids=["sync", "async"])
+@pytest.mark.parametrize("source", [dice(), pytest.param(WAITING, marks=pytest.mark.slow)], ids=["sync", "async"])
 def test_the_same_seed_gives_the_same_scores(dicey: Example, source: str) -> None:
     dicey.system(source)
     first = accepted(dicey, "--auepora-seed", "7")

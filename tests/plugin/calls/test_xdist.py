@@ -40,7 +40,9 @@ def test_the_same_verdict_files_and_exit_code(project: Example) -> None:
             assert alone.parseoutcomes()[outcome] == spread.parseoutcomes()[outcome]
 
 
-@pytest.mark.parametrize("dist", ["load", "loadfile", "worksteal"])
+@pytest.mark.parametrize(
+    "dist", ["load", *(pytest.param(dist, marks=pytest.mark.slow) for dist in ("loadfile", "worksteal"))]
+)
 def test_a_worker_that_dies_loses_one_case_and_says_which(project: Example, dist: str) -> None:
     project.when_asked("warehouse", "import os; os._exit(9)")
     result = project.run("-n", "2", "--dist", dist, plugins=XDIST)
@@ -61,6 +63,7 @@ def test_a_broken_golden_file_is_told_once(project: Example) -> None:
     assert "INTERNALERROR" not in text
 
 
+@pytest.mark.slow
 def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Example, tmp_path: Path) -> None:
     """As over ssh: each host has a copy of the project, and the first process alone judges and writes."""
     project.accept()
@@ -79,6 +82,7 @@ def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Example
     assert not any(list(host.rglob("shop.json")) for host in hosts)
 
 
+@pytest.mark.slow
 def test_differing_workers_compare_with_no_baseline(project: Example) -> None:
     hook = "\n\ndef pytest_auepora_provenance():\n    import os\n"
     project.conftest(hook + "    return {'chunker_version': os.environ.get('PYTEST_XDIST_WORKER', 'gw0')}\n")
@@ -89,6 +93,7 @@ def test_differing_workers_compare_with_no_baseline(project: Example) -> None:
     assert "not comparable (chunker_version gw0 → gw0 and gw1)" in text
 
 
+@pytest.mark.slow
 def test_workers_report_to_a_controller_without_a_terminal(project: Example) -> None:
     project.accept()
     before = project.baseline.read_bytes()
@@ -97,6 +102,7 @@ def test_workers_report_to_a_controller_without_a_terminal(project: Example) -> 
     assert project.baseline.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_times_beside_other_workers_do_not_compare(timed: Example) -> None:
     golden = timed.read("shop.golden.yaml")
     for name in ("whole", "each"):

@@ -133,6 +133,7 @@ def test_nothing_is_left_of_how_a_set_up_ends(secretive: Example, end: str) -> N
     assert "***" in text
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_a_case_whose_worker_died(secretive: Example) -> None:
     pytest.importorskip("xdist")
     secretive.when_asked("warehouse", "import os; os._exit(1)")

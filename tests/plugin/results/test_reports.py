@@ -159,6 +159,7 @@ def test_a_run_that_measured_nothing_replaces_an_older_report(project: Example, 
     assert "auepora: not judged" in project.read("a.md")
 
 
+@pytest.mark.slow
 def test_files_are_written_once_under_xdist(job: Example) -> None:
     """By the controller: a worker that wrote as well would leave half the cases, or the summary twice."""
     job.break_retriever()
@@ -276,6 +277,7 @@ def test_a_report_to_a_pipe_is_not_replaced_by_a_file(project: Example) -> None:
     assert Path("/dev/null").is_char_device()
 
 
+@pytest.mark.slow
 def test_a_page_shows_the_runs_before(project: Example) -> None:
     project.accept()
     project.break_retriever()

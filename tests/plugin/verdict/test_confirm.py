@@ -71,7 +71,7 @@ def test_what_never_passes_fails_and_replays_so(project: Example, way: str) -> N
     assert calls(project) == 7
 
 
-@pytest.mark.parametrize("plugins", [(), ("xdist",)])
+@pytest.mark.parametrize("plugins", [(), pytest.param(("xdist",), marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("scope", "wrong", "failed"), [("function", (1,), 0), ("module", (1, 2), 0), ("class", (1, 2, 3), 1)]
 )

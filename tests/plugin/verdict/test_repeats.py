@@ -32,7 +32,9 @@ def scores(project: Example, case: str) -> dict[str, float]:
     return found
 
 
-@pytest.mark.parametrize("extra", [(), ("--auepora-concurrency", "3"), ("-n", "2")])
+@pytest.mark.parametrize(
+    "extra", [(), ("--auepora-concurrency", "3"), pytest.param(("-n", "2"), marks=pytest.mark.slow)]
+)
 def test_scores_are_averaged_over_repeats(project: Example, extra: tuple[str, ...]) -> None:
     project.system(FLIPPING)
     project.edit("  recall@3: 0.9", "  recall@3: 0.8")

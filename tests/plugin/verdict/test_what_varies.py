@@ -86,6 +86,7 @@ def test_a_case_that_fell_is_asked_again_twice(accepted: Example, misses: str, f
         result.stdout.fnmatch_lines(["*no longer steady*"])
 
 
+@pytest.mark.slow
 def test_under_xdist_as_well(accepted: Example) -> None:
     accepted.system(system(FIRST))
     assert accepted.run("-n", "2", plugins=("xdist",)).ret == 0

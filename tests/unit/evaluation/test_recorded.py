@@ -53,6 +53,7 @@ def test_texts_lie_in_a_file_and_are_all_there(tmp_path: Path) -> None:
     assert run.cases["c7"].outputs["answer"].startswith("it is 7 or more")
 
 
+@pytest.mark.slow
 def test_a_batch_lost_with_its_worker_is_errors_others_count(tmp_path: Path) -> None:
     registry = with_metric(Deadly())
     suite = golden(tmp_path, 400, "deadly", registry=registry)

@@ -149,6 +149,7 @@ def test_the_plan_covers_retrieval_generation_and_the_system() -> None:
         build_plan().validate_dataset([EvaluationSample("x", "q")])
 
 
+@pytest.mark.slow
 def test_the_plan_as_a_script_agrees_with_the_suite(tmp_path: Path) -> None:
     env = {k: v for k, v in os.environ.items() if k != SWITCH}
     script = ROOT / "example_suite" / "example_plan.py"

@@ -51,6 +51,7 @@ def best(act: Callable[[], Any], times: int = 3) -> float:
     return min(took)
 
 
+@pytest.mark.slow
 def test_listing_does_not_read_results(full: HistoryStore) -> None:
     few = HistoryStore(Path(full.name).with_name("few.sqlite"))
     run = run_of([Case("one")])
@@ -65,6 +66,7 @@ def test_listing_does_not_read_results(full: HistoryStore) -> None:
     assert best(full.recorded) < best(lambda: full.recordings(full.runs()[0].run_id)) * RUNS / 2
 
 
+@pytest.mark.slow
 def test_comparing_reads_two_runs_only(full: HistoryStore) -> None:
     old, new = full.runs()[50].run_id, full.runs()[0].run_id
 

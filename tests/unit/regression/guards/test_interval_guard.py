@@ -36,6 +36,7 @@ def test_doubled_times_fail_where_the_golden_file_asks() -> None:
     assert found.before == pytest.approx(sorted(before)[56], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_same_machine_on_another_day_is_no_regression() -> None:
     alarms = sum(
         gate(timed(*jittered(40, s)), timed(*jittered(40, 1000 + s)), metrics=LATENCY).state == "failed"
