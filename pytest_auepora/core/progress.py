@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from time import monotonic
 from typing import Any
 
 __all__ = ["Progress", "is_watched"]
@@ -14,8 +16,13 @@ def is_watched() -> bool:
     return not os.environ.get("CI") and sys.stderr is not None and sys.stderr.isatty()
 
 
+_EVERY = 0.5  # seconds after which a bar that stands still shows the time
+
+
 class Progress:
     """Counts what is done; shows a bar on standard error where *show*, by default where somebody looks.
+
+    Any thread may count; the one that made it draws.
 
     Args:
         what: the unit, in the plural.
@@ -30,6 +37,8 @@ class Progress:
         columns: int | None = None,
     ) -> None:  # fmt: skip
         self._bar: Any = None
+        self._undrawn, self._lock = 0, threading.Lock()
+        self._draws, self._drawn = threading.get_ident(), 0.0
         if is_watched() if show is None else show:
             from tqdm import tqdm
 
@@ -40,8 +49,24 @@ class Progress:
 
     def done(self, more: int = 1) -> None:
         """Count *more*."""
-        if self._bar is not None:
-            self._bar.update(more)
+        if self._bar is None:
+            return
+        with self._lock:
+            self._undrawn += more
+        if threading.get_ident() == self._draws:
+            self.draw()
+
+    def draw(self) -> None:
+        """Show what other threads counted, and how much time has passed; for who waits for them."""
+        if self._bar is None or not (self._undrawn or monotonic() - self._drawn > _EVERY):
+            return
+        with self._lock:
+            more, self._undrawn = self._undrawn, 0
+        if self._bar.total is not None:
+            self._bar.total = max(self._bar.total, self._bar.n + more)
+        self._drawn = monotonic()
+        if not self._bar.update(more) and (not more or self._bar.n == self._bar.total):
+            self._bar.refresh()
 
     def hide(self) -> None:
         """Take it off until more is done."""

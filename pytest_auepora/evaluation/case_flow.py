@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..adapters.systems import System
 from ..calls.call import CallResult
 from ..core.metrics_base import Metric
+from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import FURTHER, Score
 from ..errors import AueporaError
@@ -95,7 +96,8 @@ class CaseFlow:
         record_cap: characters kept of each answer; 0 keeps none.
         ended_by: what counts as a skip, or as an expected failure.
         accepted: the answers of the accepted run by case id and content hash, for metrics that compare with them.
-        progress: whether a bar is shown on standard error while judges are asked; None: where somebody looks at it.
+        progress: where judged scores are counted; or whether a bar is shown on standard error while judges are asked,
+            None: where somebody looks at it.
     """
 
     run: Run
@@ -112,7 +114,7 @@ class CaseFlow:
     redact: Redact | None = None
     record_cap: int = 0
     ended_by: EndedBy | None = None
-    progress: bool | None = False
+    progress: Progress | bool | None = False
     accepted: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def finish(self, asked: Asked, system: System) -> Finished:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -39,25 +40,34 @@ def side_by_side(metrics: Iterable[Metric]) -> list[Metric]:
     return [metric for metric in metrics if metric.judged and metric.concurrency > 1]
 
 
-def judge_answers(work: Sequence[ToJudge], *, progress: bool | None = False) -> list[dict[str, Score]]:
-    """Return the scores of each answer by metric, with what they cost; asked at once as far as the judges allow."""
+def judge_answers(work: Sequence[ToJudge], *, progress: Progress | bool | None = False) -> list[dict[str, Score]]:
+    """Return the scores of each answer by metric, with what they cost; asked at once as far as the judges allow.
+
+    They are counted in *progress*, or in a bar of their own.
+    """
     jobs = [(i, group) for i, one in enumerate(work) for group in _groups(one.metrics)]
     together = [(i, group) for i, group in jobs if _at_once(group)]
     out: list[dict[str, Score]] = [{} for _ in work]
-    with Progress("judged scores", len(jobs), show=progress if jobs else False) as bar:
+    with _bar(progress, sum(len(group) for _, group in jobs)) as bar:
         for i, group in jobs:
             if not _at_once(group):
                 out[i] |= _scores(work[i], group)
-                bar.done()
+                bar.done(len(group))
         most = max((metric.concurrency for _, group in together for metric in group), default=1)
         with Caller(max(1, min(most, len(together)))) as caller:
             calls = caller.map(partial(_scores, work[i], group) for i, group in together)
-            for (i, _), call in zip(together, calls, strict=True):
+            for (i, group), call in zip(together, calls, strict=True):
                 if call.error is not None:
                     raise call.error
                 out[i] |= call.value
-                bar.done()
+                bar.done(len(group))
     return out
+
+
+def _bar(progress: Progress | bool | None, scores: int) -> AbstractContextManager[Progress]:
+    if isinstance(progress, Progress):
+        return nullcontext(progress)
+    return Progress("judged scores", scores, show=progress if scores else False)
 
 
 def _groups(metrics: Sequence[Metric]) -> list[list[Metric]]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..adapters.systems import System
 from ..calls.call import CallResult
 from ..core.metrics_base import Metric
+from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo
 from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import Sampled
@@ -55,14 +56,15 @@ def measure_calls(
     *,
     convert: Convert | None = None,
     timed: bool = True,
-    progress: bool | None = False,
+    progress: Progress | bool | None = False,
 ) -> list[Measured]:
     """Turn the finished calls of *system* into scores, all of them before the metrics at once, as models like it.
 
     An exception of a call, or an answer of a shape nobody can read, gives a result in state ``error``
     with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
     Where the value of a call is `RecordedAnswer`, the answer recorded there is what is measured; of a `JudgedAnswer`
-    the judged scores are known already.  With *progress* there is a bar while judges are asked.
+    the judged scores are known already.  With *progress* there is a bar while judges are asked; in one that is handed
+    in, scores that no judge is asked for count as well.
     """
     given = [answer_of(one, system, convert, timed=timed) for one in called]
     good = [(one.case.sample, o) for one, o in zip(called, given, strict=True) if isinstance(o, SystemOutputs)]
@@ -80,6 +82,8 @@ def measure_calls(
             out.append(Measured(_measured_again(one, answer, metrics), answer))
         else:
             out.append(Measured(errored_result(one.case, answer, metrics, where=one.where, call=one.call), None))
+    if isinstance(progress, Progress):
+        progress.done(len(aside) * (len(given) - len(good)))
     return out
 
 

@@ -116,7 +116,8 @@ class JudgeAhead:
         answer = answer_of(flow.called(case, result), system, self._project.convert, timed=True)
         if not isinstance(answer, SystemOutputs):
             return None
-        return JudgedAnswer(answer, judge_answers([ToJudge(metrics, case.sample, answer, repeat)])[0])
+        work = [ToJudge(metrics, case.sample, answer, repeat)]
+        return JudgedAnswer(answer, judge_answers(work, progress=flow.progress)[0])
 
     @property
     def _has_room(self) -> bool:
@@ -132,7 +133,7 @@ class JudgeAhead:
         if (job := self._jobs.get(key)) is not None and self._executor is not None:
             self._executor.expect(job)
             while not job.wait(_POLL):
-                pass
+                self._suites.progress.draw()
         return self._taken(key, result)
 
     async def atake(self, key: Hashable, result: CallResult) -> CallResult:
@@ -142,6 +143,7 @@ class JudgeAhead:
         import asyncio
 
         while not job.wait(0.0):
+            self._suites.progress.draw()
             await asyncio.sleep(0.005)
         return self._taken(key, result)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ..core.progress import is_watched
 from .answer_source import AnswerSource
 from .collect import Collecting
 from .hooks import ProjectHooks
@@ -118,10 +119,10 @@ def _register_judging(
         from .crashes import Crashes
 
         register(Crashes(options.override), "auepora-crashes")
-    if options.intents or options.anchoring:
-        from .asking_again import AskingAgain
+    if options.intents or options.anchoring or is_watched():
+        from .progress import RunProgress
 
-        register(AskingAgain(config, session), "auepora-asking-again")
+        register(RunProgress(config, session), "auepora-progress")
     if options.suggest is not None:
         from .suggesting import Suggesting
 

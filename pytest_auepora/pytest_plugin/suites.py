@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..core.progress import Progress
 from ..errors import BaselineError
 from ..io.golden.load import GoldenCase, GoldenSuite, load_golden
 
@@ -37,6 +38,9 @@ class Suites:
         project: its metrics, how it reads answers, and what nobody may see of them.
         labels: match labels that moved anew.
         record_cap: characters kept of each answer; 0 keeps none.
+
+    Attributes:
+        progress: where judged scores are counted.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class Suites:
         self.root = config.rootpath
         self._config, self._options, self._project, self._labels = config, options, project, labels
         self._record_cap = record_cap
+        self.progress = Progress("judged scores", show=False)
         self._loaded: dict[Path, GoldenSuite] = {}
         self._by_baseline: dict[Path, Path] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}
@@ -174,6 +179,7 @@ class Suites:
                 known=lambda corpus: self._labels.known(suite, corpus),
                 redact=self._project.redact if self._project.redacts else None,
                 record_cap=self._record_cap, ended_by=ended_by, accepted=self._accepted(suite, variant),
+                progress=self.progress,
             )  # fmt: skip
         if provenance is not None:
             flow.run.provenance = dict(provenance)

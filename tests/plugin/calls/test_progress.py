@@ -1,4 +1,4 @@
-"""An update says first what asking again costs; a bar below pytest's own line shows how far it has come."""
+"""A bar below pytest's own line shows how far judges, or an update, have come; an update says first what it costs."""
 
 from __future__ import annotations
 
@@ -36,6 +36,42 @@ def seen_on_a_terminal(project: Example, *args: str) -> str:
     os.close(ours)
     assert running.returncode == 0, out.decode()
     return out.decode()
+
+
+JUDGE = """
+
+class Slow(LLMCritic):
+    concurrency = {at_once}
+
+    def score(self, *, prompt, metadata=None):
+        time.sleep(0.1)
+        return 0.5
+
+
+def pytest_auepora_metrics(registry):
+    registry.add("one", LLMAnswerQuality(Slow()))
+    registry.add("two", LLMFaithfulnessScore(Slow()))
+"""
+
+
+@pytest.fixture
+def judged(project: Example, request: pytest.FixtureRequest) -> Example:
+    """Five cases; two judged metrics that take 0.1 s a score."""
+    project.edit("metrics: [", "metrics: [one, two, ")
+    first = "import time\nfrom pytest_auepora import LLMCritic\n"
+    first += "from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality, LLMFaithfulnessScore\n"
+    judge = first + (project.path / "conftest.py").read_text() + JUDGE.format(at_once=request.param)
+    project.write("conftest.py", judge)
+    return project
+
+
+@pytest.mark.parametrize("judged", [1, 2], indirect=True)
+def test_a_bar_shows_how_far_judges_are(judged: Example) -> None:
+    text = seen_on_a_terminal(judged, "--auepora")
+    seen = [int(done) for done in re.findall(r"asking LLM judges.*?(\d+)/10 ", text)]
+    assert (seen, len(set(seen)) >= 4, seen[-1]) == (sorted(seen), True, 10)
+    assert text.count("asking LLM judges") < 40
+    assert "asking" not in str(judged.run_apart().stdout)
 
 
 def counts(text: str) -> list[int]:

@@ -1,4 +1,7 @@
-"""An update asks again, to learn what varies: what that costs is said first, and a bar shows how far it has come."""
+"""How far a run has come while pytest's own line stands still: LLM judges are asked, or an update asks again.
+
+An update says first how many calls it makes.
+"""
 
 from __future__ import annotations
 
@@ -16,32 +19,38 @@ from .session import CASE, SUFFIXES, SUITE, AueporaSession
 from .terminal import terminal_width
 from .xdist import unpack
 
-__all__ = ["AskingAgain"]
+__all__ = ["RunProgress"]
 
 _WHY = "to learn which metrics vary between answers"
 
 
-class AskingAgain:
+class RunProgress:
     """In the process that has the terminal: there the cases are run, or their reports come from workers."""
 
     def __init__(self, config: pytest.Config, session: AueporaSession) -> None:
         self._config, self._session = config, session
-        self._calls = 0
+        self._calls = self._scores = 0
         self._spread = False
 
     @cached_property
     def _bar(self) -> Progress:
-        """There is none where nobody looks, or nothing is asked again."""
+        """There is none where nobody looks, or nothing is judged or asked again."""
         with _on_screen(self._config):
-            watched = bool(self._calls) and is_watched() and sys.stdout.isatty()
+            watched = bool(self._calls or self._scores) and is_watched() and sys.stdout.isatty()
         watched = watched and self._config.pluginmanager.hasplugin("terminalreporter")  # below its line it is drawn
         width = terminal_width(self._config) - 1
-        why = "asking again, to learn what varies"
-        return Progress("calls", self._calls, show=watched, why=why, file=_Below(self._config), columns=width)
+        why, what = "asking again, to learn what varies", "calls"
+        if self._scores:
+            why, what = "asking LLM judges", "judged scores"
+        return Progress(what, self._scores or self._calls, show=watched, why=why, file=_Below(self._config),
+                        columns=width)  # fmt: skip
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> str:
-        """Say before they begin how many calls are made, and why."""
-        return self._plan((item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash)
+        """Say before they begin how many calls an update makes, and why."""
+        cases = [(item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash]
+        if not self._session.answers.asks_nothing:
+            self._scores = sum(self._judged(suite, case) for suite, case in cases if case.skip is None)
+        return self._plan(cases)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -59,6 +68,11 @@ class AskingAgain:
                 suite = self._session.suites.at(path)
                 yield from ((suite, case) for case in suite.cases if case.id == name.partition("[")[0])
 
+    def _judged(self, suite: GoldenSuite, case: GoldenCase) -> int:
+        """Return how many scores LLM judges give to the answers to *case*."""
+        judged = sum(metric.judged for metric in self._session.suites.metrics(suite).values())
+        return judged and judged * (self._session.options.repeats(suite.repeat) + self._again(suite, case.id))
+
     def _plan(self, cases: Iterable[tuple[GoldenSuite, GoldenCase]]) -> str:
         calls = more = 0
         for suite, case in cases:
@@ -75,14 +89,16 @@ class AskingAgain:
 
     def _answered(self, *, last: bool) -> None:
         """Count one call of this process; after the *last* of a case pytest's own line goes on."""
-        self._bar.done()
+        if not self._scores:
+            self._bar.done()
         if last:
             self._bar.hide()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
-        """Count the calls that a worker made for a case."""
+        """Make room for pytest's own line; count the calls that a worker made for a case."""
         if not self._spread:
+            self._bar.hide()
             return (yield)
         calls = 0
         for one in unpack(report):
@@ -91,6 +107,12 @@ class AskingAgain:
         self._bar.hide()
         yield
         self._bar.done(calls)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logstart(self) -> None:
+        """Let judged scores be counted, once pytest's own line has begun: threads count them, this one draws."""
+        if self._scores:
+            self._session.suites.progress = self._bar
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
