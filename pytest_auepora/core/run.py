@@ -131,6 +131,15 @@ class MetricInfo:
             survives=metric.survives,
         )
 
+    @property
+    def worst(self) -> float:
+        """The end of the range that nobody wants."""
+        return self.range[0] if self.direction == "higher" else self.range[1]
+
+    def gain(self, before: float, after: float) -> float:
+        """Return by how much *after* is better than *before*; a drop is negative in either direction."""
+        return after - before if self.direction == "higher" else before - after
+
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> MetricInfo:
         """Read plain data; keys of newer versions are ignored."""
@@ -145,6 +154,11 @@ def _judge_of(metric: Metric) -> dict[str, Any]:
         return {}
     asked = metric.scored_by or metric
     return {"metric": asked.name, "version": asked.version, "params": asked.params()}
+
+
+def run_title(suite: str, variant: str) -> str:
+    """Return ``billing`` or ``billing[bm25]``."""
+    return f"{suite}[{variant}]" if variant else suite
 
 
 @dataclass(slots=True)
@@ -171,7 +185,7 @@ class Run:
     @property
     def title(self) -> str:
         """``billing`` or ``billing[bm25]``."""
-        return f"{self.suite}[{self.variant}]" if self.variant else self.suite
+        return run_title(self.suite, self.variant)
 
     def owner_of(self, metric: str) -> str:
         """Who answers for *metric*: its own owner, else that of the suite."""

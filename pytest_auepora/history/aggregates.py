@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from itertools import chain, repeat
+from types import MappingProxyType
 from typing import Any
 
 from ..core.metrics_base import Measurement, Metric
@@ -19,7 +20,7 @@ from ..regression.baseline.model import metric_key
 from .codec import restored, rounded
 from .matching import document_of, first_rank
 
-__all__ = ["CUTS", "MRR_CUT", "SHOWN_AS", "AggregateMetrics", "Tally", "aggregate_of"]
+__all__ = ["CUTS", "MRR_CUT", "SHOWN_AS", "AggregateMetrics", "aggregate_of"]
 
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
@@ -105,8 +106,8 @@ _Said = Mapping[str, Any]
 def aggregate_of(
     run: Run,
     only: Container[str] | None = None,
-    rank_of: RankOf | None = None,
-    documents: Mapping[str, str] | None = None,
+    rank_of: RankOf = first_rank,
+    documents: Mapping[str, str] = MappingProxyType({}),
 ) -> AggregateMetrics:
     """Compute the aggregate of *run* from its results; the same run gives the same figures.
 
@@ -116,83 +117,38 @@ def aggregate_of(
     Ranks and ids are taken as stored.  What is read off texts takes the stored score where it was measured by the
     present version of its metric, and is measured anew on the stored texts where it was not.
     """
-    tally = Tally(run.metrics, rank_of, documents)
-    for case in run.cases.values():  # once: those of a large run are fetched from a file each time
-        if only is None or case.case_id in only:
-            tally.take(case)
-    return tally.aggregate(run, only)
-
-
-class Tally:
-    """What an aggregate needs of cases, taken in one by one: who sees results come need not read them all again.
-
-    Args:
-        metrics: those of the run.
-        rank_of: tells where a case had its first relevant chunk.
-        documents: to which document a label belongs that names a chunk alone.
-    """
-
-    def __init__(
-        self,
-        metrics: Mapping[str, MetricInfo],
-        rank_of: RankOf | None = None,
-        documents: Mapping[str, str] | None = None,
-    ) -> None:
-        self._documents = documents or {}
-        self._rank_of = rank_of or first_rank
-        self._total = self._failed = 0
-        self._spent = JudgeUsage()
-        self._ranks: Counter[int | None] = Counter()
-        self._recalls: Counter[tuple[float | None, ...]] = Counter()  # at each of the cuts
-        self._read = {name: _Measured(name, metrics.get(name)) for name in _READ}
-        self._anew = [one for one in self._read.values() if not one.stored]
-        self._ids: set[str] = set()
-        self._again = False
-
-    def take(self, case: CaseResult) -> None:
-        """Count a case; it is not to be changed from now on."""
-        if USAGE in case.extra:
-            for usage in case.extra[USAGE].values():
-                self._spent.add(**usage)
-        self._again |= case.case_id in self._ids
-        self._ids.add(case.case_id)
-        if case.state == "skipped":
-            return
-        self._total += 1
-        if case.state == "error":
-            self._failed += 1
-            return
-        if case.ranks:
-            self._ranks[self._rank_of(case)] += 1
-        expected, outputs = case.expected, case.outputs  # looked up once: see above
-        self._recalls[_document_recalls(case, expected, outputs, self._documents)] += 1
-        for one in self._anew:
+    cases = [c for c in run.cases.values() if c.state != "skipped" and (only is None or c.case_id in only)]
+    answered = [case for case in cases if case.state != "error"]
+    spent = JudgeUsage()
+    for usage in (usage for case in cases for usage in case.extra.get(USAGE, {}).values()):
+        spent.add(**usage)
+    ranks = Counter(rank_of(case) for case in answered if case.ranks)
+    recalls: Counter[tuple[float | None, ...]] = Counter()  # at each of the cuts
+    read = {name: _Measured(name, run.metrics.get(name)) for name in _READ}
+    anew = [one for one in read.values() if not one.stored]
+    for case in answered:
+        expected, outputs = case.expected, case.outputs  # once: of a large run they are fetched from a file
+        recalls[_document_recalls(case, expected, outputs, documents)] += 1
+        for one in anew:
             one.note(case.case_id, expected, outputs)
 
-    def is_of(self, run: Run) -> bool:
-        """Whether just the results of *run* were taken, all of which are in it: none of them twice, none missing."""
-        return not self._again and len(self._ids) == len(run.cases)
+    def counts(case: CaseResult) -> bool:
+        return case.state != "error" and (only is None or case.case_id in only)
 
-    def aggregate(self, run: Run, only: Container[str] | None = None) -> AggregateMetrics:
-        """Return what was taken amounts to; *run* has the scores and texts of these cases, *only* their ids if few."""
-
-        def counts(case: CaseResult) -> bool:
-            return case.state != "error" and (only is None or case.case_id in only)
-
-        held: dict[str, Any] = {}
-        means = {name: one.mean(run, counts, held) for name, one in self._read.items()}
-        return AggregateMetrics(
-            hit_at_k={k: _mean_of((float(r is not None and r <= k), n) for r, n in self._ranks.items()) for k in CUTS},
-            mrr=_mean_of((1 / r if r is not None and r <= MRR_CUT else 0.0, n) for r, n in self._ranks.items()),
-            recall_at_k_doc={k: _mean_of((r[i], n) for r, n in self._recalls.items()) for i, k in enumerate(CUTS)},
-            citation_coverage=means["citation_coverage"],
-            groundedness=means[SHOWN_AS["groundedness"]],
-            empty_result_rate=means["empty_result_rate"],
-            refusal_correctness=means["refusal_correctness"],
-            total_queries=self._total,
-            failed_queries=self._failed,
-            judge=self._spent.to_dict(),
-        )
+    held: dict[str, Any] = {}
+    means = {name: one.mean(run, counts, held) for name, one in read.items()}
+    return AggregateMetrics(
+        hit_at_k={k: _mean_of((float(r is not None and r <= k), n) for r, n in ranks.items()) for k in CUTS},
+        mrr=_mean_of((1 / r if r is not None and r <= MRR_CUT else 0.0, n) for r, n in ranks.items()),
+        recall_at_k_doc={k: _mean_of((r[i], n) for r, n in recalls.items()) for i, k in enumerate(CUTS)},
+        citation_coverage=means["citation_coverage"],
+        groundedness=means[SHOWN_AS["groundedness"]],
+        empty_result_rate=means["empty_result_rate"],
+        refusal_correctness=means["refusal_correctness"],
+        total_queries=len(cases),
+        failed_queries=len(cases) - len(answered),
+        judge=spent.to_dict(),
+    )
 
 
 def _document_recalls(

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 from ..core.json import dumps
-from ..core.run import Run
+from ..core.run import Run, run_title
 from ..errors import HistoryError
 from ..evaluation.recording import Recording
 from ..regression.verdict import Verdict
@@ -245,7 +245,7 @@ class StoredRun(NamedTuple):
     @property
     def title(self) -> str:
         """``billing`` or ``billing[bm25]``."""
-        return f"{self.suite}[{self.variant}]" if self.variant else self.suite
+        return run_title(self.suite, self.variant)
 
 
 def listed(row: Row) -> StoredRun:

@@ -143,6 +143,7 @@ class Report:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell, file by file, what became of the labels."""
+        from ..core.run import run_title
         from ..reporting.terminal.labels import label_page, repaired_texts
         from ..reporting.text import harmless
         from .terminal import is_ascii, write_lines
@@ -155,7 +156,7 @@ class Report:
             suite = self.suites.at(path)
             for variant in sorted({one.variant for one in checked}):
                 labels = [label for one in checked if one.variant == variant for label in one.labels]
-                title = f"{suite.name}[{variant}]" if variant else suite.name
+                title = run_title(suite.name, variant)
                 lines = label_page(
                     title, path, labels, self.places[path], self.repaired.get(path), width=width, ascii_only=is_ascii()
                 )

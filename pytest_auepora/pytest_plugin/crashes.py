@@ -36,6 +36,7 @@ class Crashes:
 
     def __init__(self, override: Path | None = None) -> None:
         self._override = override
+        self._gone: Any = None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -51,33 +52,41 @@ class Crashes:
         scheduler = yield
         if isinstance(getattr(scheduler, "workqueue", None), OrderedDict):
             _spare(scheduler)
-        if hasattr(distribution := config.pluginmanager.getplugin("dsession"), "_clone_node"):
-            _do_without(distribution, scheduler)
+        distribution = config.pluginmanager.getplugin("dsession")
+        if hasattr(getattr(distribution, "nodemanager", None), "setup_node"):
+            self._do_without(distribution, scheduler)
         return scheduler
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Remember the worker that is gone, which pytest-xdist is about to replace."""
+        self._gone = node
 
-def _do_without(distribution: Any, scheduler: Any) -> None:
-    replace = distribution._clone_node  # there is no public way to come between
+    def _do_without(self, distribution: Any, scheduler: Any) -> None:
+        replace = distribution.nodemanager.setup_node
 
-    def replace_or_do_without(node: Any) -> None:
-        name = f"{node.gateway.id} ({str(node.gateway.spec).rpartition('main_thread_only//')[2]})"
-        try:
-            replace(node)
-        except Exception as exc:  # what it is depends on the way to the host: refused, not found, timed out
-            gone = f"worker {name} is lost and cannot be replaced ({type(exc).__name__}: {exc})"
-            able = [n for n in scheduler.nodes if not n.shutting_down]
-            if not scheduler.collection_is_completed:
-                distribution.shouldstop = f"{gone}, before any case was run"
-            elif not able and (left := _left(scheduler)):
-                distribution.shouldstop = f"{gone}; {_tests(left)} left that nobody could take over"
-            else:
-                distribution.report_line(gone)
+        def replace_or_do_without(*args: Any) -> Any:
+            try:
+                return replace(*args)
+            except Exception as exc:  # what it is depends on the way to the host: refused, not found, timed out
+                _go_on(distribution, scheduler, self._gone, exc)
+                return self._gone  # which pytest-xdist takes off its list next
 
-    distribution._clone_node = replace_or_do_without
+        distribution.nodemanager.setup_node = replace_or_do_without
 
 
-def _tests(n: int) -> str:
-    return f"{n} tests were" if n != 1 else "1 test was"
+def _go_on(distribution: Any, scheduler: Any, node: Any, exc: Exception) -> None:
+    """Say that worker *node* is lost; stop the run if nobody can take over."""
+    name = f"{node.gateway.id} ({str(node.gateway.spec).rpartition('main_thread_only//')[2]})"
+    gone = f"worker {name} is lost and cannot be replaced ({type(exc).__name__}: {exc})"
+    able = [n for n in scheduler.nodes if not n.shutting_down]
+    if not scheduler.collection_is_completed:
+        distribution.shouldstop = f"{gone}, before any case was run"
+    elif not able and (left := _left(scheduler)):
+        tests = f"{left} tests were" if left != 1 else "1 test was"
+        distribution.shouldstop = f"{gone}; {tests} left that nobody could take over"
+    else:
+        distribution.report_line(gone)
 
 
 def _left(scheduler: Any) -> int:

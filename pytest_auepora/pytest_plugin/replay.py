@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ..adapters.systems import System
-from ..core.run import Run
+from ..core.run import Run, run_title
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun, replayed, resumed
 from ..history.recorded import Chosen, Sent, choose, load_recorded, received, to_send
@@ -110,9 +110,10 @@ class Replay:
         """Return what answers in place of the system of *suite*."""
         key = suite.name, variant, 0
         if key not in self._systems:
-            title = f"{suite.name}[{variant}]" if variant else suite.name
-            of = " and ".join(f"{s}[{v}]" if v else s for s, v in sorted(self.chosen))
-            missing = f"{self.history} has no recorded run of {title}: {self.name!r} is of {of}"
+            of = " and ".join(run_title(*one) for one in sorted(self.chosen))
+            missing = (
+                f"{self.history} has no recorded run of {run_title(suite.name, variant)}: {self.name!r} is of {of}"
+            )
             made = replayed(self.source(suite.name, variant), missing=missing)
             self._systems[key] = None, made
         return self._systems[key][1]

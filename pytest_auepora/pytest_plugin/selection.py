@@ -93,6 +93,7 @@ def unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path
 
     An anchor goes with its baseline.
     """
+    from ..core.run import run_title
     from ..regression.anchor import anchor_path
     from ..regression.baseline.file import parse_baseline
 
@@ -108,7 +109,7 @@ def unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path
             continue  # nobody knows that it is one
         inside = path.is_relative_to(config.rootpath)
         shown = path.relative_to(config.rootpath) if inside else path
-        yield Unused(shown.as_posix(), f"{found.suite}[{found.variant}]" if found.variant else found.suite)
+        yield Unused(shown.as_posix(), run_title(found.suite, found.variant))
 
 
 def _baseline_files(config: pytest.Config, override: Path | None) -> list[Path]:

@@ -15,7 +15,7 @@ from ..core.run import Run
 from ..errors import BaselineError
 from .baseline.file import load_baseline
 from .baseline.model import Baseline
-from .compare.cases import compare
+from .compare.cases import by_reason, compare
 from .guards.gates import GateOutcome
 from .guards.suite_guard import judge_comparison
 from .policy import RegressionPolicy
@@ -72,7 +72,5 @@ def anchor_notes(run: Run, anchor: Anchor) -> list[str]:
             "nothing in this run compares with the anchor, so slow drift was not judged; renew it: "
             "--auepora-update anchor"
         ]
-    reasons: dict[str, list[str]] = {}
-    for name, why in found.incomparable.items():
-        reasons.setdefault(why, []).append(name)
-    return [f"not comparable with the anchor: {', '.join(names)} ({why})" for why, names in reasons.items()]
+    reasons = by_reason(found.incomparable).items()
+    return [f"not comparable with the anchor: {', '.join(names)} ({why})" for why, names in reasons]

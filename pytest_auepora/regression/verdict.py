@@ -22,7 +22,7 @@ from .compare.slices import slice_notes
 from .guards.calibration import advisory_notes, broken_outcomes, hold_back, silent_judges, standing_of
 from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares, unmet_notes
-from .guards.gates import GateOutcome, judge_gate
+from .guards.gates import GateOutcome, judge_gate, names_words
 from .guards.steadiness import steadiness
 from .guards.suite_guard import judge_comparison, net_flips, too_few_notes
 from .policy import RegressionPolicy
@@ -35,8 +35,6 @@ __all__ = ["GateOutcome", "Verdict", "Word", "judge", "next_steps", "word_of"]
 
 Word = Literal["worse", "better", "same", "inconclusive", "not judged", "mixed"]
 """What the comparison with the baseline amounts to; ``mixed``: single cases fell, the suite is the same or better."""
-
-_MOST_NAMED = 5
 
 
 def word_of(gates: Iterable[GateOutcome], fell: Sequence[str] = ()) -> Word:
@@ -68,17 +66,11 @@ def next_steps(word: Word, *, varies: Sequence[str] = ()) -> list[str]:
     if word in ("worse", "mixed"):
         out.append("intended: accept it with `pytest --auepora-update`, and commit the baseline")
     if varies:
-        out.append(
-            f"varies: {_named(varies)} answered differently when asked again; see the page Non-deterministic systems"
-        )
+        named = names_words(varies)
+        out.append(f"varies: {named} answered differently when asked again; see the page Non-deterministic systems")
     if word in ("worse", "mixed"):
         out.append("look closer: `pytest --auepora-report html:report.html` shows each case beside its baseline")
     return out
-
-
-def _named(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
-    return ", ".join(ids[:_MOST_NAMED]) + more
 
 
 Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
@@ -190,10 +182,6 @@ def judge(
     return out
 
 
-def _share(varies: Mapping[str, int]) -> str:
-    return f"{varies['passed']} of {varies['answers']} answers passed"
-
-
 def _no_baseline(note: str) -> GateOutcome:
     told = note or "there is no baseline"
     if not note.startswith(BROKEN):  # which says itself what helps
@@ -205,9 +193,10 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
     """Note which cases fell, rose, vary and are flaky, and what was too small or is no longer steady to be judged."""
     found = steadiness(run, out.comparison, policy)
     out.flaky, out.noise = found.flaky, found.noise
-    out.varies = [case.case_id for case in run.having(VARIES)]
-    if shares := [f"{case.case_id} ({_share(case.extra[VARIES])})" for case in run.having(VARIES)]:
-        out.notes.append(f"varies, so it did not fail: {_named(shares)}")
+    varies = {case.case_id: case.extra[VARIES] for case in run.having(VARIES)}
+    out.varies = list(varies)
+    if shares := [f"{i} ({one['passed']} of {one['answers']} answers passed)" for i, one in varies.items()]:
+        out.notes.append(f"varies, so it did not fail: {names_words(shares)}")
     if comparison is None:
         return
     if run.is_full:
@@ -242,9 +231,7 @@ def with_error_gate(gates: Iterable[Gate]) -> list[Gate]:
 
 def _withhold(run: Run, verdict: Verdict) -> None:
     """Take back every suite-level judgement of a partial run."""
-    seen = len(run.cases)
-    total = len(run.expected_ids)
-    reason = f"{seen} of {total} cases ran, so this was not judged"
+    reason = f"{len(run.cases)} of {len(run.expected_ids)} cases ran, so this was not judged"
     for gate in verdict.gates:
         if gate.kind not in ("baseline", "calibration"):
             gate.state, gate.message, gate.would_be = "not judged", reason, ""

@@ -146,7 +146,7 @@ def _part_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
     """Return the row of a comparison that is not the metric's own: of a slice, or with the anchor."""
     change = None
     if gate.before is not None and gate.value is not None:
-        gain = gate.value - gate.before if info is None or info.direction == "higher" else gate.before - gate.value
+        gain = gate.value - gate.before if info is None else info.gain(gate.before, gate.value)
         change = MetricChange(gate.n, gate.before, gate.value, gain)
     name = gate.title.removeprefix("regression: ")
     return MetricRow(name, gate.value, gate.n, gate.n, info, change=change, regression=gate)

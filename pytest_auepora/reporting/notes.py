@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..core.run import Run
-from ..regression.compare.cases import Comparison
+from ..regression.compare.cases import Comparison, by_reason
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .metric_rows import MetricRow, chosen_metrics, rank_of
@@ -171,10 +171,7 @@ def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iter
     if fewer:
         said = "; ".join(f"{n} in {', '.join(names)}" for n, names in fewer.items())
         yield f"changes are over the cases that compare: {said}"
-    reasons: dict[str, list[str]] = {}
-    for name, reason in comparison.incomparable.items():
-        reasons.setdefault(reason, []).append(name)
-    for reason, names in reasons.items():
+    for reason, names in by_reason(comparison.incomparable).items():
         brackets = ", the baseline's value is in brackets" if comparison.former.keys() & set(names) else ""
         yield f"not comparable{brackets}: {', '.join(names)} ({reason})"
 

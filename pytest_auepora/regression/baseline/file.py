@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 from urllib.parse import quote
 
 from ...core.git import CONFLICT, conflict_line
+from ...core.run import run_title
 from ...errors import BaselineError, NotWrittenError
 from ...shapes import Kind, ShapeError, check_shape, is_number
 from .model import FORMAT, Baseline, case_of
@@ -143,8 +144,8 @@ def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
     found = _load(path)
     if found is not None and (found.suite, found.variant) != (suite, variant):
         raise BaselineError(
-            f"{path}: the baseline of {_title(found.suite, found.variant)}, wanted is {_title(suite, variant)}; "
-            "give --auepora-baseline a directory when there is more than one"
+            f"{path}: the baseline of {run_title(found.suite, found.variant)!r}, "
+            f"wanted is {run_title(suite, variant)!r}; give --auepora-baseline a directory when there is more than one"
         )
     return found
 
@@ -161,10 +162,6 @@ def _load(path: Path) -> Baseline | None:
     return parse_baseline(text, str(path))
 
 
-def _title(suite: str, variant: str) -> str:
-    return repr(f"{suite}[{variant}]" if variant else suite)
-
-
 def parse_baseline(text: str, path: str) -> Baseline:
     """Read the text of a baseline; *path* is for messages.  Raises `BaselineError`."""
     if line := conflict_line(text):
@@ -178,10 +175,6 @@ def parse_baseline(text: str, path: str) -> Baseline:
         ) from None
     except (ValueError, RecursionError) as exc:  # thousands of digits, or of brackets within each other
         raise _no_baseline(path, f"{type(exc).__name__}: {exc}") from None
-    return _checked(raw, path)
-
-
-def _checked(raw: Any, path: str) -> Baseline:
     if not isinstance(raw, dict) or "format" not in raw:
         raise _no_baseline(path, "there is no 'format' key")
     if raw["format"] != FORMAT:
@@ -189,24 +182,13 @@ def _checked(raw: Any, path: str) -> Baseline:
             f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
             "it was written by another version of pytest-auepora"
         )
-    return _from_raw(raw, path)
-
-
-def _from_raw(raw: Mapping[str, Any], path: str) -> Baseline:
     try:
         check_shape(raw, BaselineShape)
     except ShapeError as exc:
         raise _no_baseline(path, str(exc)) from None
-    try:
-        return Baseline(
-            suite=str(raw["suite"]),
-            variant=str(raw.get("variant", "")),
-            metrics=dict(raw.get("metrics", {})),
-            provenance=dict(raw.get("provenance", {})),
-            cases={str(name): case_of(case) for name, case in dict(raw["cases"]).items()},
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as exc:
-        raise _no_baseline(path, f"{type(exc).__name__}: {exc}") from None
+    cases = {name: case_of(case) for name, case in raw["cases"].items()}
+    optional = {key: raw[key] for key in ("variant", "metrics", "provenance") if key in raw}
+    return Baseline(raw["suite"], cases=cases, **optional)
 
 
 def _no_baseline(path: str, why: str) -> BaselineError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,10 +18,12 @@ __all__ = [
     "Flip",
     "MetricChange",
     "ScoreChange",
+    "by_reason",
     "change_over",
     "compare",
     "compare_case",
     "flip_of",
+    "gain_of",
 ]
 
 _ALIKE = Recut()
@@ -142,6 +145,14 @@ class Comparison:
         return {i: c.changes[name] for i, c in self.cases.items() if name in c.changes}
 
 
+def by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the names that have each reason, in order."""
+    out: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        out.setdefault(reason, []).append(name)
+    return out
+
+
 def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
     """Return the means of one metric over some cases, at least one."""
     n = len(pairs)
@@ -239,13 +250,9 @@ def compare_case(
                 out.lost[name] = score.reason
                 continue
             if state == "error":
-                new = _worst(info)
-        if new is None:
-            continue
-        gain = new - old if info.direction == "higher" else old - new
-        if -RESOLUTION <= gain <= RESOLUTION:
-            gain = 0.0
-        changes[name] = ScoreChange(old, new, gain, state == "error")
+                new = info.worst if math.isfinite(info.worst) else None
+        if new is not None:
+            changes[name] = ScoreChange(old, new, gain_of(info, old, new), state == "error")
     return out
 
 
@@ -260,6 +267,7 @@ def flip_of(before: BaselineCase, result: CaseResult) -> Flip:
     return "fixed" if result.state == "passed" else "still failing"
 
 
-def _worst(info: MetricInfo) -> float | None:
-    worst = info.range[0] if info.direction == "higher" else info.range[1]
-    return None if worst in (float("inf"), float("-inf")) else worst
+def gain_of(info: MetricInfo, before: float, after: float) -> float:
+    """Return the gain in a metric; 0 where the difference is the rounding of the file."""
+    gain = info.gain(before, after)
+    return 0.0 if abs(gain) <= RESOLUTION else gain

@@ -15,7 +15,7 @@ from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
 from ...core.scoring import FURTHER, Score
 from ..baseline.model import RESOLUTION, BaselineCase
-from .cases import Comparison, MetricChange, ScoreChange
+from .cases import Comparison, MetricChange, ScoreChange, gain_of
 
 __all__ = ["APART", "DAMAGED", "Pairs", "aggregate_of", "is_apart", "paired_measurements", "score_pairs", "settle"]
 
@@ -154,8 +154,7 @@ def _change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricChange | No
         raise _DamagedError(f"{type(exc).__name__}: {exc}") from exc
     if before is None or after is None:
         return None
-    gain = after - before if info.direction == "higher" else before - after
-    return MetricChange(len(pairs), before, after, 0.0 if abs(gain) <= RESOLUTION else gain)
+    return MetricChange(len(pairs), before, after, gain_of(info, before, after))
 
 
 def _behind(comparison: Comparison, name: str, metric: Metric, pairs: Pairs) -> None:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, NotWrittenError
 from ..policy import RegressionPolicy
-from .gates import GateOutcome, cases_words, why_nothing
+from .gates import GateOutcome, cases_words, names_words, why_nothing
 
 __all__ = [
     "FOLDER",
@@ -267,10 +267,12 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
     whole = [gate for gate in would if not gate.is_of_slice]
     notes = [_finding(gate.message.removesuffix(f"; {standing.advisory[gate.metric]}")) for gate in whole]
     if slices := [gate.title.removeprefix("regression: ") for gate in would if gate not in whole]:
-        notes.append(f"advisory: would fail in slices: {', '.join(slices[:3])}{_more(len(slices) - 3)}")
+        notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
     told = [f"{c.case_id}: {line}" for c in run.having("advisory") for line in c.extra["advisory"]]
     if told:
-        notes.append(f"advisory: would fail cases: {'; '.join(told[:3])}{_more(len(told) - 3)}")
+        notes.append(
+            f"advisory: would fail cases: {'; '.join(told[:3])}{f' and {len(told) - 3} more' if len(told) > 3 else ''}"
+        )
     for why, of in by.items():
         notes.append(
             f"advisory: cannot fail the run: {', '.join(of)} ({why if len(of) > 1 else next(iter(of.values()))})"
@@ -285,7 +287,3 @@ def _finding(message: str) -> str:
     """Return *message* without the arithmetic behind it, which the reports have."""
     finding, arithmetic, _ = message.partition("): if nothing had changed")
     return f"{finding})" if arithmetic else message
-
-
-def _more(n: int) -> str:
-    return f" and {n} more" if n > 0 else ""

@@ -9,8 +9,8 @@ from typing import Any
 from ...core.run import Run
 from ...core.types import Document
 from ...metrics.ranking.gold import sources_of
-from ..compare.cases import Comparison, Flip
-from .gates import GateOutcome, cases_words
+from ..compare.cases import Comparison, Flip, by_reason
+from .gates import GateOutcome, cases_words, names_words
 
 __all__ = ["coverage_outcomes", "label_notes", "label_outcomes", "nothing_compares", "unmet_notes"]
 
@@ -30,15 +30,17 @@ def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: boo
     """Return a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
     out: list[GateOutcome] = []
     if told := [c.case_id for c in run.having("must_pass") if c.state == "skipped"]:
-        out.append(_lost(run, "must_pass", f"{_list(told)}: must pass, and was skipped", told))
+        out.append(_lost(run, "must_pass", f"{names_words(told)}: must pass, and was skipped", told))
     if comparison is None:
         return out
     if comparison.vanished and not pruning:
         told = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
-        out.append(_lost(run, "cases", f"{_list(told)} in the baseline, no longer in the golden file; {_PRUNE}", told))
+        out.append(
+            _lost(run, "cases", f"{names_words(told)} in the baseline, no longer in the golden file; {_PRUNE}", told)
+        )
     if comparison.lost_metrics and not pruning and not accepting:
         metrics = list(comparison.lost_metrics)
-        out.append(_lost(run, "metrics", f"{_list(metrics)} in the baseline, no longer computed; {_PRUNE}", []))
+        out.append(_lost(run, "metrics", f"{names_words(metrics)} in the baseline, no longer computed; {_PRUNE}", []))
     lost = comparison.lost
     if lost and not accepting:
         case_id, reasons = next(iter(lost.items()))
@@ -72,8 +74,8 @@ def unmet_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
         info = run.metrics.get(gate.metric)
         if gate.kind == "threshold" and gate.state == "failed" and info and info.target.startswith("RETRIEVAL"):
             gate.message += f"; {met} ({hint})"
-    returned = f"returned {_list([*dict.fromkeys(map(_name_of, hits))], _MOST_IDS)}; " if hits else ""
-    return [f"{met}: wanted {_list([*wanted], _MOST_IDS)}; {returned}{hint}"]
+    returned = f"returned {names_words([*dict.fromkeys(map(_name_of, hits))], _MOST_IDS)}; " if hits else ""
+    return [f"{met}: wanted {names_words([*wanted], _MOST_IDS)}; {returned}{hint}"]
 
 
 def _name_of(hit: Mapping[str, Any]) -> str:
@@ -89,7 +91,7 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
     held = any(info.baselined for info in run.metrics.values())
     if not held or any(c.changes or c.lost for c in measured) or comparison.count()["skipped"] == len(comparison.cases):
         return []
-    why = [f"{_list(names)} ({what})" for what, names in _by_reason(comparison.incomparable).items()]
+    why = [f"{names_words(names)} ({what})" for what, names in by_reason(comparison.incomparable).items()]
     counts = comparison.count()
     why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
     message = f"baseline: nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
@@ -97,22 +99,10 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
     return [GateOutcome("baseline", "baseline", "failed" if required else "not judged", told, owner=run.owner)]
 
 
-def _by_reason(incomparable: Mapping[str, str]) -> dict[str, list[str]]:
-    out: dict[str, list[str]] = {}
-    for name, reason in incomparable.items():
-        out.setdefault(reason, []).append(name)
-    return out
-
-
 def _lost(run: Run, what: str, message: str, culprits: list[str]) -> GateOutcome:
     return GateOutcome(
         f"coverage: {what}", "coverage", "failed", message, owner=run.owner, culprits=tuple(culprits[:5])
     )
-
-
-def _list(names: list[str], most: int = 5) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
@@ -126,9 +116,7 @@ def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
         how = ", ".join(f"{matched[match]} {words}" for match, words in _BY.items() if matched[match])
         told = f"; cases matched {how}" if how else ""
         out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{told}; {_HELP}")
-    apart: dict[str, list[str]] = {}
-    for case_id, why in comparison.apart.items() if comparison is not None else ():
-        apart.setdefault(why, []).append(case_id)
+    apart = by_reason(comparison.apart) if comparison is not None else {}
     out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in apart.items()]
     return out
 
@@ -143,5 +131,7 @@ def label_outcomes(run: Run) -> list[GateOutcome]:
     if not lost:
         return []
     names = [name for one in lost.values() for name in one]
-    message = f"{_list(names)}: moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}; {_HELP}"
+    message = (
+        f"{names_words(names)}: moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}; {_HELP}"
+    )
     return [_lost(run, "labels", message, list(lost))]

@@ -27,6 +27,7 @@ __all__ = [
     "errored_words",
     "judge_gate",
     "leave_undecided",
+    "names_words",
     "regression_title",
     "why_nothing",
 ]
@@ -156,6 +157,12 @@ def why_nothing(scores: ScoreList) -> str:
 def cases_words(n: int) -> str:
     """Return how many cases, as '1 case' or '2 cases'."""
     return f"{n} case{'s' * (n != 1)}"
+
+
+def names_words(names: Sequence[str], most: int = 5) -> str:
+    """Return ``a, b and 2 more``."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def errored_words(n_error: int) -> str:

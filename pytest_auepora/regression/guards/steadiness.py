@@ -70,7 +70,7 @@ def passes(
     def holds(name: str, value: float | None) -> bool:
         if value is None:
             return True
-        low = name in best and _gain(value, best[name], metrics[name]) < -policy.for_metric(name).case_max_drop - 1e-9
+        low = name in best and metrics[name].gain(best[name], value) < -policy.for_metric(name).case_max_drop - 1e-9
         return not low and all(b.holds(value) for b in bounds.get(name, ()))
 
     return [all(holds(n, v[i]) for n, v in singles.items() if i < len(v)) for i in range(count)]
@@ -78,7 +78,7 @@ def passes(
 
 def flaky_cases(run: Run, compared: Mapping[str, CaseComparison], policy: RegressionPolicy) -> dict[str, str]:
     """Return the flaky cases with the reason: by the repeats of the baseline, or else by those of the run."""
-    from ..statistics.repeats import classify_flaky
+    from ..statistics.repeats import why_flaky
 
     names = [n for n, i in run.metrics.items() if i.baselined and i.range == (0.0, 1.0)]
     out: dict[str, str] = {}
@@ -90,9 +90,8 @@ def flaky_cases(run: Run, compared: Mapping[str, CaseComparison], policy: Regres
             continue
         singles = {n: values for n in names if len(values := source.values(n)) > 1}
         passed = passes(singles, best_of(singles, run.metrics), result, run.metrics, policy)
-        flakiness = classify_flaky(passed, {n: _numbers(v) for n, v in singles.items()})
-        if flakiness.flaky:
-            out[case_id] = flakiness.reason + (" of the baseline" if source is before else "")
+        if why := why_flaky(passed, {n: _numbers(v) for n, v in singles.items()}):
+            out[case_id] = why + (" of the baseline" if source is before else "")
     return out
 
 
@@ -120,10 +119,6 @@ def instead_of_cases(run: Run, comparison: Comparison, found: MetricVerdict) -> 
     if repeats is None or repeats > _MOST_REPEATS:
         return ", but not more repeats of these"
     return f", or these cases asked {repeats} times each, in the baseline as well"
-
-
-def _gain(value: float, level: float, info: MetricInfo) -> float:
-    return value - level if info.direction == "higher" else level - value
 
 
 def _numbers(values: Iterable[float | None]) -> list[float]:
@@ -163,7 +158,7 @@ def note_worst(
     if all(good):
         return
     bad = [i for i, holds in enumerate(good) if not holds]
-    worst = min(bad, key=lambda i: sum(_goodness(values[n][i], metrics[n]) for n in names))
+    worst = min(bad, key=lambda i: sum(metrics[n].gain(0.0, values[n][i] or 0.0) for n in names))
     kept: dict[str, Any] = {"repeat": worst + 1, "of": len(singles), "failing": len(bad)}
     result.extra[WORST] = kept
     if worst:
@@ -189,9 +184,3 @@ def shown_repeat(result: CaseResult) -> str:
     """Return ``2 of 3 fail; shown is number 3``; empty where nothing was repeated."""
     kept = result.extra.get(WORST)
     return f"{kept['failing']} of {kept['of']} fail; shown is number {kept['repeat']}" if kept else ""
-
-
-def _goodness(value: float | None, info: MetricInfo) -> float:
-    if value is None:
-        return 0.0
-    return value if info.direction == "higher" else -value

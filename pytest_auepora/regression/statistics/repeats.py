@@ -6,7 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Flakiness", "VarianceSplit", "classify_flaky", "split_variance"]
+__all__ = ["VarianceSplit", "split_variance", "why_flaky"]
+
+FLAKY_RATES = (0.1, 0.9)
+"""A pass rate strictly between the two is flaky."""
+
+FLAKY_SD = 0.15
+"""A standard deviation above it, of the scores of one case, is flaky."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +21,6 @@ class VarianceSplit:
 
     All are variances of one case; ``total`` = s_d², that of the differences of case means.  ``between`` and
     ``within_*`` are None where no case was repeated on either side.
-
-    Attributes:
-        repeats_baseline, repeats_candidate: harmonic mean of the repeats per case.
     """
 
     n_cases: int
@@ -25,8 +28,6 @@ class VarianceSplit:
     between: float | None
     within_baseline: float | None
     within_candidate: float | None
-    repeats_baseline: float
-    repeats_candidate: float
 
     @property
     def most_shrink(self) -> float | None:
@@ -82,7 +83,7 @@ def split_variance(baseline: Mapping[str, Sequence[float]], candidate: Mapping[s
     between = None
     if within[0] is not None and within[1] is not None:
         between = max(0.0, total - within[0] / repeats[0] - within[1] / repeats[1])
-    return VarianceSplit(len(cases), total, between, within[0], within[1], repeats[0], repeats[1])
+    return VarianceSplit(len(cases), total, between, *within)
 
 
 def _pooled_variance(scores_by_case: Sequence[Sequence[float]]) -> float | None:
@@ -100,41 +101,18 @@ def _squares(values: Sequence[float]) -> float:
     return math.fsum((v - mean) ** 2 for v in values)
 
 
-@dataclass(frozen=True, slots=True)
-class Flakiness:
-    """Whether a case of the baseline is too unsteady for the case guard, and why.
-
-    ``pass_rate`` and ``sd`` (the largest within-case standard deviation of any metric) are None where
-    nothing was repeated.
-    """
-
-    flaky: bool
-    pass_rate: float | None
-    sd: float | None
-    reason: str = ""
-
-
-def classify_flaky(
-    passed: Sequence[bool],
-    scores: Mapping[str, Sequence[float]],
-    *,
-    rates: tuple[float, float] = (0.1, 0.9),
-    max_sd: float = 0.15,
-) -> Flakiness:
-    """Classify one case by the repeats of its baseline.
+def why_flaky(passed: Sequence[bool], scores: Mapping[str, Sequence[float]]) -> str:
+    """Return why one case is too unsteady for the case guard, by the repeats of its baseline; empty where it is not.
 
     Args:
         passed: whether each repeat passed.
         scores: metric → its score in each repeat, for scores in [0, 1].
-        rates: flaky is a pass rate strictly between the two.
-        max_sd: flaky is a within-case standard deviation above it.
     """
-    pass_rate = sum(passed) / len(passed) if len(passed) > 1 else None
     spread = {m: math.sqrt(_squares(s) / (len(s) - 1)) for m, s in scores.items() if len(s) > 1}
     noisiest = max(spread, key=lambda m: spread[m], default="")
     reasons = []
-    if pass_rate is not None and rates[0] < pass_rate < rates[1]:
+    if len(passed) > 1 and FLAKY_RATES[0] < sum(passed) / len(passed) < FLAKY_RATES[1]:
         reasons.append(f"passes in {sum(passed)} of {len(passed)} repeats")
-    if noisiest and spread[noisiest] > max_sd:
+    if noisiest and spread[noisiest] > FLAKY_SD:
         reasons.append(f"{noisiest} varies by {spread[noisiest]:.2f} (standard deviation) between repeats")
-    return Flakiness(bool(reasons), pass_rate, spread.get(noisiest), " and ".join(reasons))
+    return " and ".join(reasons)

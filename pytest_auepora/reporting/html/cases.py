@@ -142,8 +142,7 @@ def _cell(score: Score | None, compared: CaseComparison | None, name: str, info:
         return [None, "error", -1, True]
     change = compared.changes.get(name) if compared is not None else None
     gain = change.gain if change is not None else 0.0
-    worst = info.range[0] if info.direction == "higher" else info.range[1]
-    return [score.value, metric_value(score.value, info), (gain > 0) - (gain < 0), score.value == worst]
+    return [score.value, metric_value(score.value, info), (gain > 0) - (gain < 0), score.value == info.worst]
 
 
 def _worst_change(compared: CaseComparison | None, run: Run) -> list[str]:

@@ -145,8 +145,7 @@ def _measurement(score: Score, out: Measured) -> Measurement | None:
 def _worst(info: MetricInfo | None) -> float | None:
     if info is None:
         return None
-    worst = info.range[0] if info.direction == "higher" else info.range[1]
-    return worst if math.isfinite(worst) else None
+    return info.worst if math.isfinite(info.worst) else None
 
 
 def _number(seen: Measurement) -> float:

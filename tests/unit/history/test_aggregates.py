@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_auepora.core.json import dumps
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.history.aggregates import AggregateMetrics, Tally, aggregate_of
+from pytest_auepora.history.aggregates import AggregateMetrics, aggregate_of
 from pytest_auepora.history.codec import restored, run_of, run_text
 from pytest_auepora.history.store import HistoryStore
 
@@ -130,21 +130,6 @@ def test_a_stored_run_gives_the_same_figures() -> None:
     run = by_ranks()
     again = run_of(run_text(run), [dumps(case) for case in run.cases.values()])
     assert aggregate_of(again) == aggregate_of(run) == aggregate_of(run)
-
-
-def test_results_counted_as_they_come_give_the_same_figures() -> None:
-    cases = [Case("d", answer="[1]"), Case("a", got=TEN), Case("x", error="OSError: gone"), Case("left", skipped=True)]
-    run = measured(cases, ("recall@5",))
-    tally = Tally(run.metrics)
-    for case_id in ("left", "a", "x"):
-        tally.take(run.cases[case_id])
-    assert not tally.is_of(run)  # one is missing
-    tally.take(run.cases["d"])
-    assert tally.is_of(run)
-    assert tally.aggregate(run) == aggregate_of(run)
-    assert aggregate_of(run, {"a", "x"}) != aggregate_of(run)
-    tally.take(run.cases["d"])
-    assert not tally.is_of(run)  # one was run again, and would count twice
 
 
 def test_scores_of_another_metric_version_are_measured_anew() -> None:

@@ -17,11 +17,12 @@ class Distribution:
     def __init__(self) -> None:
         self.shouldstop: bool | str = False
         self.said: list[str] = []
+        self.nodemanager = SimpleNamespace(setup_node=self.refuse)
 
     def report_line(self, line: str) -> None:
         self.said.append(line)
 
-    def _clone_node(self, node: object) -> None:
+    def refuse(self, spec: object, putevent: object) -> None:
         raise ConnectionRefusedError(111, "Connection refused")
 
 
@@ -40,13 +41,15 @@ def lost(scheduler: Any) -> Distribution:
     """Lose a worker that cannot be replaced, with the work it had."""
     distribution = Distribution()
     plugins = SimpleNamespace(getplugin={"dsession": distribution}.get)
-    looking = Crashes().pytest_xdist_make_scheduler(SimpleNamespace(pluginmanager=plugins))  # type: ignore[arg-type]
+    crashes = Crashes()
+    looking = crashes.pytest_xdist_make_scheduler(SimpleNamespace(pluginmanager=plugins))  # type: ignore[arg-type]
     next(looking)
     with pytest.raises(StopIteration):
         looking.send(scheduler)
     node = SimpleNamespace(gateway=SimpleNamespace(id="gw3", spec="execmodel=main_thread_only//ssh=one"))
     scheduler.remove_node(node)
-    distribution._clone_node(node)
+    crashes.pytest_testnodedown(node)
+    assert distribution.nodemanager.setup_node("ssh=one", print) is node
     return distribution
 
 
