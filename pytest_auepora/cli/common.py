@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ..errors import AueporaError, GoldenFileError, Problem, did_you_mean
@@ -20,6 +20,7 @@ from ..regression.guards.calibration import FOLDER
 __all__ = [
     "FAILED", "METRICS_VARIABLE", "PASSED", "UNJUDGED", "USAGE", "UsageError", "add_calibrations", "add_metrics",
     "calibrations_folder", "load_suite", "of_outcome", "put", "registry_of", "to_read",
+    "whole_number",
 ]  # fmt: skip
 
 METRICS_VARIABLE = "AUEPORA_METRICS"
@@ -41,6 +42,17 @@ def to_read(text: str) -> Path:
         beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
         raise argparse.ArgumentTypeError(f"there is no {text}{did_you_mean(path.name, beside)}")
     return path
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """Return what reads an argument that is a whole number, *least* or more."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"a whole number, {least} or more, is wanted, not {text!r}")
+        return int(text)
+
+    return read
 
 
 def of_outcome(outcome: str) -> int:

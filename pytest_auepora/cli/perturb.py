@@ -72,7 +72,7 @@ class _Variants:
         made = disturbed(sample, self._operations, count=count, seed=seed)
         made += reworded(sample, self._paraphrases.get(sample.sample_id, ()), "paraphrase", count=count)
         if self._corpus is not None:
-            from ..drafting.noise import noise_variants
+            from ..drafting.variants import noise_variants
 
             made += noise_variants(sample, self._corpus, count=count, each=self._given.noise_docs, seed=seed)
         return made
@@ -96,7 +96,7 @@ def _paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
     Raises:
         AueporaError: the file cannot be read, or names a case that is not there.
     """
-    from ..drafting.paraphrases import load_paraphrases
+    from ..drafting.variants import load_paraphrases
 
     found = load_paraphrases(path)
     known = [case.id for case in suite.cases]
@@ -108,7 +108,7 @@ def _paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
 
 def _asked(suite: GoldenSuite, count: int) -> dict[str, list[str]]:
     """Ask the judge's model for other wordings."""
-    from ..drafting.paraphrases import ask_paraphrases
+    from ..drafting.variants import ask_paraphrases
     from ..metrics.judge.settings import critic_from_environment
 
     cases = [c for c in suite.cases if c.skip is None and "variant_of" not in c.sample.labels]

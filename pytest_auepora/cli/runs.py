@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from ..history.tables import StoredRun
-from .common import PASSED, UNJUDGED
+from .common import PASSED, UNJUDGED, whole_number
 from .sources import add_history, open_history
 
 __all__ = ["add_arguments", "run"]
@@ -19,18 +19,13 @@ _FIGURES = (("hit_at_k", "5", "hit@5"), ("mrr", "", "mrr@10"))
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
+    count = whole_number(0)
     parser.add_argument("--suite", help="only runs of this suite")
-    parser.add_argument("--limit", type=_count, default=20, metavar="N", help="at most so many (default 20; 0: all)")
+    parser.add_argument("--limit", type=count, default=20, metavar="N", help="at most so many (default 20; 0: all)")
     parser.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")
-    parser.add_argument("--prune", type=_count, metavar="N", help="keep the last N of each suite, delete the others")
+    parser.add_argument("--prune", type=count, metavar="N", help="keep the last N of each suite, delete the others")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_history(parser)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"a whole number, 0 or more, is wanted, not {text!r}")
-    return int(text)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -14,7 +14,18 @@ from ..evaluation.recorded import score_recorded
 from ..evaluation.suite import Evaluation
 from ..io.golden.load import MAX_BYTES, GoldenSuite
 from ..metrics.registry import Registry
-from .common import FAILED, UNJUDGED, add_calibrations, add_metrics, load_suite, of_outcome, put, registry_of, to_read
+from .common import (
+    FAILED,
+    UNJUDGED,
+    add_calibrations,
+    add_metrics,
+    load_suite,
+    of_outcome,
+    put,
+    registry_of,
+    to_read,
+    whole_number,
+)
 from .sources import add_history, open_history
 
 __all__ = ["add_arguments", "run"]
@@ -36,19 +47,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--baseline", type=Path, metavar="PATH", help="directory or .json file instead of __baselines__/")
     parser.add_argument("--require-baseline", action="store_true", help="without a baseline nothing is judged")
     parser.add_argument("--variant", default="", metavar="NAME", help="the configuration that gave the outputs")
-    add("--jobs", type=_count, metavar="N", help="processes that score (default: all cores for large outputs, else 1)")
+    add(
+        "--jobs",
+        type=whole_number(1),
+        metavar="N",
+        help="processes that score (default: all cores for large outputs, else 1)",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
     parser.add_argument("--save", action="store_true", help="keep the run in the history")
     parser.add_argument("--json", action="store_true", help="print the JSON report")
     add_calibrations(parser)
     add_metrics(parser)
     add_history(parser)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number, 1 or more, is wanted, not {text!r}")
-    return int(text)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -143,15 +143,21 @@ def _sees_everything(metric: Metric) -> bool:
 
 @dataclass
 class _Measured:
-    """The measurements of one metric, and how many samples it had nothing to say about."""
+    """The measurements of one metric, how many samples it had nothing to say about, and what else it counts."""
 
+    counts: dict[str, int]
     values: list[Measurement] = field(default_factory=list)
     skipped: int = 0
 
+    def add(self, more: _Measured) -> None:
+        self.values += more.values
+        self.skipped += more.skipped
+        self.counts.update({name: self.counts.get(name, 0) + n for name, n in more.counts.items()})
 
-def _measured(seen: Iterable[Measurement | NotApplicable]) -> _Measured:
-    out = _Measured()
-    for one in seen:
+
+def _measured(metric: Metric, batch: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> _Measured:
+    out = _Measured(metric.counts(batch))
+    for one in metric.measure_many(batch, outputs):
         if isinstance(one, NotApplicable):
             out.skipped += 1
         else:  # without details, which no aggregate reads: a data set may have millions of samples
@@ -161,10 +167,9 @@ def _measured(seen: Iterable[Measurement | NotApplicable]) -> _Measured:
 
 @dataclass
 class _Part:
-    """What a batch gave: measurements and counts for every metric that works in parts, outputs if one does not."""
+    """What a batch gave: what was measured for every metric that works in parts, outputs if one does not."""
 
     measured: list[_Measured]
-    counts: list[dict[str, int]]
     outputs: list[SystemOutputs] | None = None
 
 
@@ -184,10 +189,7 @@ class _Measure:
 
     def together(self, batch: Sequence[EvaluationSample], outputs: list[SystemOutputs]) -> _Part:
         in_parts = [metric for metric in self.metrics if not _sees_everything(metric)]
-        part = _Part(
-            [_measured(metric.measure_many(batch, outputs)) for metric in in_parts],
-            [metric.counts(batch) for metric in in_parts],
-        )
+        part = _Part([_measured(metric, batch, outputs) for metric in in_parts])
         if len(in_parts) < len(self.metrics):
             part.outputs = outputs
             for one in outputs:
@@ -208,29 +210,24 @@ class _Seen:
     outputs: list[SystemOutputs] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.in_parts = [metric for metric in self.metrics if not _sees_everything(metric)]
-        self.measured = [_Measured() for _ in self.in_parts]
-        self.counts = [metric.counts([]) for metric in self.in_parts]
+        self.measured = [_Measured(metric.counts([])) for metric in self.metrics if not _sees_everything(metric)]
 
     def take(self, batch: list[EvaluationSample], part: _Part) -> None:
         for measured, more in zip(self.measured, part.measured, strict=True):
-            measured.values += more.values
-            measured.skipped += more.skipped
-        for counts, added in zip(self.counts, part.counts, strict=True):
-            counts.update({name: counts.get(name, 0) + n for name, n in added.items()})
+            measured.add(more)
         if part.outputs is not None:
             self.samples += batch
             self.outputs += part.outputs
 
     def results(self) -> list[MetricResult]:
-        parts = iter(zip(self.measured, self.counts, strict=True))
+        parts = iter(self.measured)
         return [
-            metric.compute(self.samples, self.outputs) if _sees_everything(metric) else _result(metric, *next(parts))
+            metric.compute(self.samples, self.outputs) if _sees_everything(metric) else _result(metric, next(parts))
             for metric in self.metrics
         ]
 
 
-def _result(metric: Metric, measured: _Measured, counts: dict[str, int]) -> MetricResult:
+def _result(metric: Metric, measured: _Measured) -> MetricResult:
     result = metric.aggregate(measured.values)
-    result.details.update({"num_skipped": measured.skipped, **counts})
+    result.details.update({"num_skipped": measured.skipped, **measured.counts})
     return result

@@ -22,7 +22,6 @@ def add_cases(path: Path, cases: Sequence[Mapping[str, Any]], registry: Registry
     Raises:
         GoldenFileError: the file is wrong, or its cases are not written as a list at its end.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
         text = appended(path, cases, registry).text
     elif path.suffix == ".jsonl":

@@ -31,7 +31,6 @@ def save_accepted(folder: Path, name: str, run: Run, cases: Collection[str]) -> 
     for case in run.cases.values():
         if case.case_id in cases and case.state in ("passed", "failed"):
             kept[case.case_id] = {"hash": case.content_hash, "answer": str(case.outputs.get("answer", ""))}
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(kept, ensure_ascii=False, sort_keys=True, indent=1) + "\n")
 
 

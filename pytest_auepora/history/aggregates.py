@@ -117,10 +117,11 @@ def aggregate_of(
     Ranks and ids are taken as stored.  What is read off texts takes the stored score where it was measured by the
     present version of its metric, and is measured anew on the stored texts where it was not.
     """
-    cases = [c for c in run.cases.values() if c.state != "skipped" and (only is None or c.case_id in only)]
+    counted = [case for case in run.cases.values() if only is None or case.case_id in only]
+    cases = [case for case in counted if case.state != "skipped"]
     answered = [case for case in cases if case.state != "error"]
     spent = JudgeUsage()
-    for usage in (usage for case in cases for usage in case.extra.get(USAGE, {}).values()):
+    for usage in (usage for case in counted for usage in case.extra.get(USAGE, {}).values()):
         spent.add(**usage)
     ranks = Counter(rank_of(case) for case in answered if case.ranks)
     recalls: Counter[tuple[float | None, ...]] = Counter()  # at each of the cuts

@@ -140,7 +140,7 @@ def _register_judging(
 
         register(Replaying(replay), "auepora-replaying")
     if getattr(config.option, "allure_report_dir", None):
-        from .allure import AllureGates
+        from .reports import AllureGates
 
         register(AllureGates(), "auepora-allure")
     register(Terminal(config, options, suites, judge), "auepora-terminal")

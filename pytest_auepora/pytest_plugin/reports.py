@@ -5,13 +5,16 @@ Written once, by the controller, after everything has been judged: also after ``
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from .suites import Suites
     from .xdist import CaseReport
 
-__all__ = ["JUnitProperties", "Reports", "make_reports"]
+__all__ = ["AllureGates", "JUnitProperties", "Reports", "make_reports"]
 
 _MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<told>.*)"
 _SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", ".ipynb", ".lock")
@@ -263,3 +266,27 @@ def _properties(one: CaseReport, owner: str) -> Iterator[tuple[str, str]]:
             yield name, number(score.value, 4)
         elif score.state != "aggregate":
             yield name, f"{score.state}: {score.reason}" if score.reason else score.state
+
+
+class AllureGates:
+    """Gates in Allure's report, which takes its results from items alone: told by the hook that it has for results.
+
+    Controller only, where a report of Allure was asked for.
+    """
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Report a gate once, with the phase that judges it."""
+        path, is_gate, name = report.nodeid.partition("::gate: ")
+        if not is_gate or report.when != "call":
+            return
+        model, allure = import_module("allure_commons.model2"), import_module("allure_commons")
+        message = report.longreprtext
+        result = model.TestResult(
+            uuid=str(uuid4()), name=f"gate: {name}", fullName=report.nodeid,
+            historyId=hashlib.md5(report.nodeid.encode(), usedforsecurity=False).hexdigest(),
+            status=report.outcome, statusDetails=model.StatusDetails(message=message, trace=message),
+            labels=[model.Label(name="suite", value=path), model.Label(name="framework", value="pytest")],
+            start=int(report.start * 1000), stop=int(report.stop * 1000),
+        )  # fmt: skip
+        allure.plugin_manager.hook.report_result(result=result)

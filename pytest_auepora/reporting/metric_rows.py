@@ -10,7 +10,7 @@ from ..regression.compare.cases import MetricChange
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .numbers import bound_of, denominator, metric_change, metric_value
-from .symbols import Symbols
+from .text import Symbols
 
 __all__ = ["MetricRow", "chosen_metrics", "metric_rows", "rank_of", "state_mark"]
 

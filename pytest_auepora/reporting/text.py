@@ -1,4 +1,4 @@
-"""Text that is safe to show, how wide it is, cut and wrapped; names one after another."""
+"""Text that is safe to show, how wide it is, cut and wrapped; names one after another; the marks of reports."""
 
 from __future__ import annotations
 
@@ -6,11 +6,38 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from .symbols import TO_ASCII
+__all__ = [
+    "ASCII", "TO_ASCII", "UNICODE", "Symbols", "clip", "harmless", "listed", "printable", "quoted", "shortened",
+    "symbols", "text_width", "uncommanded", "wrap",
+]  # fmt: skip
 
-__all__ = ["clip", "harmless", "listed", "printable", "quoted", "shortened", "text_width", "uncommanded", "wrap"]
+
+class Symbols(NamedTuple):
+    """The marks reports use, one character each, but for ``dots`` and ``arrow``."""
+
+    good: str
+    bad: str
+    unjudged: str
+    unsure: str
+    neutral: str
+    dots: str
+    arrow: str
+    rule: str
+
+
+UNICODE = Symbols(good="✓", bad="✗", unjudged="\u2013", unsure="?", neutral="·", dots="…", arrow="→", rule="─")
+ASCII = Symbols(good="+", bad="x", unjudged="-", unsure="?", neutral=".", dots="...", arrow="->", rule="-")
+
+TO_ASCII = str.maketrans({**dict(zip(UNICODE, ASCII, strict=True)), "≥": ">=", "≤": "<=", "\u2212": "-"})
+"""For `str.translate`: the marks, and others that messages of this package hold."""
+
+
+def symbols(ascii_only: bool) -> Symbols:
+    """Return the symbols to use."""
+    return ASCII if ascii_only else UNICODE
+
 
 _UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
 _COMMAND = r"^(\s*):+(?=:)"

@@ -31,7 +31,6 @@ WITHOUT = {
     "cli/sources.py",
     "pytest_plugin/session.py",
     "reporting/findings.py",
-    "reporting/html/side_view.py",
     "reporting/json/schema.py",
     "reporting/side_by_side/words.py",
     "reporting/terminal/calibration.py",

@@ -19,8 +19,8 @@ from ...reporting.metric_rows import MetricRow, metric_rows
 from ...reporting.notes import gate_reason, missing_notes, next_steps, noise_lines
 from ...reporting.notes import provenance_changes as changed_since
 from ...reporting.numbers import metric_change, metric_value, number
-from ...reporting.symbols import UNICODE
 from ...reporting.tally import comparison_word, headline, tally
+from ...reporting.text import UNICODE
 from .library import Library, Pair
 
 __all__ = ["history_of", "listed_run", "overview"]

@@ -28,7 +28,7 @@ def load(path: Path) -> ImportedSuite:
     path = Path(path)
     dropped = Dropped()
     names = Names(dropped)
-    tests, default, suite = _tests(path, dropped)
+    tests, default = _tests(path, dropped)
     cases = []
     for test in tests:
         variables = {**_mapping(default.get("vars")), **_mapping(test.get("vars"))}
@@ -52,7 +52,7 @@ def load(path: Path) -> ImportedSuite:
         for other in test.keys() - {"vars", "assert", "description", "metadata"}:
             dropped.add(f"{other} of a test")
         cases.append(case)
-    return ImportedSuite(cases, dropped.sentences(), suite)
+    return ImportedSuite(cases, dropped.sentences())
 
 
 def _mapping(value: Any) -> dict[str, Any]:
@@ -63,12 +63,12 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _tests(path: Path, dropped: Dropped) -> tuple[list[dict[str, Any]], dict[str, Any], str]:
+def _tests(path: Path, dropped: Dropped) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     data = read_data(path)
     if path.suffix.lower() in (".csv", ".tsv"):
-        return [_of_row(row, dropped) for row in data], {}, ""
+        return [_of_row(row, dropped) for row in data], {}
     if isinstance(data, list):
-        return [dict(t) for t in data if isinstance(t, Mapping)], {}, ""
+        return [dict(t) for t in data if isinstance(t, Mapping)], {}
     if not isinstance(data, Mapping) or "tests" not in data:
         raise ImportProblem(f"{path}: expected a list of tests, or a configuration with tests")
     for key in data.keys() - {"tests", "defaultTest", "description"}:
@@ -80,7 +80,7 @@ def _tests(path: Path, dropped: Dropped) -> tuple[list[dict[str, Any]], dict[str
     given = data["tests"]
     for test in given if isinstance(given, list) else [given]:
         found += [dict(test)] if isinstance(test, Mapping) else _elsewhere(path, test, dropped)
-    return found, dict(default) if isinstance(default, Mapping) else {}, ""
+    return found, _mapping(default)
 
 
 def _elsewhere(path: Path, where: Any, dropped: Dropped) -> list[dict[str, Any]]:

@@ -17,9 +17,8 @@ from ..metric_rows import MetricRow, metric_rows
 from ..notes import gate_groups, gate_reason, latency_line, missing_notes, noise_lines, repeats_line, warnings
 from ..numbers import number, plural
 from ..plots import MOST_PLOTS, MetricPlots, metric_plots, trend_plot
-from ..symbols import UNICODE
 from ..tally import comparison_word, headline
-from ..text import listed
+from ..text import UNICODE, listed
 from ..trend import EarlierRun, Trend
 from .broken import Broken, what_broke
 from .cases import shown, suite_data

@@ -29,10 +29,9 @@ from ..notes import (
 )
 from ..numbers import metric_value, plural
 from ..side_by_side.table import SideBySide, side_by_sides
-from ..symbols import UNICODE
 from ..tally import FAILING, Kind, cases_of, comparison_word, headline, overall_outcome
 from ..terminal.failure import failure_text
-from ..text import listed, printable
+from ..text import UNICODE, listed, printable
 from .side_by_side import side_by_side_parts
 from .text import escape, escape_html, table_lines
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..numbers import plural
 from ..side_by_side.table import CaseRow, Row, SideBySide
 from ..side_by_side.words import case_cell, difference_text, key_metric, legend, value_text
-from ..symbols import UNICODE
+from ..text import UNICODE
 from .text import escape, table_lines
 
 __all__ = ["side_by_side_markdown", "side_by_side_parts"]

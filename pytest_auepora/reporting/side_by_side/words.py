@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..metric_rows import state_mark
 from ..numbers import metric_change, metric_value, percent
-from ..symbols import Symbols
+from ..text import Symbols
 from .table import CaseRow, Figure, Row, SideBySide
 
 __all__ = ["case_cell", "difference_text", "key_metric", "legend", "value_text"]

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..symbols import symbols
-from ..text import clip, printable, text_width, uncommanded, wrap
+from ..text import clip, printable, symbols, text_width, uncommanded, wrap
 
 __all__ = ["LABEL_WIDTH", "Cell", "Column", "Line", "Page", "Piece", "guarded", "plain", "render", "table"]
 

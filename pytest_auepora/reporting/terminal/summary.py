@@ -23,9 +23,8 @@ from ..notes import (
     warnings,
 )
 from ..numbers import change, plural
-from ..symbols import Symbols
 from ..tally import FAILING, cases_of, comparison_word, headline, headline_style
-from ..text import listed, text_width
+from ..text import Symbols, listed, text_width
 from .layout import Cell, Column, Line, Page, table
 
 __all__ = ["headline", "headline_style", "summary_lines"]

@@ -4,7 +4,7 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.metric_rows import MetricRow, metric_rows
 from pytest_auepora.reporting.notes import missing_notes
-from pytest_auepora.reporting.symbols import UNICODE
+from pytest_auepora.reporting.text import UNICODE
 
 from .builders import METRICS, Case, baseline_of, run_of, verdict_of
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.reporting.symbols import ASCII, UNICODE, symbols
 from pytest_auepora.reporting.terminal.layout import Cell, render
-from pytest_auepora.reporting.text import clip, harmless, printable, text_width, wrap
+from pytest_auepora.reporting.text import ASCII, UNICODE, clip, harmless, printable, symbols, text_width, wrap
 
 TEXT = st.text(alphabet=st.sampled_from("abc de fg…✓返金規定한글é\u0301\u200b\u20dd🙂ש-"), max_size=60)
 
