@@ -187,7 +187,7 @@ def _reason(found: str, question: _Question) -> str:
         return f"clearly better, and by at least {least}"
     if found in ("pass", "same"):
         return f"a true {_worse(question)} of {margin} is ruled out"
-    return f"neither clearly worse by {least}, nor is a true {_worse(question)} of {margin} ruled out"
+    return f"not clearly worse by {least}, but a true {_worse(question)} of {margin} is still possible"
 
 
 def _worse(question: _Question) -> str:

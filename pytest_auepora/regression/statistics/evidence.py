@@ -146,7 +146,8 @@ def reason(outcome: Outcome, e: Evidence) -> str:
     if outcome == "pass":
         but = f"; {_clear_but_small(e)}" if e.is_clear else ""
         return f"{_moved(e)}: a drop of {_number(e.metric.margin)} is ruled out ({_bound(e)}){but}"
-    return f"{_moved(e)}, {_why_no_failure(e)}, and {_why_no_pass(e)}: {_what_decides(e)}"
+    why = f", {_why_no_failure(e)}, and" if e.drop > TIE else ", but"
+    return f"{_moved(e)}{why} {_why_no_pass(e)}: {_what_decides(e)}"
 
 
 def warning(e: Evidence) -> str:
@@ -162,8 +163,6 @@ def warning(e: Evidence) -> str:
 
 
 def _why_no_failure(e: Evidence) -> str:
-    if e.drop <= TIE:
-        return "there is no drop to fail"
     if e.is_clear:
         return _clear_but_small(e)
     if e.is_lopsided:
@@ -176,7 +175,9 @@ def _why_no_failure(e: Evidence) -> str:
 def _why_no_pass(e: Evidence) -> str:
     if e.lower_bound is None:
         return "a single cluster has no spread to tell how far the true mean may be off"
-    return f"a drop of {_number(e.metric.margin)} is not ruled out ({_bound(e)})"
+    lost = Bound("max", e.metric.margin)
+    worst = f"worse by up to {_number(-e.lower_bound, lost)} ({_percent(1.0 - e.alpha)} confidence"
+    return f"the true mean may be {worst}; the margin is {_number(e.metric.margin)})"
 
 
 def _what_decides(e: Evidence) -> str:

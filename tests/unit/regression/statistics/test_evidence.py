@@ -26,7 +26,7 @@ def test_inconclusive_says_what_would_decide_it() -> None:
     assert verdict.mde is not None
     assert verdict.cases_needed == math.ceil(50 * (verdict.mde / 0.06) ** 2)
     assert verdict.reason.endswith(f"about {verdict.cases_needed} cases like these would decide it")
-    assert "p 0.0625 > 0.05" in verdict.reason
+    assert "p 0.0625 > 0.05, and the true mean may be worse by up to" in verdict.reason
 
 
 def test_a_detectable_effect_above_the_margin_is_warned_about() -> None:
@@ -67,6 +67,17 @@ def test_a_gain_is_no_drop() -> None:
     assert verdict.reason.startswith("better by 0.2 (100 cases: 0 worse, 20 better)")
 
 
+@pytest.mark.parametrize(("losses", "wins", "how"), [(3, 4, "better by 0.05"), (3, 3, "unchanged on average")])
+def test_a_mean_that_did_not_drop_says_how_much_worse(losses: int, wins: int, how: str) -> None:
+    verdict = judge_one(binary(20, losses, wins))
+    assert verdict.outcome == "inconclusive"
+    bound = f"{-(verdict.lower_bound or 0):.4f}"
+    assert verdict.reason == (
+        f"{how} (20 cases: {losses} worse, {wins} better), but the true mean may be worse by up to {bound} "
+        f"(95 % confidence; the margin is 0.05): about {verdict.cases_needed} cases like these would decide it"
+    )
+
+
 def test_nothing_differs() -> None:
     verdict = judge_one(binary(44, 0))
     assert verdict.outcome == "same"
@@ -95,3 +106,5 @@ def test_one_cluster_alone_decides_nothing(cases: int) -> None:
     assert verdict.cases_needed is not None
     assert verdict.cases_needed >= 4 * cases
     assert "a single cluster has no spread" in verdict.reason
+    alone = judge_family([PairedMetric("hit@5", {"c0": 1.0})], {}).metrics[0].reason
+    assert alone.startswith("better by 1 (1 case: 0 worse, 1 better), but a single cluster has no spread")
