@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, texts_of
+from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, quote_notes, texts_of
 from .rows import as_list, dump_json, read_rows, write_csv, write_text
 
 __all__ = ["load", "save"]
@@ -48,18 +48,18 @@ def load(path: Path) -> ImportedSuite:
         if metadata := _metadata(row):
             case["metadata"] = metadata
         for key in _OUTPUTS:
-            dropped.add(f"{key}: what a system said once", key in row)
+            dropped.add(f"{key}: a recorded answer", key in row)
         dropped.add("expected_tools: no metric here reads it", "expected_tools" in row)
         for key in row.keys() - set(_COLUMNS):
             dropped.add(f"{key}: not one of the columns of a golden")
         cases.append(case)
-    return ImportedSuite(cases, dropped.sentences())
+    return ImportedSuite(cases, dropped.sentences(), notes=quote_notes(cases))
 
 
 def _documents(row: Mapping[str, Any], dropped: Dropped) -> list[Any]:
     texts = [str(t) for t in as_list(row.get("context"))]
     if not (source := row.get("source_file")):
-        return by_text(texts, dropped)
+        return by_text(texts)
     return [{"doc": str(source), "quote": t} for t in dict.fromkeys(texts) if t.strip()]
 
 

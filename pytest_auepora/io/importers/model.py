@@ -21,6 +21,7 @@ __all__ = [
     "by_text",
     "drop_rest",
     "ids_and_grades",
+    "quote_notes",
     "split_metadata",
     "texts_of",
 ]
@@ -43,7 +44,7 @@ class ImportedSuite:
         cases: mappings with the keys of a golden case, ready to be written; see `write_golden`.
         dropped: what a golden case cannot hold, one sentence each, with how often it occurred.
         suite: the name of the data set, where it has one.
-        notes: which column was read as what, where the names differ.
+        notes: what was read as something else: a column of another name, a context that is a quote.
     """
 
     cases: list[dict[str, Any]]
@@ -111,12 +112,19 @@ def split_metadata(row: Mapping[str, Any], known: Iterable[str]) -> dict[str, An
     return {str(k): v for k, v in row.items() if k not in known and v is not None and v not in ("", [], {})}
 
 
-def by_text(texts: Iterable[str], dropped: Dropped) -> list[dict[str, Any]]:
+def by_text(texts: Iterable[str]) -> list[dict[str, Any]]:
     """Return contexts without ids as quotes from any document, each text once."""
-    unique = dict.fromkeys(t for t in texts if t.strip())
-    dropped.add("nothing, but a context names no document: it is a quote, and any chunk that holds it counts",
-                len(unique))  # fmt: skip
-    return [{"quote": t} for t in unique]
+    return [{"quote": t} for t in dict.fromkeys(texts) if t.strip()]
+
+
+def quote_notes(cases: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say how many contexts of *cases* are quotes from any document, if there are some."""
+    docs = (doc for case in cases for doc in case.get("relevant_docs", ()))
+    count = sum(isinstance(doc, Mapping) and doc.keys() == {"quote"} for doc in docs)
+    if not count:
+        return []
+    are, their = ("context without an id is a quote", "its") if count == 1 else ("contexts without an id are quotes", "their")
+    return [f"{count} {are}: any chunk that contains {their} text counts as relevant"]
 
 
 def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str, int]] | None:

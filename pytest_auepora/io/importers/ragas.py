@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, ids_and_grades, split_metadata
+from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, ids_and_grades, quote_notes, split_metadata
 from .rows import as_list, dump_json, first, read_rows, write_csv, write_text
 
 __all__ = ["load", "save"]
@@ -41,11 +41,11 @@ def load(path: Path) -> ImportedSuite:
             case["reference_answer"] = answers if len(answers) > 1 else answers[0]
         for key in (*_OUTPUTS, *_RULES):
             if row.get(key) not in (None, "", []):
-                dropped.add(f"{key}: {'what a system said once' if key in _OUTPUTS else 'no metric here reads it'}")
+                dropped.add(f"{key}: {'a recorded answer' if key in _OUTPUTS else 'no metric here reads it'}")
         if metadata := split_metadata(row, _KNOWN):
             case["metadata"] = metadata
         cases.append(case)
-    return ImportedSuite(cases, dropped.sentences())
+    return ImportedSuite(cases, dropped.sentences(), notes=quote_notes(cases))
 
 
 def _answers(value: Any) -> list[str]:
@@ -56,7 +56,7 @@ def _documents(row: dict[str, Any], dropped: Dropped) -> list[Any]:
     texts = [str(t) for t in as_list(row.get("reference_contexts"))]
     ids = list(dict.fromkeys(str(i) for i in as_list(row.get("reference_context_ids"))))
     if not ids:
-        return by_text(texts, dropped)
+        return by_text(texts)
     if len(ids) == len(texts):
         return [{"id": i, "text": t} for i, t in zip(ids, texts, strict=True)]
     dropped.add("reference_contexts that are not as many as their ids", bool(texts))

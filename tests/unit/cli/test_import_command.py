@@ -30,7 +30,7 @@ def test_golden_file_is_written_and_what_was_dropped_is_told(ragas: Path, capsys
     out, err = capsys.readouterr()
     assert out == ""
     assert err == (
-        f"2 cases from {ragas} to {golden}\ndropped: response: what a system said once (1 time)\n"
+        f"2 cases from {ragas} to {golden}\ndropped: response: a recorded answer (1 time)\n"
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ def test_deepeval_in_camel_case(tmp_path: Path) -> None:
     ])  # fmt: skip
     assert suite.cases == [{"id": "why", "query": "Why?", "reference_answer": "So."}]
     assert suite.dropped == [
-        "actual_output: what a system said once (1 time)",
+        "actual_output: a recorded answer (1 time)",
         "expected_tools: no metric here reads it (1 time)",
         "a conversation: a golden case is one question (1 time)",
     ]

@@ -30,11 +30,11 @@ def test_ragas(tmp_path: Path) -> None:
     assert suite.cases[1]["reference_answer"] == ["Yes.", "Yes, sir."]
     assert suite.cases[2]["relevant_docs"] == ["1", "2"]
     assert suite.dropped == [
-        "response: what a system said once (1 time)",
-        "retrieved_contexts: what a system said once (1 time)",
+        "response: a recorded answer (1 time)",
+        "retrieved_contexts: a recorded answer (1 time)",
         "rubrics: no metric here reads it (1 time)",
         "a conversation: a golden case is one question (1 time)",
-        "contexts: what a system said once (1 time)",
+        "contexts: a recorded answer (1 time)",
         "a sample without a question (1 time)",
         "reference_contexts that are not as many as their ids (1 time)",
     ]
@@ -46,7 +46,10 @@ def test_ragas_csv_as_python_writes_lists(tmp_path: Path) -> None:
 
 
 def test_a_context_without_an_id_becomes_a_quote(tmp_path: Path) -> None:
-    (case,) = imported(tmp_path, "ragas", [{"user_input": "Why?", "reference_contexts": ["Some text, really."]}]).cases
+    suite = imported(tmp_path, "ragas", [{"user_input": "Why?", "reference_contexts": ["Some text, really."]}])
+    (case,) = suite.cases
+    assert suite.dropped == []
+    assert suite.notes == ["1 context without an id is a quote: any chunk that contains its text counts as relevant"]
     assert case["relevant_docs"] == [{"quote": "Some text, really."}]
     write_golden(ImportedSuite([case]), tmp_path / "x.golden.yaml")
     (read,) = load_golden(tmp_path / "x.golden.yaml").samples()
