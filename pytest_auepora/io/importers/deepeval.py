@@ -41,7 +41,7 @@ def load(path: Path) -> ImportedSuite:
             dropped.add("a conversation: a golden case is one question" if talk else "a golden without an input")
             continue
         case: dict[str, Any] = {"id": names.take(row.get("name"), query), "query": query}
-        if docs := _documents(row, dropped):
+        if docs := _documents(row):
             case["relevant_docs"] = docs
         if row.get("expected_output"):
             case["reference_answer"] = str(row["expected_output"])
@@ -56,7 +56,7 @@ def load(path: Path) -> ImportedSuite:
     return ImportedSuite(cases, dropped.sentences(), notes=quote_notes(cases))
 
 
-def _documents(row: Mapping[str, Any], dropped: Dropped) -> list[Any]:
+def _documents(row: Mapping[str, Any]) -> list[Any]:
     texts = [str(t) for t in as_list(row.get("context"))]
     if not (source := row.get("source_file")):
         return by_text(texts)

@@ -123,7 +123,9 @@ def quote_notes(cases: Iterable[Mapping[str, Any]]) -> list[str]:
     count = sum(isinstance(doc, Mapping) and doc.keys() == {"quote"} for doc in docs)
     if not count:
         return []
-    are, their = ("context without an id is a quote", "its") if count == 1 else ("contexts without an id are quotes", "their")
+    are, their = (
+        ("context without an id is a quote", "its") if count == 1 else ("contexts without an id are quotes", "their")
+    )
     return [f"{count} {are}: any chunk that contains {their} text counts as relevant"]
 
 

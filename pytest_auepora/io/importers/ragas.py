@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, ids_and_grades, quote_notes, split_metadata
+from .model import (
+    Dropped,
+    ImportedSuite,
+    Names,
+    answer_of,
+    by_text,
+    drop_rest,
+    ids_and_grades,
+    quote_notes,
+    split_metadata,
+)
 from .rows import as_list, dump_json, first, read_rows, write_csv, write_text
 
 __all__ = ["load", "save"]

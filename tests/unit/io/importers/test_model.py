@@ -13,6 +13,7 @@ from pytest_auepora.io.importers.model import (
     by_text,
     drop_rest,
     ids_and_grades,
+    quote_notes,
     split_metadata,
     texts_of,
 )  # fmt: skip
