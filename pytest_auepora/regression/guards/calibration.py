@@ -196,7 +196,9 @@ def _why_not(info: MetricInfo, folder: Path | None) -> str:
 
 def _named(judge: Mapping[str, Any]) -> bool:
     """Whether *judge* says which model judges; it does not where the environment that names one is gone."""
-    return bool(judge.get("params", {}).get("judge"))
+    params = judge.get("params", {})
+    labels = params.get("labels")  # where a judge labels, metrics count its labels
+    return bool(params.get("judge") or (isinstance(labels, Mapping) and labels.get("judge")))
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,9 +43,11 @@ class Opinion(Metric):
     target = TargetCategory.GENERATION_RELEVANCE
     judged = True
     model = "m1"
+    labels = False
 
     def params(self) -> dict[str, object]:
-        return {"judge": {"model": self.model} if self.model else {}, "prompt": "abc"}
+        said = {"judge": {"model": self.model} if self.model else {}, "prompt": "abc"}
+        return {"labels": said} if self.labels else said
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
         return Measurement(0.0)
@@ -123,10 +125,13 @@ def test_another_model_is_not_the_one_that_was_calibrated(tmp_path: Path) -> Non
     assert "another one was (judge.model m1 → m2)" in verdict.notes[1]
 
 
-def test_a_calibrated_judge_that_is_gone_fails_the_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("labels", [False, True])
+def test_a_calibrated_judge_that_is_gone_fails_the_run(tmp_path: Path, labels: bool) -> None:
     metric = Opinion()
+    metric.labels = labels
+    known = MetricInfo.of(metric).judge
     metric.model = ""
-    verdict = verdict_of(run_of(0.9, metric=metric), calibrated(tmp_path))
+    verdict = verdict_of(run_of(0.9, metric=metric), calibrated(tmp_path, judge=known))
     assert verdict.outcome == "failed"
     (gate,) = [g for g in verdict.gates if g.state == "failed"]
     assert gate.title == "calibration: opinion"
