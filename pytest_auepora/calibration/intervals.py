@@ -67,15 +67,13 @@ def resampled(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]
     return [[i for g in row for i in members[g]] for row in _drawn(len(members), draws).tolist()]
 
 
-def resampled_counts(
-    cells: Sequence[int], groups: Sequence[Hashable], kinds: int, draws: int = DRAWS
-) -> list[list[int]]:
+def resampled_counts(cells: Sequence[int], groups: Sequence[Hashable], kinds: int) -> list[list[int]]:
     """Return how often each of the *kinds* of cells occurs in the resamples that `resampled` gives."""
     import numpy as np
 
     members = list(_members(groups).values())
     counts = np.array([np.bincount([cells[i] for i in inside], minlength=kinds) for inside in members])
-    out: list[list[int]] = [counts[row].sum(axis=0).tolist() for row in _drawn(len(members), draws)]
+    out: list[list[int]] = [counts[row].sum(axis=0).tolist() for row in _drawn(len(members), DRAWS)]
     return out
 
 

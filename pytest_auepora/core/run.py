@@ -67,13 +67,13 @@ class CaseResult(TextsApart):
         score = self.scores.get(metric)
         return [] if score is None or score.value is None else [score.value]
 
-    def quarantined(self, today: str = "") -> bool:
-        """Whether the golden file excuses the case from the case guard on *today* (ISO date; by default the real one).
+    def quarantined(self) -> bool:
+        """Whether the golden file excuses the case from the case guard today.
 
         A quarantine ends by itself, on the day after its date.
         """
         until = str(self.extra.get("quarantine", ""))
-        return bool(until) and (today or date.today().isoformat()) <= until
+        return bool(until) and date.today().isoformat() <= until
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-able data."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation", "evaluate", "opened"]
 
 _RATES = ("error_rate", "pass_rate")
+_MOST = 20  # lines of a failed assertion
 
 
+@dataclass(eq=False, repr=False)
 class Evaluation:
     """A measured suite.  ``evaluation["recall@5"]`` compares with floats.
 
@@ -49,28 +52,15 @@ class Evaluation:
         repeat: how often each case was asked.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        suite: GoldenSuite,
-        metrics: Mapping[str, Metric],
-        baseline: Baseline | None = None,
-        baseline_note: str = "",
-        *,
-        accepting: bool = False,
-        calibrations: Path | None = None,
-        anchor: Anchor | None = None,
-        repeat: int = 1,
-    ) -> None:
-        self.run = run
-        self.suite = suite
-        self.metrics = metrics
-        self.baseline = baseline
-        self.baseline_note = baseline_note
-        self.accepting = accepting
-        self.calibrations = calibrations
-        self.anchor = anchor
-        self.repeat = repeat
+    run: Run
+    suite: GoldenSuite
+    metrics: Mapping[str, Metric]
+    baseline: Baseline | None = None
+    baseline_note: str = ""
+    accepting: bool = False
+    calibrations: Path | None = None
+    anchor: Anchor | None = None
+    repeat: int = 1
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -140,9 +130,9 @@ class Evaluation:
         return [g for g in self.verdict.gates if g.kind == "threshold" and g.state == "failed"]
 
 
-def _listed(title: str, lines: list[str], most: int = 20) -> str:
-    more = [f"… and {len(lines) - most} more"] if len(lines) > most else []
-    return "\n".join([title, *(f"  {line}" for line in [*lines[:most], *more])])
+def _listed(title: str, lines: list[str]) -> str:
+    more = [f"… and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
+    return "\n".join([title, *(f"  {line}" for line in [*lines[:_MOST], *more])])
 
 
 def evaluate(

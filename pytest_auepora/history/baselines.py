@@ -44,12 +44,12 @@ def as_baseline(run: Run) -> Baseline:
     return out
 
 
-def as_run(baseline: Baseline, path: str = "", registry: Registry | None = None) -> Run:
+def as_run(baseline: Baseline, path: str = "") -> Run:
     """Return *baseline* as a run of which only what is accepted is known: states, scores, ranks, what is steady.
 
-    A metric that *registry* does not know counts as one where more is better.
+    A metric that this package does not have counts as one where more is better.
     """
-    registry = registry or Registry()
+    registry = Registry()
     run = Run(baseline.suite, path, baseline.variant, provenance=dict(baseline.provenance))
     run.metrics = {name: _info(name, key, registry) for name, key in baseline.metrics.items()}
     run.expected_ids = tuple(baseline.cases)
@@ -58,8 +58,7 @@ def as_run(baseline: Baseline, path: str = "", registry: Registry | None = None)
         result = CaseResult(case_id, scores=scores, content_hash=case.hash, cluster=case_id, ranks=dict(case.ranks))
         if case.repeats > 1:
             result.extra["repeats"] = {name: case.values(name) for name in case.scores}
-        if case.state in ("passed", "failed", "error", "skipped"):
-            result.state = case.state  # type: ignore[assignment]
+        result.state = case.state  # type: ignore[assignment]  # the file was checked
         if case.match != "exact":
             result.extra["labels"] = {"match": case.match, "labels": {}}
         run.add([result])

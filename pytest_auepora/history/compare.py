@@ -269,6 +269,6 @@ def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: Regressio
             out.problems[case_id] = [line.replace(" since the baseline", "") for line in told]
 
 
-def _short(value: Any, most: int = 40) -> str:
+def _short(value: Any) -> str:
     text = "(nothing)" if value is None else str(value)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -46,9 +46,9 @@ class MetricNoise:
     asked: float
     varied: float
 
-    def of_mean(self, repeats: int = 1) -> float:
+    def of_mean(self) -> float:
         """Return the standard deviation of the suite's mean from run to run, the cases being the same."""
-        return self.within / math.sqrt(self.n * repeats)
+        return self.within / math.sqrt(self.n)
 
     def seen(self, repeats: int, chance: float) -> float:
         """Return how far the mean of another run may be off by the noise that was seen."""

@@ -62,14 +62,14 @@ def balance_note(verdict: Verdict) -> str:
     return f"about as many cases scored higher ({by[0]}) as lower ({by[1]})"
 
 
-def lowest_note(run: Run, verdict: Verdict, most: int = 3) -> str:
+def lowest_note(run: Run, verdict: Verdict) -> str:
     """Return the cases with the worst scores in the first metric that is not perfect: where to look in a green run."""
     names = chosen_metrics(run, verdict, len(run.metrics))
     for name in sorted(names, key=lambda name: rank_of(name, run, verdict)):
         info = run.metrics[name]
         best = info.range[1] if info.direction == "higher" else info.range[0]
         scored = [(s.value, c.case_id) for c in run.cases.values() if (s := c.scores.get(name)) and s.value is not None]
-        short = sorted((one for one in scored if one[0] != best), reverse=info.direction == "lower")[:most]
+        short = sorted((one for one in scored if one[0] != best), reverse=info.direction == "lower")[:3]
         if short:
             return f"worst {name}: {', '.join(f'{case_id} {metric_value(value, info)}' for value, case_id in short)}"
     return ""
@@ -247,11 +247,11 @@ def flaky_line(verdict: Verdict, most: int = _MOST_FLAKY) -> str:
     return f"{plural(len(told), 'flaky case')}: {', '.join([*told[:most], *more])}" if told else ""
 
 
-def noise_lines(verdict: Verdict, most: int = _MOST_METRICS) -> list[str]:
+def noise_lines(verdict: Verdict) -> list[str]:
     """Return one line for each metric that varied between repeats, those with most to gain from more of them first."""
     alike: dict[str, list[str]] = {}
     for name, split in sorted(verdict.noise.items(), key=lambda item: -(item[1].most_shrink or 0.0)):
         alike.setdefault(str(split), []).append(name)
     told = [f"{', '.join(names)}: {split}" for split, names in alike.items()]
-    left = sum(len(names) for names in list(alike.values())[most:])
-    return told[:most] + ([f"{plural(left, 'other metric')} varied as well"] if left else [])
+    left = sum(len(names) for names in list(alike.values())[_MOST_METRICS:])
+    return told[:_MOST_METRICS] + ([f"{plural(left, 'other metric')} varied as well"] if left else [])

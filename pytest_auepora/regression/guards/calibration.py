@@ -217,9 +217,9 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
     return out
 
 
-def _short(value: Any, most: int = 40) -> str:
+def _short(value: Any) -> str:
     text = "(nothing)" if value is None else str(value)
-    return text if len(text) <= most else f"{text[: most - 1]}\u2026"
+    return text if len(text) <= 40 else f"{text[:39]}\u2026"
 
 
 def hold_back(gates: Iterable[GateOutcome], standing: Standing) -> None:

@@ -98,17 +98,17 @@ def minimum_detectable_effect(critical_value: float, se: float) -> float:
     return (critical_value + POWER_80) * se
 
 
-def planned_mde(n: int, *, sd: float = PLANNED_SD, critical_value: float = PLANNED_CRITICAL_VALUE) -> float:
+def planned_mde(n: int) -> float:
     """Return the minimum detectable effect to expect of *n* independent cases before any was run.
 
-    With the defaults 0.125, 0.088 and 0.062 at 50, 100 and 200 cases.
+    It is 0.125, 0.088 and 0.062 at 50, 100 and 200 cases.
 
     Raises:
         ValueError: *n* is not positive.
     """
     if n < 1:
         raise ValueError(f"cannot plan with {n} cases")
-    return minimum_detectable_effect(critical_value, sd / math.sqrt(n))
+    return minimum_detectable_effect(PLANNED_CRITICAL_VALUE, PLANNED_SD / math.sqrt(n))
 
 
 def cases_for_effect(n: int, mde: float, effect: float) -> int:

@@ -16,9 +16,10 @@ _WAYS = {
     "cv": "chosen; the figures are of held-out tenths, each with the threshold of the others",
     "split": "chosen on one half; the figures are of the other",
 }
+_WIDTH = 100
 
 
-def study_text(study: Study, *, width: int = 100, ascii_only: bool = False) -> str:
+def study_text(study: Study, *, ascii_only: bool = False) -> str:
     """Return the decision, the figures with their intervals, the checks, and what else is to be known."""
     people = [said for said, _ in study.labels.values()]
     decision = "may gate" if study.gate else "stays advisory"
@@ -32,14 +33,14 @@ def study_text(study: Study, *, width: int = 100, ascii_only: bool = False) -> s
         *_change(study),
         *[f"note: {remark}" for remark in study.remarks],
     ]
-    told = [part for line in lines for part in (_wrapped(line, width, ascii_only) if line.strip() else [line])]
+    told = [part for line in lines for part in (_wrapped(line, ascii_only) if line.strip() else [line])]
     return "\n".join(told) + "\n"
 
 
-def _wrapped(line: str, width: int, ascii_only: bool) -> list[str]:
+def _wrapped(line: str, ascii_only: bool) -> list[str]:
     if line.startswith(" "):
         return [line]  # a row of the table, which holds no text of others
-    first, *rest = wrap(printable(line, ascii_only=ascii_only), width, ascii_only=ascii_only)
+    first, *rest = wrap(printable(line, ascii_only=ascii_only), _WIDTH, ascii_only=ascii_only)
     return [first, *(f"  {part}" for part in rest)]
 
 

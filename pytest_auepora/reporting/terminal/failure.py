@@ -33,7 +33,6 @@ def failure_text(
     *,
     width: int = 80,
     ascii_only: bool = False,
-    color: bool = False,
 ) -> str:
     """Return what a person needs to know about a failed or errored case; its first line is the diagnosis.
 
@@ -42,7 +41,7 @@ def failure_text(
     """
     page = Page(width, ascii_only=ascii_only)
     _fill(page, result, comparison, metrics)
-    return render(page.lines, color=color)
+    return render(page.lines)
 
 
 def _fill(page: Page, result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]) -> None:

@@ -20,9 +20,6 @@ Piece = tuple[str, tuple[str, ...]]
 
 _GAP = "  "
 _NO_LABEL: Piece = (" " * LABEL_WIDTH, ("light",))
-_ESCAPES = {
-    "bold": 1, "light": 2, "red": 31, "green": 32, "yellow": 33, "blue": 34, "purple": 35, "cyan": 36,
-}  # fmt: skip
 
 
 class Cell(NamedTuple):
@@ -172,13 +169,6 @@ def plain(line: Line) -> str:
     return "".join([cell.text for cell in guarded(line)]).rstrip()
 
 
-def render(lines: Iterable[Line], *, color: bool = False) -> str:
-    """Return *lines* as one text, with ANSI escapes where *color*."""
-    if not color:
-        return "\n".join(map(plain, lines))
-    return "\n".join("".join(map(_colored, guarded(line))).rstrip() for line in lines)
-
-
-def _colored(cell: Cell) -> str:
-    codes = [str(_ESCAPES[name]) for name in cell.style if name in _ESCAPES]
-    return f"\x1b[{';'.join(codes)}m{cell.text}\x1b[0m" if codes and cell.text else cell.text
+def render(lines: Iterable[Line]) -> str:
+    """Return *lines* as one text, without styles."""
+    return "\n".join(map(plain, lines))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["accepted_lines", "case_word", "header_lines"]
 
+_MOST = 10  # cases named of a baseline that is written
+
 
 def header_lines(
     *,
@@ -52,7 +54,7 @@ def header_lines(
     return lines
 
 
-def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo], most: int = 3) -> str:
+def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
     """Return the key scores of a case: ``recall@5=0.90 token_f1=0.45``.
 
     What it failed by comes first, then one metric of retrieval, one of generation and one of neither.  Scores that
@@ -71,17 +73,14 @@ def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo], most: int =
         if component(metrics[name]) not in seen:
             chosen.append(name)
             seen.add(component(metrics[name]))
-    return " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:most])
+    return " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:3])
 
 
-def accepted_lines(done: Accepted, root: Path, *, most: int = 10) -> list[str]:
+def accepted_lines(done: Accepted, root: Path) -> list[str]:
     """Return the lines that tell what was written to the baseline at ``done.path``, and what was left as it was."""
-    try:
-        shown = done.path.relative_to(root).as_posix()
-    except ValueError:
-        shown = done.path.as_posix()
+    shown = (done.path.relative_to(root) if done.path.is_relative_to(root) else done.path).as_posix()
     parts = [
-        f"{len(ids)} {word} ({_names(ids, most)})"
+        f"{len(ids)} {word} ({_names(ids)})"
         for word, ids in (("added", done.added), ("changed", done.changed), ("removed", done.removed))
         if ids
     ]
@@ -92,12 +91,12 @@ def accepted_lines(done: Accepted, root: Path, *, most: int = 10) -> list[str]:
     state = "written" if done.written else "left as it was"
     lines = [f"baseline {shown} {state}: {', '.join(parts) or 'nothing to accept'}"]
     told = list(done.refused.items())
-    lines += [f"  not accepted: {case_id} ({why})" for case_id, why in told[:most]]
-    if len(told) > most:
-        lines.append(f"  … and {len(told) - most} more")
+    lines += [f"  not accepted: {case_id} ({why})" for case_id, why in told[:_MOST]]
+    if len(told) > _MOST:
+        lines.append(f"  … and {len(told) - _MOST} more")
     return lines
 
 
-def _names(ids: list[str], most: int) -> str:
-    more = f", … {len(ids) - most} more" if len(ids) > most else ""
-    return ", ".join(ids[:most]) + more
+def _names(ids: list[str]) -> str:
+    more = f", … {len(ids) - _MOST} more" if len(ids) > _MOST else ""
+    return ", ".join(ids[:_MOST]) + more

@@ -44,7 +44,6 @@ def test_the_noise_is_what_was_put_in() -> None:
     assert found.mean == pytest.approx(0.6, abs=0.01)
     assert found.within == pytest.approx(0.1, abs=0.005)
     assert found.of_mean() == pytest.approx(0.1 / math.sqrt(400), rel=0.05)
-    assert found.of_mean(4) == pytest.approx(found.of_mean() / 2)
 
 
 def test_degrees_of_freedom_are_those_of_the_cases_that_vary() -> None:

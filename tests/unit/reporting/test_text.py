@@ -93,7 +93,6 @@ def test_no_line_is_a_command() -> None:
     assert harmless("a\n::error::b\n ::c") == "a\n:error::b\n :c"
     line = [Cell("  "), Cell("::set-output name=x::y", ("bold",)), Cell("  why")]
     assert render([line]) == "  :set-output name=x::y  why"
-    assert render([line], color=True) == "  :set-output name=x::y  why"
 
 
 def test_escapes_are_shown_and_lines_folded() -> None:

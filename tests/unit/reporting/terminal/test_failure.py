@@ -169,14 +169,6 @@ def test_ascii_is_ascii() -> None:
     assert not set(wide) & set("✓✗…─·→")
 
 
-@pytest.mark.parametrize("case", [FELL, WIDE, CASE.with_(got=[]), CASE.with_(error=TRACE)])
-def test_colour_is_only_an_addition(case: Case) -> None:
-    coloured = text_of(case, CASE, color=True)
-    assert "\x1b[" in coloured
-    bare = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
-    assert [line.rstrip() for line in bare.splitlines()] == text_of(case, CASE).splitlines()
-
-
 def test_what_the_system_says_cannot_steer_the_terminal() -> None:
     evil = "\x1b[2J\x1b]0;owned\x07\r\u202e"
     case = CASE.with_(

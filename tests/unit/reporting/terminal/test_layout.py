@@ -56,7 +56,5 @@ def test_ascii_tables_are_ascii() -> None:
     assert "+ >= 0.8" in text
 
 
-def test_styles_become_escapes_only_when_asked() -> None:
-    line = [Cell("bad", ("red", "bold")), Cell(" plain "), Cell("", ("green",))]
-    assert render([line]) == "bad plain"
-    assert render([line], color=True) == "\x1b[31;1mbad\x1b[0m plain"
+def test_a_text_has_no_styles() -> None:
+    assert render([[Cell("bad", ("red", "bold")), Cell(" plain "), Cell("", ("green",))]]) == "bad plain"
