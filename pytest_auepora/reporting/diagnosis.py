@@ -24,10 +24,13 @@ from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, relevant_docs
 from .text import listed, quoted
 
-__all__ = ["Diagnosis", "blamed_metrics", "component", "cutoff", "details_text", "diagnose", "diagnosis_of"]
+__all__ = ["Diagnosis", "alike", "blamed_metrics", "component", "cutoff", "details_text", "diagnose", "diagnosis_of"]
 
 _CUT = re.compile(r"@(\d+)")
 _RAISED = ": the metric raised "
+_OURS = re.compile(r"pytest_auepora(\.\w+)*\.(?=[A-Z])")
+_LONG_WORD = re.compile(r"[\w:.+-]{5,}")
+_SHORT_QUERY = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,19 @@ def diagnosis_of(
         return Diagnosis("latency" if latency else "system", _told(result, by["system"][0]))
     problem = result.problems[0] if result.problems else "failed"
     return Diagnosis("metric" if _RAISED in problem else "system", problem.replace(_RAISED, " raised "))
+
+
+def alike(why: str, case: CaseResult) -> str:
+    """Return *why* without what differs from call to call, if *case* errored or one of its metrics did; else nothing.
+
+    That is its query, and ids, times and long numbers: words of five characters or more with a digit.  Cases of which
+    this is equal are told together: an outage is one thing, not forty.
+    """
+    if case.state != "error" and not why.startswith("metric: "):
+        return ""
+    if len(query := case.query) >= _SHORT_QUERY:
+        why = why.replace(query, "")
+    return _LONG_WORD.sub(lambda word: "#" if any(map(str.isdigit, word[0])) else word[0], why)
 
 
 def component(info: MetricInfo) -> str:
@@ -137,8 +153,8 @@ def details_text(score: Score) -> str:
 
 def _of_error(result: CaseResult) -> Diagnosis:
     """The id of the case stands beside it anyway; without it, cases that errored alike say so in equal words."""
-    first = (result.error.splitlines() or ["no result"])[0].removeprefix("pytest_auepora.errors.")
-    first = without_case(first, result.case_id)
+    first = (result.error.splitlines() or ["no result"])[0]
+    first = without_case(_OURS.sub("", first, count=1) if _OURS.match(first) else first, result.case_id)
     kind, _, message = first.partition(": ")
     if kind == "CallTimeoutError":
         return Diagnosis("timeout", message)

@@ -134,9 +134,8 @@ def _shown(value: object) -> str:
 
 def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
     """Say what the denominators of *rows* lack: errors, n/a and why, changes over fewer cases than the value."""
-    n_error = max((row.n_error for row in rows), default=0)
-    if n_error and any(row.n for row in rows):
-        yield f"{plural(n_error, 'case')} errored: left out of the values, the worst value in gates and changes"
+    if any(row.n for row in rows) and (said := _errored(run, rows)):
+        yield f"{said}: left out of the values, the worst value in gates and changes"
     gaps: dict[tuple[str, str], list[str]] = {}
     for name, found in verdict.aggregates.items():
         if found.n_na:
@@ -161,6 +160,19 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
             by.setdefault(info.owner, []).append(name)
     if by:
         yield f"owners: {'; '.join(f'{owner} of {_and(names)}' for owner, names in by.items())}"
+
+
+def _errored(run: Run, rows: Sequence[MetricRow]) -> str:
+    """Return how many cases errored, and how many metrics of other cases."""
+    cases = sum(case.state == "error" for case in run.cases.values())
+    by: dict[int, list[str]] = {}
+    for row in rows:
+        if row.n_error > cases:
+            by.setdefault(row.n_error - cases, []).append(row.name)
+    said = [f"{plural(cases, 'case')} errored"] if cases else []
+    other = "other case" if cases else "case"
+    said += [f"{', '.join(names)} errored in {plural(n, other)}" for n, names in by.items()]
+    return "; ".join(said)
 
 
 def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:

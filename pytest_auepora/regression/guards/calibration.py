@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -270,16 +270,30 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
     notes = [_finding(gate.message.removesuffix(f"; {standing.advisory[gate.metric]}")) for gate in whole]
     if slices := [gate.title.removeprefix("regression: ") for gate in would if gate not in whole]:
         notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
-    told = [f"{c.case_id}: {line}" for c in run.having("advisory") for line in c.extra["advisory"]]
-    if told:
-        notes.append(
-            f"advisory: would fail cases: {'; '.join(told[:3])}{f' and {len(told) - 3} more' if len(told) > 3 else ''}"
-        )
+    if cases := _would_fail(run, gates):
+        told = [f"{_ids(ids)}: {line}" for line, ids in cases.items()]
+        more = sum(map(len, list(cases.values())[3:]))
+        notes.append(f"advisory: would fail cases: {'; '.join(told[:3])}{f' and {more} more' if more else ''}")
     for why, of in by.items():
         notes.append(
             f"advisory: cannot fail the run: {', '.join(of)} ({why if len(of) > 1 else next(iter(of.values()))})"
         )
     return notes
+
+
+def _would_fail(run: Run, gates: Iterable[GateOutcome]) -> dict[str, list[str]]:
+    """Return what judges would fail cases for, and which; without the errors of judges that a failed gate tells."""
+    silent = tuple(f"{gate.metric}: the metric raised " for gate in gates if gate.title == f"judge: {gate.metric}")
+    out: dict[str, list[str]] = {}
+    for case in run.having("advisory"):
+        for line in case.extra["advisory"]:
+            if not (silent and line.startswith(silent)):
+                out.setdefault(line, []).append(case.case_id)
+    return out
+
+
+def _ids(ids: Sequence[str]) -> str:
+    return f"{len(ids)} cases ({names_words(ids, 2)})" if len(ids) > 1 else ids[0]
 
 
 _NO_FILE = re.compile(r"(?<=there is no )([^;]*)/[^/;]*\.json")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ...core.run import CaseResult, Run
+from ...core.run import Run
 from ...regression.verdict import Verdict
-from ..diagnosis import diagnose
+from ..diagnosis import alike, diagnose
 from ..notes import next_steps, provenance_changes
 from ..numbers import plural
 from ..tally import FAILING, Kind, cases_of
@@ -59,7 +59,7 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
     out = Broken()
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     places = {case_id: i for i, case_id in enumerate(run.cases)}
-    parts: Counter[str] = Counter()
+    parts, told = Counter[str](), set[str]()
     for kind, cases in cases_of(run, verdict).items():
         if kind not in FAILING:
             continue
@@ -68,7 +68,9 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
                 continue
             why = diagnose(case, compared.get(case.case_id), run.metrics)
             parts[why.component if why else "system"] += 1
-            if len(out.cases) < MOST_CASES and not _told_already(out.cases, str(why), case):
+            key = alike(str(why), case) or case.case_id
+            if len(out.cases) < MOST_CASES and key not in told:
+                told.add(key)
                 out.cases.append(BadCase(places[case.case_id], case.case_id, kind, str(why or case.state)))
     out.n_cases = parts.total()
     out.parts = [Part(name, n, n / out.n_cases) for name, n in parts.most_common()]
@@ -77,11 +79,6 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
     out.changed, out.steps = provenance_changes(verdict), next_steps(verdict)
     out.summary = _summary(out)
     return out
-
-
-def _told_already(told: list[BadCase], why: str, case: CaseResult) -> bool:
-    """Whether an errored *case* adds nothing: an outage is one thing, not forty."""
-    return case.state == "error" and any(bad.why == why for bad in told)
 
 
 def _summary(broken: Broken) -> str:

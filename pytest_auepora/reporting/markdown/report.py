@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...core.run import CaseResult, Run
 from ...errors import Problem
 from ...regression.verdict import Verdict
-from ..diagnosis import diagnose
+from ..diagnosis import alike, diagnose
 from ..findings import titled
 from ..judge_usage import judge_lines
 from ..metric_rows import MetricRow, metric_rows, state_mark
@@ -197,9 +197,9 @@ def _failing(kind: Kind, cases: Sequence[CaseResult], run: Run, verdict: Verdict
     """Tell cases of one kind: some collapsible with their text, some as a line, the others as a number."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     groups: dict[str, list[CaseResult]] = {}
-    for case in cases:  # cases that errored alike share a place: an outage is one thing, not forty
+    for case in cases:
         why = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
-        groups.setdefault(why if kind == "errored" else case.case_id, []).append(case)
+        groups.setdefault(alike(why, case) or case.case_id, []).append(case)
     yield ""
     yield f"**{len(cases):,} {kind}**"
     yield ""

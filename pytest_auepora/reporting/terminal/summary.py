@@ -112,22 +112,23 @@ def _cells(row: MetricRow, marks: Symbols, room: str) -> list[Cell]:
 
 def _worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
     """List the worst cases, those with the same cause together: an outage is one thing, not forty."""
-    from ..diagnosis import diagnose
+    from ..diagnosis import alike, diagnose
 
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     found = cases_of(run, verdict, (*FAILING, "fixed"))
     fixed = found.pop("fixed", [])
     left = MOST_CASES
     for after, (kind, cases) in enumerate(found.items(), 1 - len(found)):
-        by: dict[str, list[str]] = {}
+        by: dict[str, tuple[str, list[str]]] = {}
         for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
-            told = diagnose(case, None if kind == "errored" else compared.get(case.case_id), run.metrics)
-            by.setdefault(str(told or case.state), []).append(case.case_id)
+            found_why = diagnose(case, None if kind == "errored" else compared.get(case.case_id), run.metrics)
+            told = str(found_why or case.state)
+            by.setdefault(alike(told, case) or told, (told, []))[1].append(case.case_id)
         page.free(kind, *(("red",) if kind == "still failing" else ("red", "bold")))
         most = max(left + after, 1)  # of every kind that follows there is room for one
-        for why, ids in list(by.items())[:most]:
+        for why, ids in list(by.values())[:most]:
             _case(page, ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})", why)
-        if more := sum(map(len, list(by.values())[most:])):
+        if more := sum(len(ids) for _, ids in list(by.values())[most:]):
             page.free(f"{page.marks.dots} and {more} more", "light", indent=2)
         left -= min(len(by), most)
     if fixed:

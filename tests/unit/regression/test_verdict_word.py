@@ -38,3 +38,5 @@ def test_what_to_do_about_a_red_run() -> None:
     assert "d answered differently" in told[1]
     assert next_steps("same") == []
     assert len(next_steps("worse")) == 2
+    told = next_steps("worse", errored="1 of 20 cases")
+    assert [step.partition(":")[0] for step in told] == ["1 of 20 cases errored", "look closer"]

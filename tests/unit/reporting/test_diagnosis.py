@@ -7,7 +7,7 @@ import pytest
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.reporting.diagnosis import blamed_metrics, cutoff, details_text, diagnose
+from pytest_auepora.reporting.diagnosis import alike, blamed_metrics, cutoff, details_text, diagnose
 
 from .builders import METRICS, Case, infos_of, judged
 
@@ -185,12 +185,26 @@ def test_latency_is_neither() -> None:
         ("ValueError: no index\n  File …", "error: ValueError: no index"),
         ("pytest_auepora.errors.CallTimeoutError: no answer within 5 s", "timeout: no answer within 5 s"),
         ("pytest_auepora.errors.OutputShapeError: got None", "output: got None"),
+        ("pytest_auepora.adapters.http.HttpCallError: 503", "error: HttpCallError: 503"),
+        ("shop.pytest_auepora.errors.DownError: 503", "error: shop.pytest_auepora.errors.DownError: 503"),
         ("", "error: no result"),
     ],
 )
 def test_errors(error: str, text: str) -> None:
     result = CaseResult("a", "error", error=error)
     assert str(diagnose(result, None, {})) == text
+
+
+def test_what_differs_from_call_to_call_parts_no_outage() -> None:
+    def said(trace: str, query: str, status: int = 503, state: str = "error") -> str:
+        case = CaseResult("a", "error" if state == "error" else "failed", query=query)
+        return alike(f"{state}: HttpError: {status} on {query!r}, trace {trace}, at 1795396169.01", case)
+
+    first = said("669f92f8-98e2-404f", "How long?")
+    assert said("1ae5dcd3-4549-4592", "Who pays the postage?") == first != ""
+    assert said("669f92f8-98e2-404f", "How long?", 404) != first
+    assert said("669f92f8-98e2-404f", "How long?", state="metric") != ""
+    assert said("669f92f8-98e2-404f", "How long?", state="retrieval") == "", "each case its own"
 
 
 def test_a_metric_that_raised_is_no_fault_of_the_system() -> None:

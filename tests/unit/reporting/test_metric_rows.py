@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pytest_auepora.core.run import Run
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.metric_rows import MetricRow, metric_rows
 from pytest_auepora.reporting.notes import missing_notes
@@ -25,6 +26,15 @@ def test_every_mean_has_its_denominator() -> None:
     assert notes[0] == "1 case errored: left out of the values, the worst value in gates and changes"
     assert "1 in recall@5, mrr@10 (nothing relevant: a refusal is expected)" in notes[1]
     assert "1 in token_f1 (no reference_answer)" in notes[1]
+
+
+def test_metrics_that_errored_alone_are_named() -> None:
+    run = run_of([*CASES, CASES[0].with_(id="down", error="E: x")])
+    for case in run.cases.values():
+        case.scores["recall@5"] = Score.failed("JudgeError: 503")
+    verdict = verdict_of(run)
+    note, *_ = missing_notes(run, verdict, metric_rows(run, verdict))
+    assert note.startswith("1 case errored; recall@5 errored in 10 other cases: left out of the values")
 
 
 def test_a_gate_shows_its_own_value_where_errors_count() -> None:

@@ -214,6 +214,20 @@ def test_a_case_is_not_held_to_what_a_judge_thinks(tmp_path: Path) -> None:
     assert case.state == "failed"
 
 
+def test_judges_that_fail_cases_alike_say_so_once(tmp_path: Path) -> None:
+    failed = run_of(None, None, 0.5)
+    for case in failed.cases.values():
+        judge_case(case, {}, failed.metrics, None, RegressionPolicy(), advisory={"opinion"})
+    line = "opinion: the metric raised JudgeReplyError: not JSON"
+    assert f"advisory: would fail cases: 2 cases (a, b): {line}" in verdict_of(failed, tmp_path).notes
+    silent = run_of(None, None, None)
+    for case in silent.cases.values():
+        judge_case(case, {}, silent.metrics, None, RegressionPolicy(), advisory={"opinion"})
+    found = judge(silent, [], RegressionPolicy(), {"opinion": Opinion()}, calibrations=tmp_path)
+    assert [g.title for g in found.gates if g.state == "failed"] == ["judge: opinion"]
+    assert not any("would fail" in note for note in found.notes), "the failed gate says it"
+
+
 def test_an_unreadable_judge_fails_a_case_only_when_it_counts() -> None:
     infos = run_of(None).metrics
     case = run_of(None).cases["a"]

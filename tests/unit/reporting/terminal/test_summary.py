@@ -6,6 +6,9 @@ import pytest
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.findings import findings
+from pytest_auepora.reporting.html.broken import what_broke
+from pytest_auepora.reporting.markdown.report import markdown_report
 from pytest_auepora.reporting.terminal.layout import Line, plain
 from pytest_auepora.reporting.terminal.session import case_word
 from pytest_auepora.reporting.terminal.summary import summary_lines
@@ -71,6 +74,21 @@ def test_an_outage_is_told_once() -> None:
     text = "\n".join(shown(run, verdict_of(run, THRESHOLDS)))
     assert "20 cases (case-00, case-01 and 18 more)" in text
     assert "✗ recall@5, mrr@10: nothing was measured: ConnectionError: refused" in text
+
+
+def test_an_outage_whose_words_name_each_call_is_told_once() -> None:
+    run = run_of([c.with_(error=f"ConnectionError: 503, trace {i:04}-af, for {c.query!r}") for i, c in enumerate(CASES)])
+    verdict = verdict_of(run, THRESHOLDS)
+    text = " ".join(" ".join(shown(run, verdict)).split())
+    assert text.count("trace") - text.count("measured: ConnectionError: 503, trace") == 1
+    assert "20 cases (case-00, case-01 and 18 more) error: ConnectionError: 503, trace 0000-af, for 'How long" in text
+    assert "20 of 20 cases errored: mend that, then `pytest --auepora-resume` asks only those again" in text
+    assert "accept it" not in text, "no update accepts errors"
+    assert [f.title for f in findings([run], [verdict]) if f.kind == "errored"] == [
+        "billing: 20 cases errored (case-00, case-01, case-02 and 17 more)"
+    ]
+    assert markdown_report([run], [verdict]).count("trace 0001-af") <= 1
+    assert len(what_broke(run, verdict).cases) == 1
 
 
 def test_cases_that_returned_the_same_nonsense_are_one_outage() -> None:
