@@ -21,6 +21,7 @@ from .options import Options, is_asked_for
 from .selection import Selection, Unused, unused_baselines
 from .session import SUFFIXES
 from .suites import Suites
+from .terminal import wrapped
 from .xdist import RunProvenance, let_go, unpack
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class Judge:
 
         The terminal, the counts, junit, ``--lf`` and the exit code then all know it.
         """
-        tests = [_as_test(j, g) for j in self.judged for g in j.verdict.gates if _is_published(j.run, g)]
+        tests = [_as_test(self.config, j, g) for j in self.judged for g in j.verdict.gates if _is_published(j.run, g)]
         tests += self._nothing_measured() + self._unused_baselines()
         each_line = self.config.get_verbosity() > 0  # each shows the progress, which is not to run backwards
         session.testscollected += 0 if each_line else len(tests)
@@ -230,7 +231,7 @@ class Judge:
             f"no golden case was run: no file matches auepora_files = {globs}; "
             "call yours so, name it on the command line, or set auepora_files"
         )
-        return [_reports("auepora::golden files", ("auepora", 0, "golden files"), "failed", message)]
+        return [_reports(self.config, "auepora::golden files", ("auepora", 0, "golden files"), "failed", message)]
 
     def _unused_baselines(self) -> list[list[pytest.TestReport]]:
         """Say which baselines nothing was held to, where everything was run; a failure if baselines are required."""
@@ -242,7 +243,7 @@ class Judge:
         if not self.config.getoption("auepora_require_baseline"):
             return []
         name = "gate: unused baseline"
-        return [_reports(f"{one.path}::{name}", (one.path, 0, name), "failed", str(one)) for one in self.unused]
+        return [_reports(self.config, f"{one.path}::{name}", (one.path, 0, name), "failed", str(one)) for one in self.unused]
 
 
 def _accepted(judged: Judged, what: str, path: Path, words: Collection[str], *, prune: bool) -> Accepted | None:
@@ -263,7 +264,7 @@ def _is_published(run: Run, gate: GateOutcome) -> bool:
     return left_out or gate.state in ("passed", "failed")
 
 
-def _as_test(judged: Judged, gate: GateOutcome) -> list[pytest.TestReport]:
+def _as_test(config: pytest.Config, judged: Judged, gate: GateOutcome) -> list[pytest.TestReport]:
     from ..reporting.text import harmless, printable
 
     run = judged.run
@@ -274,15 +275,17 @@ def _as_test(judged: Judged, gate: GateOutcome) -> list[pytest.TestReport]:
     culprits = f"\ncases that cost most: {', '.join(gate.culprits)}" if gate.culprits else ""
     place = f"{run.path}:{gate.line}" if gate.line else run.path
     message = f"{place}: {gate.message}{owner}{culprits}"
-    return _reports(f"{run.path}::{name}", (run.path, line, name), gate.state, harmless(message))
+    return _reports(config, f"{run.path}::{name}", (run.path, line, name), gate.state, harmless(message))
 
 
-def _reports(nodeid: str, location: tuple[str, int, str], state: str, message: str) -> list[pytest.TestReport]:
+def _reports(
+    config: pytest.Config, nodeid: str, location: tuple[str, int, str], state: str, message: str
+) -> list[pytest.TestReport]:
     """Return the reports of all three phases: plugins that write reports wait for the last, or look up the first."""
     now = time()
     phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
     skipped = location[0], location[1] + 1, f"Skipped: {message}"
-    ends: dict[str, tuple[_Outcome, Any]] = {"failed": ("failed", message), "not judged": ("skipped", skipped)}
+    ends: dict[str, tuple[_Outcome, Any]] = {"failed": ("failed", wrapped(config, message)), "not judged": ("skipped", skipped)}
     made = []
     for when in phases:
         outcome, longrepr = ends.get(state, _PASSED) if when == "call" else _PASSED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from itertools import takewhile
+from textwrap import fill
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ __all__ = [
     "show_redacted",
     "terminal_width",
     "wants_traceback",
+    "wrapped",
     "write_lines",
 ]
 
@@ -50,6 +52,12 @@ def terminal_width(config: pytest.Config) -> int:
     """Return the columns of the terminal; 80 where pytest has none (``-p no:terminal``)."""
     has_one = config.pluginmanager.hasplugin("terminalreporter")
     return config.get_terminal_writer().fullwidth if has_one else 80
+
+
+def wrapped(config: pytest.Config, text: str) -> str:
+    """Return *text* in lines of the terminal's width, those after the first indented; no word is cut."""
+    how: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(fill(line, terminal_width(config), **how) for line in text.splitlines())
 
 
 def begin_at_case(item: pytest.Function, call: pytest.CallInfo[None]) -> None:
