@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from itertools import takewhile
@@ -55,7 +56,12 @@ def terminal_width(config: pytest.Config) -> int:
 
 
 def wrapped(config: pytest.Config, text: str) -> str:
-    """Return *text* in lines of the terminal's width, those after the first indented; no word is cut."""
+    """Return *text* in lines of the terminal's width, those after the first indented; no word is cut.
+
+    In CI it stays as it is: pytest lists the whole of it there, one line for each failure.
+    """
+    if os.environ.get("CI") or os.environ.get("BUILD_NUMBER"):
+        return text
     how: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
     return "\n".join(fill(line, terminal_width(config), **how) for line in text.splitlines())
 
