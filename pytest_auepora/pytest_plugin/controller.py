@@ -243,7 +243,9 @@ class Judge:
         if not self.config.getoption("auepora_require_baseline"):
             return []
         name = "gate: unused baseline"
-        return [_reports(self.config, f"{one.path}::{name}", (one.path, 0, name), "failed", str(one)) for one in self.unused]
+        return [
+            _reports(self.config, f"{one.path}::{name}", (one.path, 0, name), "failed", str(one)) for one in self.unused
+        ]
 
 
 def _accepted(judged: Judged, what: str, path: Path, words: Collection[str], *, prune: bool) -> Accepted | None:
@@ -285,7 +287,10 @@ def _reports(
     now = time()
     phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
     skipped = location[0], location[1] + 1, f"Skipped: {message}"
-    ends: dict[str, tuple[_Outcome, Any]] = {"failed": ("failed", wrapped(config, message)), "not judged": ("skipped", skipped)}
+    ends: dict[str, tuple[_Outcome, Any]] = {
+        "failed": ("failed", wrapped(config, message)),
+        "not judged": ("skipped", skipped),
+    }
     made = []
     for when in phases:
         outcome, longrepr = ends.get(state, _PASSED) if when == "call" else _PASSED

@@ -77,7 +77,9 @@ def test_an_outage_is_told_once() -> None:
 
 
 def test_an_outage_whose_words_name_each_call_is_told_once() -> None:
-    run = run_of([c.with_(error=f"ConnectionError: 503, trace {i:04}-af, for {c.query!r}") for i, c in enumerate(CASES)])
+    run = run_of(
+        [c.with_(error=f"ConnectionError: 503, trace {i:04}-af, for {c.query!r}") for i, c in enumerate(CASES)]
+    )
     verdict = verdict_of(run, THRESHOLDS)
     text = " ".join(" ".join(shown(run, verdict)).split())
     assert text.count("trace") - text.count("measured: ConnectionError: 503, trace") == 1
