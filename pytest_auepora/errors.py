@@ -28,34 +28,6 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-__all__ = [
-    "AueporaError",
-    "AueporaWarning",
-    "BaselineError",
-    "CallTimeoutError",
-    "CorpusError",
-    "GoldenFileError",
-    "HistoryError",
-    "LostWorkError",
-    "MetricError",
-    "MissingExtraError",
-    "NotComparableError",
-    "NotMeasuredError",
-    "NotRecordedError",
-    "NotWrittenError",
-    "OutputShapeError",
-    "Problem",
-    "RecordedError",
-    "SystemShapeError",
-    "ThresholdError",
-    "UnknownNameError",
-    "UnknownRunError",
-    "UnsendableError",
-    "did_you_mean",
-    "message_of",
-    "without_case",
-]
-
 _LONGEST_NAME = 200
 """Longer words are no slips of names; comparing them takes long."""
 

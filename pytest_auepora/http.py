@@ -15,8 +15,6 @@ from typing import Any, Literal
 from .core.retry import asked_by_headers
 from .errors import AueporaError
 
-__all__ = ["LONGEST_REPLY", "HttpError", "mask", "request_json", "shorten"]
-
 LONGEST_REPLY = 50_000_000
 """How many bytes a reply may have."""
 

@@ -10,8 +10,6 @@ from math import isfinite
 from types import UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-__all__ = ["Kind", "ShapeError", "check_shape", "is_number"]
-
 
 class ShapeError(ValueError):
     """A key holds what it cannot hold: ``cases.a.scores.mrr: expected a finite number or null, found NaN``."""

@@ -18,8 +18,6 @@ from ..core.types import Document, Response, RetrievedDocument, id_of_text
 from ..errors import OutputShapeError, did_you_mean
 from .shapes import describe, fields_of, first_of, short_repr
 
-__all__ = ["ACCEPTED_DOCUMENTS", "notes_on", "to_document", "to_retrieved", "with_ids"]
-
 ACCEPTED_DOCUMENTS = (
     "RetrievedDocument, Document, a mapping or object with id (doc_id, chunk_id, _id) and/or text (page_content, "
     "content) and optionally score and metadata, a string, or a (document, score) pair"

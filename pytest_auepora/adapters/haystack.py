@@ -30,8 +30,6 @@ from .outputs import ANSWER_KEYS, to_response
 from .shapes import describe
 from .systems import System, kind_of, name_of, provenance_of
 
-__all__ = ["OPTIONAL_QUERY_INPUTS", "QUERY_INPUTS", "HaystackAdapter", "from_haystack", "input_maker"]
-
 _ROOT = "haystack"
 _Results = Mapping[str, Mapping[str, Any]]
 

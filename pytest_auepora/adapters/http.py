@@ -34,8 +34,6 @@ from .documents import NESTED_KEYS, to_retrieved
 from .json_path import NOT_THERE, Path
 from .shapes import describe
 
-__all__ = ["HttpCallError", "HttpRag"]
-
 _SHOWN = 200
 _EMPTY = "(an empty body)"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")

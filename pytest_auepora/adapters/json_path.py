@@ -9,8 +9,6 @@ from typing import Any, Final
 from ..errors import SystemShapeError, did_you_mean
 from .shapes import describe
 
-__all__ = ["NOT_THERE", "Path"]
-
 NOT_THERE: Final[Any] = object()
 """What `Path.find` returns where there is nothing; null is something."""
 

@@ -31,8 +31,6 @@ from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
 from .shapes import describe
 from .systems import System, kind_of, name_of, provenance_of
 
-__all__ = ["INPUT_KEYS", "LangChainAdapter", "from_langchain", "is_langchain"]
-
 _ROOT = "langchain_core"
 
 

@@ -10,8 +10,6 @@ from ..core.types import EvaluationSample
 from ..errors import SystemShapeError
 from .systems import kind_of
 
-__all__ = ["INPUT_KEYS", "input_maker"]
-
 INPUT_KEYS = (
     "input",
     "query",

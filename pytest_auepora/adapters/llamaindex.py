@@ -21,8 +21,6 @@ from ..errors import OutputShapeError, SystemShapeError
 from .shapes import describe
 from .systems import System, kind_of, name_of, provenance_of
 
-__all__ = ["LlamaIndexAdapter", "from_llamaindex"]
-
 _ROOT = "llama_index"
 
 

@@ -21,8 +21,6 @@ from ..errors import OutputShapeError, did_you_mean
 from .documents import notes_on, to_retrieved, with_ids
 from .shapes import describe, fields_of, first_of
 
-__all__ = ["ANSWER_KEYS", "DOCUMENT_KEYS", "NOTES", "to_outputs", "to_response"]
-
 ANSWER_KEYS = (
     "answer",
     "response",

@@ -17,8 +17,6 @@ from .outputs import to_outputs
 from .shapes import describe, fields_of, first_of
 from .signatures import binder, is_async
 
-__all__ = ["Pair", "made_like", "pair_of"]
-
 _RETRIEVER_KEYS = ("retriever", "retrieve")
 _GENERATOR_KEYS = ("generator", "generate")
 

@@ -8,8 +8,6 @@ import types
 from collections.abc import Iterable, Mapping, Sized
 from typing import Any, Final
 
-__all__ = ["MISSING", "describe", "fields_of", "first_of", "short_repr", "type_name"]
-
 MISSING: Final[Any] = object()
 
 _SCALARS = (str, bytes, bytearray, int, float, complex, type(None), type, types.ModuleType)

@@ -24,8 +24,6 @@ from ..core.types import EvaluationSample
 from ..errors import SystemShapeError
 from .shapes import short_repr
 
-__all__ = ["binder", "is_async", "unwrap"]
-
 NAMES = {
     "sample": ("sample", "evaluation_sample", "case"),
     "query": ("query", "question", "q", "prompt", "text", "input", "message", "user_input"),

@@ -21,17 +21,6 @@ from .pairs import pair_of
 from .shapes import describe, type_name
 from .signatures import binder, is_async
 
-__all__ = [
-    "Adapter",
-    "System",
-    "as_system",
-    "kind_of",
-    "name_of",
-    "provenance_of",
-    "register_adapter",
-    "type_names",
-]
-
 ACCEPTED = (
     "accepted: a RAGSystem or any object with run(sample, *, top_k); (retriever, generator) as a pair, as a mapping "
     "or as one object with .retrieve and .generate; a function, method or callable object f(query), f(query, top_k), "

@@ -20,18 +20,6 @@ from typing import Literal
 
 from ..errors import MetricError
 
-__all__ = [
-    "Cut",
-    "Level",
-    "Table",
-    "Way",
-    "best_threshold",
-    "cohen_kappa",
-    "cut_scores",
-    "krippendorff_alpha",
-    "table_of",
-]
-
 Level = Literal["nominal", "ordinal", "interval"]
 """What the distance of two values means: different or not; how many values lie between; their difference."""
 

@@ -13,11 +13,9 @@ from ..core.run import Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import MetricError, did_you_mean
 from ..metrics.annotation.labels import answer_hash
-from ..metrics.judge.critic import JudgeReplyError
+from ..metrics.judge.reply import JudgeReplyError
 from ..metrics.judge.usage import repeated
 from .labels import Item
-
-__all__ = ["ask", "take_from_run"]
 
 
 def take_from_run(items: Sequence[Item], run: Run, metric: str) -> None:

@@ -10,8 +10,6 @@ from typing import Any
 from .agreement import table_of
 from .intervals import Figure, bootstrap, newcombe, wilson
 
-__all__ = ["Bias", "biases_of"]
-
 TOLERATED = 0.05
 """Share of items on which a judge may contradict itself."""
 _FEWEST = 5

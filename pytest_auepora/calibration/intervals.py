@@ -11,8 +11,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["DRAWS", "Figure", "bootstrap", "newcombe", "percentiles", "resampled", "resampled_counts", "wilson"]
-
 DRAWS = 2000
 _Z = 1.959963984540054
 _SEED = 20_160_613

@@ -29,8 +29,6 @@ from ..errors import MetricError, did_you_mean
 from ..io.json_lines import load_lines
 from ..io.source import Source
 
-__all__ = ["Item", "Kind", "LabelSet", "read_label_file"]
-
 Kind = Literal["boolean", "grade", "class"]
 Value = bool | int | str
 

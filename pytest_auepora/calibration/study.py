@@ -20,8 +20,6 @@ from .bias import Bias, Seen, biases_of
 from .intervals import Figure, bootstrap, percentiles, resampled_counts, wilson
 from .labels import Item, LabelSet
 
-__all__ = ["Change", "Study", "compare_judges", "mid_p_mcnemar", "study"]
-
 LEAST_LABELS = 100
 LEAST_OF_A_KIND = 20
 LEAST_KAPPA = 0.6

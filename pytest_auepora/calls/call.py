@@ -21,8 +21,6 @@ from .capture import CallOutput
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
 
-__all__ = ["Call", "CallResult", "Fn", "running_trio"]
-
 Fn = Callable[[], Any]
 Passing = tuple[type[BaseException], ...]
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .executor import Executor
     from .own_loop import OwnLoop
 
-__all__ = ["Caller"]
-
 _POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
 _STRANDED = "its event loop was left behind, blocked by another call (one that waits without awaiting)"
 

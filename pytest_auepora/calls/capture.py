@@ -14,8 +14,6 @@ import sys
 from collections.abc import Callable
 from typing import Any, Literal
 
-__all__ = ["CallOutput", "OutputSplitter", "keep_with_call"]
-
 _STREAMS = ("stdout", "stderr")
 
 

@@ -20,8 +20,6 @@ from weakref import finalize
 
 from .call import Call
 
-__all__ = ["AGAIN", "Executor", "Inbox", "end_threads", "start_thread"]
-
 AGAIN = 0.1  # seconds after which a thread is wanted again that the system would not give
 
 Job = tuple[Call, "Callable[[Inbox, Call], None]"]

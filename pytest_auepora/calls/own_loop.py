@@ -12,8 +12,6 @@ from weakref import finalize
 from .call import Call
 from .executor import AGAIN, Executor, Inbox, end_threads, start_thread
 
-__all__ = ["OwnLoop"]
-
 _SIGN = 0.5  # seconds that a loop has at least to give a sign of life, on a machine with much else to do
 
 

@@ -12,13 +12,11 @@ from .call import Call, Fn
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
 
-__all__ = ["Schedule", "Upcoming"]
-
 Upcoming = Iterable["tuple[Hashable, Fn] | tuple[Hashable, Fn, float | None]"]
 """What may be started early, in the order it will be asked for: key, function, and its own time limit if any."""
 
 
-class Runner(Protocol):
+class _Runner(Protocol):
     """What runs calls: an `Executor`."""
 
     def submit(self, calls: list[Call]) -> None: ...
@@ -56,7 +54,7 @@ class Schedule:
         self._since_filled = 0
         self._after = after
 
-    def book(self, runner: Runner, key: Hashable, fn: Fn, limit: float | None, upcoming: Upcoming) -> Call:
+    def book(self, runner: _Runner, key: Hashable, fn: Fn, limit: float | None, upcoming: Upcoming) -> Call:
         """Return the call named *key*, started early or now, and start some of those *upcoming*."""
         early = self.ahead.get(key)
         if early is None:

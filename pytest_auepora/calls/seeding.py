@@ -13,8 +13,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-__all__ = ["derive_seed", "generators_seeded", "seeded"]
-
 
 def derive_seed(seed: int, case_id: str, repeat: int = 0) -> int:
     """Return the seed of one call: the first 63 bits of SHA-256 over ``seed|case id|repeat``, *repeat* from 0.

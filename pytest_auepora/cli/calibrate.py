@@ -32,8 +32,6 @@ from .common import (
 )
 from .sources import Sources, add_history
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""

@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CorpusError, GoldenFileError, Problem
-from ..io.golden.load import GoldenSuite
-from ..io.golden.model import DRAFT
+from ..io.golden.model import DRAFT, GoldenSuite
 from ..metrics.registry import Registry
 from .common import FAILED, PASSED, UsageError, add_metrics, load_suite, put, registry_of, to_read
-
-__all__ = ["add_arguments", "run"]
 
 _GLOBS = ("*.golden.yaml", "*.golden.yml", "*.golden.jsonl")
 

@@ -18,8 +18,6 @@ from .common import PASSED, UsageError
 from .github_api import API, GitHub
 from .sources import read_report
 
-__all__ = ["add_arguments", "run"]
-
 _TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
 _BOT = "github-actions[bot]"
 _KEY = re.compile(r"[\w .+/-]{1,60}")

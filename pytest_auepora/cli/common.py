@@ -11,17 +11,13 @@ from pathlib import Path
 
 from ..errors import AueporaError, GoldenFileError, Problem, did_you_mean
 from ..history.settings import settings_of
-from ..io.golden.load import MAX_BYTES, GoldenSuite, load_golden
+from ..io.golden.load import load_golden
+from ..io.golden.model import GoldenSuite
+from ..io.source import MAX_BYTES
 from ..metrics.extensions import add_from, add_installed
 from ..metrics.judge.chosen import use_judge
 from ..metrics.registry import Registry
 from ..regression.guards.calibration import FOLDER
-
-__all__ = [
-    "FAILED", "METRICS_VARIABLE", "PASSED", "UNJUDGED", "USAGE", "UsageError", "add_calibrations", "add_metrics",
-    "calibrations_folder", "load_suite", "of_outcome", "put", "registry_of", "to_read",
-    "whole_number",
-]  # fmt: skip
 
 METRICS_VARIABLE = "AUEPORA_METRICS"
 _HOOK = "pytest_auepora_metrics"

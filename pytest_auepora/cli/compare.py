@@ -15,8 +15,6 @@ from ..regression.policy import RegressionPolicy
 from .common import PASSED, UsageError, of_outcome, put
 from .sources import Sources, add_history, open_history
 
-__all__ = ["add_arguments", "policy_of", "run", "steady_of"]
-
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
 _DEFAULT = ("last~1", "last")
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..metrics.judge.spending import Prices
     from ..metrics.registry import Registry
 
-__all__ = ["add_arguments", "run"]
-
 _SUFFIXES = (".yaml", ".yml", ".jsonl")
 _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
 

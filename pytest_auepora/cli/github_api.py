@@ -11,8 +11,6 @@ from ..errors import AueporaError
 from ..http import HttpError, request_json
 from .common import UsageError
 
-__all__ = ["API", "GitHub", "GitHubError"]
-
 API = "https://api.github.com"
 
 _PAGE = 100

@@ -10,8 +10,6 @@ from typing import Any
 from ..reporting.numbers import plural
 from .common import PASSED, UsageError, to_read
 
-__all__ = ["add_arguments", "run", "run_import"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""

@@ -13,8 +13,6 @@ from typing import Any
 from ..errors import AueporaError, UnknownRunError, did_you_mean
 from .common import FAILED, PASSED, UNJUDGED, USAGE, UsageError
 
-__all__ = ["Parser", "main", "parser_for"]
-
 _COMMANDS = {
     "new": "write a fixture, golden cases and a small system to begin with",
     "runs": "list the runs that were kept",

@@ -14,8 +14,6 @@ from pathlib import Path
 from ..core.files import write_atomically
 from .common import PASSED, UsageError
 
-__all__ = ["FORMS", "add_arguments", "name_of", "run", "starter_files"]
-
 FORMS: Mapping[str, tuple[str, str]] = {
     "function": ("", ""),
     "async": ("", ""),

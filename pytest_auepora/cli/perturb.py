@@ -11,15 +11,13 @@ from ..core.files import write_atomically
 from ..core.types import EvaluationSample
 from ..errors import AueporaError, did_you_mean
 from ..io.case_blocks import perturbed
-from ..io.golden.load import GoldenSuite
+from ..io.golden.model import GoldenSuite
 from ..io.perturb import OPERATIONS, Operation, reworded
 from ..io.perturb import variants as disturbed
 from .common import PASSED, add_metrics, load_suite, put, registry_of, to_read
 
 if TYPE_CHECKING:
     from ..labels.corpus import Corpus
-
-__all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

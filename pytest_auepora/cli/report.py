@@ -17,8 +17,6 @@ from ..shapes import ShapeError
 from .common import PASSED, put
 from .sources import add_history, open_history, read_report
 
-__all__ = ["add_arguments", "run", "summary_text"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""

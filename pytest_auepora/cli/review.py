@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ..drafting.journal import Journal
     from ..metrics.registry import Registry
 
-__all__ = ["add_arguments", "run"]
-
 _ASKED = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
 
 

@@ -12,8 +12,6 @@ from ..history.tables import StoredRun
 from .common import PASSED, UNJUDGED, whole_number
 from .sources import add_history, open_history
 
-__all__ = ["add_arguments", "run"]
-
 _FIGURES = (("hit_at_k", "5", "hit@5"), ("mrr", "", "mrr@10"))
 
 

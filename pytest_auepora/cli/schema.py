@@ -8,8 +8,6 @@ from typing import Any
 
 from .common import PASSED
 
-__all__ = ["add_arguments", "run"]
-
 _KINDS = ("golden", "report", "side-by-side")
 
 

@@ -12,7 +12,8 @@ from ..core.batches import all_cores
 from ..errors import UnsendableError
 from ..evaluation.recorded import score_recorded
 from ..evaluation.suite import Evaluation
-from ..io.golden.load import MAX_BYTES, GoldenSuite
+from ..io.golden.model import GoldenSuite
+from ..io.source import MAX_BYTES
 from ..metrics.registry import Registry
 from .common import (
     FAILED,
@@ -27,8 +28,6 @@ from .common import (
     whole_number,
 )
 from .sources import add_history, open_history
-
-__all__ = ["add_arguments", "run"]
 
 _MOST = 2_000_000_000  # bytes of golden JSON Lines: here a large file is no slip
 _LARGE = 10_000_000  # bytes: below, starting processes takes longer than it saves

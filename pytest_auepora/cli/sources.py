@@ -16,8 +16,6 @@ from ..regression.baseline.file import baseline_path, parse_baseline
 from ..regression.verdict import Verdict
 from .common import UsageError
 
-__all__ = ["Sources", "add_history", "open_history", "read_report"]
-
 _GIT = "git:"
 
 

@@ -18,8 +18,6 @@ from uuid import uuid4
 from ..errors import AueporaError
 from .worker_processes import PickledTask, end_now, run_packed, worker_pool
 
-__all__ = ["BATCH_SIZE", "ByItem", "ItemByItem", "Lost", "Task", "all_cores", "in_batches", "run_batches"]
-
 BATCH_SIZE = 128
 """Samples a batch: enough for a model to work on, and little to lose."""
 

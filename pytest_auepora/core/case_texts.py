@@ -16,8 +16,6 @@ from typing import IO, Any
 
 from .json import encoded
 
-__all__ = ["TEXTS", "ResultFile", "Stored", "TextsApart"]
-
 TEXTS = frozenset(("query", "expected", "outputs"))
 """The fields of a result that are texts."""
 

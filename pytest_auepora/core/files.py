@@ -17,8 +17,6 @@ from ..errors import NotWrittenError
 if TYPE_CHECKING:
     from portalocker import Lock
 
-__all__ = ["locked", "write_atomically"]
-
 
 @contextmanager
 def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:

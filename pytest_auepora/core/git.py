@@ -8,8 +8,6 @@ from pathlib import Path
 
 from ..errors import AueporaError
 
-__all__ = ["CONFLICT", "commit_of", "conflict_line", "git"]
-
 _COMMIT = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 
 CONFLICT = "merge-conflict markers; keep one side"

@@ -16,8 +16,6 @@ from typing import Any
 
 import orjson
 
-__all__ = ["dumps", "encoded", "taken_apart"]
-
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _NUMBERS = frozenset({float, int, bool})
 _KEYS = (str, int, float, type(None))  # that the standard library writes

@@ -8,8 +8,6 @@ import threading
 from time import monotonic
 from typing import Any
 
-__all__ = ["Progress", "is_watched"]
-
 
 def is_watched() -> bool:
     """Whether somebody looks at standard error: it is a terminal, and this is no CI job."""

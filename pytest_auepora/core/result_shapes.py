@@ -6,21 +6,6 @@ from typing import Annotated, Any, TypedDict
 
 from ..shapes import Kind, is_number
 
-__all__ = [
-    "Count",
-    "Expected",
-    "Extra",
-    "Label",
-    "MovedLabels",
-    "Origin",
-    "Outputs",
-    "Place",
-    "Range",
-    "Rank",
-    "StoredScore",
-    "Times",
-]
-
 _SCORE_KEYS = {"state", "value", "reason", "data", "details"}
 
 

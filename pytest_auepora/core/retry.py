@@ -8,8 +8,6 @@ from typing import Any
 
 from ..errors import message_of
 
-__all__ = ["RetryPolicy", "asked_by_headers"]
-
 _LONGEST_REASON = 120
 _MOST_CAUSES = 3
 

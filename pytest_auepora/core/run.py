@@ -18,8 +18,6 @@ from .metrics_base import Metric, interval_of, ruler_of
 from .result_shapes import Count, Expected, Extra, Origin, Outputs, Range, Rank, StoredScore
 from .scoring import Aggregate, Score, ScoreList
 
-__all__ = ["CaseResult", "CaseState", "ComparableScore", "MetricInfo", "Run"]
-
 CaseState = Literal["passed", "failed", "error", "skipped"]
 
 

@@ -11,18 +11,6 @@ from typing import Any, Literal
 from .metrics_base import Measurement, Metric, NotApplicable, mean_of
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
-__all__ = [
-    "FURTHER",
-    "Aggregate",
-    "Score",
-    "ScoreList",
-    "ScoreState",
-    "aggregate",
-    "failed_scores",
-    "score_case",
-    "score_cases",
-]
-
 ScoreState = Literal["number", "n/a", "error", "aggregate"]
 
 

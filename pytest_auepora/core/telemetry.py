@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from ..errors import MissingExtraError
 
-__all__ = ["REPORTED", "TIMINGS", "Resources", "Sampled", "sampled", "seconds_by_name", "with_resources"]
-
 INTERVAL = 0.02
 """Seconds between two looks at the memory."""
 

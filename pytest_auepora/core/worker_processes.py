@@ -13,8 +13,6 @@ from typing import Any
 
 from ..errors import AueporaError, UnsendableError
 
-__all__ = ["PickledTask", "end_now", "pack", "pack_named", "pack_samples", "run_packed", "sendable", "worker_pool"]
-
 _KEEP = 4
 _tasks: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
 _installed: dict[str, bytes] = {}

@@ -9,8 +9,6 @@ from ..metrics.judge.critic import LLMCritic, Question
 from ..metrics.judge.prompts import Prompt, fingerprint
 from ..metrics.judge.reply import Form, JudgeReplyError, object_schema, read_object
 
-__all__ = ["PROMPTS", "Asker"]
-
 T = TypeVar("T")
 
 _MATERIAL = (

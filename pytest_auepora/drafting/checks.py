@@ -11,8 +11,6 @@ from ..metrics.ranking.gold import fold_quote
 from ..metrics.text.tokens import squad_words
 from .documents import Passage, content_words
 
-__all__ = ["Draft", "Known", "located", "near_duplicate", "overlap_with", "wrong_with"]
-
 MAX_OVERLAP = 0.7
 """Share of a question's words that its quote may have: more, and finding it is no feat."""
 SAME = 0.8

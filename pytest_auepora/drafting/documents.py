@@ -14,8 +14,6 @@ from ..errors import CorpusError
 from ..labels.corpus import load_corpus
 from ..metrics.text.tokens import words
 
-__all__ = ["Passage", "Passages", "content_words", "passages_of", "read_documents"]
-
 SUFFIXES = (".md", ".markdown", ".rst", ".txt")
 LONGEST, SHORTEST = 1_500, 120
 """Characters of a passage; a shorter one is searched, but not asked about."""

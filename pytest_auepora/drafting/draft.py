@@ -20,8 +20,6 @@ from .checks import MAX_OVERLAP, Draft, Known, located, wrong_with
 from .documents import Passage, Passages
 from .plan import NEAR, Job, Price, packed, planned, price_of
 
-__all__ = ["Drafting", "Outcome"]
-
 _AT_ONCE = 8
 """Jobs that go through the checks together; what they gave is written down before the next ones begin."""
 

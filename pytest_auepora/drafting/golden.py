@@ -13,8 +13,6 @@ from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportedSuite
 from ..metrics.registry import Registry
 
-__all__ = ["accept", "add_cases", "drafts_of", "reject"]
-
 
 def add_cases(path: Path, cases: Sequence[Mapping[str, Any]], registry: Registry | None = None) -> None:
     """Append *cases* to the golden file at *path*, which is made where there is none.

@@ -12,8 +12,6 @@ from ..core.json import dumps
 from ..errors import AueporaError
 from .draft import Outcome
 
-__all__ = ["Journal", "journal_path"]
-
 
 def journal_path(golden: Path) -> Path:
     """Return where the journal of a golden file is: ``docs.golden.yaml`` → ``docs.drafts.jsonl``."""

@@ -10,8 +10,6 @@ from ..errors import AueporaError, did_you_mean
 from ..io.perturb import drawn_order
 from .documents import Passage, Passages
 
-__all__ = ["KINDS", "Job", "Price", "packed", "planned", "price_of", "read_quotas"]
-
 KINDS = ("single-hop", "multi-hop", "unanswerable")
 TRIES = 3
 """How many passages may be tried for each case that is wanted."""

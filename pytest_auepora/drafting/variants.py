@@ -21,8 +21,6 @@ from ..metrics.ranking.gold import expected_behaviour, source_of
 from ..metrics.refusal import fold
 from ..metrics.text.comparands import targets
 
-__all__ = ["ask_paraphrases", "load_paraphrases", "noise_variants"]
-
 _POOL = 4
 """The noise is drawn from so many times the documents needed, those that share most words with the query."""
 

@@ -10,14 +10,6 @@ from ..core.result_shapes import Place, Times
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from .withheld import PartialMapping, WithheldDocument, WithheldList, WithheldResponse
 
-__all__ = [
-    "TEXT",
-    "Parts",
-    "PartsShape",
-    "Path",
-    "plain",
-]
-
 Path = tuple[str | int, ...]
 """``("answer",)``, ``("retrieved", 3, "text")``, ``("extra", "trace")``; ``("extra",)`` for all that it lacks."""
 

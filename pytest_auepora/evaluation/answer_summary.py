@@ -15,8 +15,6 @@ from ..metrics.operational import Retries
 from ..metrics.ranking.gold import source_of, span_of
 from ..metrics.ranking.matching import grades_of_retrieved
 
-__all__ = ["cropped", "shown_outputs", "snippet", "source_key"]
-
 ANSWER_CAP = 20_000
 SNIPPET_CAP = 200
 RETRIEVED_CAP = 100

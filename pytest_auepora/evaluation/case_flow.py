@@ -19,7 +19,7 @@ from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import FURTHER, Score
 from ..errors import AueporaError
-from ..io.golden.load import GoldenCase
+from ..io.golden.model import GoldenCase
 from ..metrics.judge.usage import USAGE, add_usage
 from ..regression.baseline.model import note_again
 from ..regression.compare.cases import CaseComparison, compare_case, flip_of
@@ -35,8 +35,6 @@ from .replay import CONFIRMED, CaseEndedError
 if TYPE_CHECKING:
     from ..regression.baseline.model import Baseline
     from .recording import Recording
-
-__all__ = ["Asked", "CaseFlow", "EndedBy", "Finished", "merge_repeats"]
 
 EndedBy = Callable[[BaseException], "Ended | None"]
 """Says whether an exception skips its case, or expects it to fail; may raise it where it ends the whole run."""

@@ -13,11 +13,9 @@ from ..core.run import CaseResult
 from ..core.scoring import failed_scores
 from ..core.types import Document, EvaluationSample
 from ..errors import message_of
-from ..io.golden.load import GoldenCase
+from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import expected_behaviour, span_of
 from .answer_summary import source_key
-
-__all__ = ["Ended", "blank_result", "describe_error", "ended_result", "errored_result"]
 
 
 class Ended(NamedTuple):

@@ -14,8 +14,6 @@ from ..core.scoring import Score, score_case
 from ..core.types import EvaluationSample, SystemOutputs
 from ..metrics.judge.usage import USAGE, metered, repeated
 
-__all__ = ["JudgedAnswer", "ToJudge", "judge_answers", "side_by_side"]
-
 
 @dataclass(eq=False, repr=False)
 class ToJudge:

@@ -15,7 +15,7 @@ from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import Sampled
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
-from ..io.golden.load import GoldenCase
+from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known
 from ..metrics.judge.measures import BASELINE_ANSWER
 from ..metrics.judge.usage import USAGE, take_usage
@@ -25,8 +25,6 @@ from .answer_summary import shown_outputs, snippet
 from .case_result import blank_result, errored_result
 from .judging import JudgedAnswer, ToJudge, judge_answers
 from .recording import RecordedAnswer
-
-__all__ = ["Called", "Convert", "Measured", "answer_of", "measure_calls"]
 
 Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 """Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""

@@ -23,15 +23,13 @@ from ..core.run import CaseResult
 from ..core.scoring import Score
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import RecordedError
-from ..io.golden.load import GoldenSuite
+from ..io.golden.model import GoldenSuite
 from ..io.streams import Recorded, read_recorded
 from ..metrics.registry import Registry
 from .case_flow import CaseFlow
 from .case_result import Ended, blank_result
 from .measure import Called, measure_calls
 from .suite import Evaluation, opened
-
-__all__ = ["score_recorded"]
 
 
 def score_recorded(

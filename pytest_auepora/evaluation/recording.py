@@ -21,13 +21,11 @@ from ..core.run import CaseResult
 from ..core.scoring import Score
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
-from ..io.golden.load import GoldenCase
+from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import SOURCE_KEYS
 from ..shapes import check_shape
 from .answer_codec import TEXT, Parts, PartsShape
 from .answer_summary import cropped, shown_outputs
-
-__all__ = ["CAP", "CUT", "ERRORED", "PARTIAL", "WHOLE", "RecordedAnswer", "Recording", "Redact", "record"]
 
 CAP = 1_000_000
 """Characters of one answer with its documents that are kept, unless something else is asked for."""

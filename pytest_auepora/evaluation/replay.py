@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 from ..adapters.systems import System
 from ..core.rag_interface import NOISE_DOCS
 from ..errors import AueporaError, HistoryError, NotRecordedError, SystemShapeError
-from ..io.golden.load import GoldenCase
+from ..io.golden.model import GoldenCase
 
 if TYPE_CHECKING:
     from ..core.run import Run
     from .case_result import Ended
     from .recording import RecordedAnswer, Recording
-
-__all__ = ["CONFIRMED", "Answering", "CaseEndedError", "RecordedRun", "ask_case", "is_recorded", "replayed", "resumed"]
 
 CONFIRMED = "confirmed"
 """Key in ``extra``: how many of the answers that were recorded decide about a failed case alone."""

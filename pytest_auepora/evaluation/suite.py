@@ -14,7 +14,8 @@ from ..calls.caller import Caller
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, Run
 from ..errors import BaselineError, UnknownNameError
-from ..io.golden.load import GoldenCase, GoldenSuite, load_golden
+from ..io.golden.load import load_golden
+from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.registry import Registry
 from ..regression.anchor import Anchor, load_anchor
 from ..regression.baseline.file import baseline_path
@@ -30,8 +31,6 @@ from .suite_run import blank_run, calibrations_of, find_baseline, suite_metrics
 if TYPE_CHECKING:
     from ..core.run import ComparableScore
     from .measure import Convert
-
-__all__ = ["Evaluation", "evaluate", "opened"]
 
 _RATES = ("error_rate", "pass_rate")
 _MOST = 20  # lines of a failed assertion

@@ -13,7 +13,7 @@ from ..calls.caller import Caller
 from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo, Run
-from ..io.golden.load import GoldenCase, GoldenSuite
+from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
 from ..regression.baseline.file import baseline_path, load_baseline
@@ -22,8 +22,6 @@ from ..regression.guards.calibration import FOLDER
 from .case_flow import Asked, CaseFlow, Finished
 from .case_result import Ended
 from .replay import ask_case
-
-__all__ = ["blank_run", "calibrations_of", "find_baseline", "run_suite", "suite_metrics"]
 
 _ASSERTED = {"assertion_pass": {"must_contain", "forbidden"}, "json_schema_valid": {"answer_schema"}}
 """The metrics that measure assertions, with the labels that make one: a contract holds whatever the file lists."""

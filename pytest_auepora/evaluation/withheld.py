@@ -8,8 +8,6 @@ from typing import Any, NoReturn
 from ..core.types import Document, Response
 from ..errors import NotRecordedError
 
-__all__ = ["PartialMapping", "WithheldDocument", "WithheldList", "WithheldResponse"]
-
 
 class WithheldDocument(Document):
     """A retrieved document of which the text is not there."""

@@ -9,8 +9,6 @@ from pathlib import Path
 from ..core.files import write_atomically
 from ..core.run import Run
 
-__all__ = ["load_accepted", "save_accepted"]
-
 _FOLDER = "accepted"
 
 

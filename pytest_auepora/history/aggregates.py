@@ -20,8 +20,6 @@ from ..regression.baseline.model import metric_key
 from .codec import restored, rounded
 from .matching import document_of, first_rank
 
-__all__ = ["CUTS", "MRR_CUT", "SHOWN_AS", "AggregateMetrics", "aggregate_of"]
-
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
 

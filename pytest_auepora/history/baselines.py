@@ -11,8 +11,6 @@ from ..errors import AueporaError
 from ..metrics.registry import Registry
 from ..regression.baseline.model import Baseline, BaselineCase, match_of, metric_key
 
-__all__ = ["as_baseline", "as_run"]
-
 
 def as_baseline(run: Run) -> Baseline:
     """Return *run* as what another is compared with; unrounded, skipped cases left out."""

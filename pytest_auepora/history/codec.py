@@ -24,21 +24,6 @@ if TYPE_CHECKING:
     from ..regression.compare.cases import CaseComparison
     from ..regression.verdict import Verdict
 
-__all__ = [
-    "checked",
-    "compared_blocks",
-    "packed",
-    "restored",
-    "result_data",
-    "result_text",
-    "rounded",
-    "run_of",
-    "run_text",
-    "verdict_of",
-    "verdict_text",
-    "without_answer",
-]
-
 LEVEL = 4
 """Of zlib."""
 

@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from ..core.metrics_base import Metric
+from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.run import CaseResult, Run
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
@@ -26,9 +26,7 @@ from ..regression.verdict import Word, word_of
 from .aggregates import SHOWN_AS, AggregateMetrics, aggregate_of
 from .baselines import as_baseline
 from .codec import rounded
-from .matching import CHUNK_KEYS, Match, Matcher, changes
-
-__all__ = ["CompareReport", "ComparisonKind", "QueryComparison", "compare"]
+from .matching import Match, Matcher, changes
 
 
 class ComparisonKind(str, Enum):

@@ -18,17 +18,6 @@ from typing import Any, Protocol
 from ..errors import HistoryError, MissingExtraError
 from .settings import FOLDER, is_url
 
-__all__ = [
-    "Database",
-    "Row",
-    "ServerDatabase",
-    "SqliteFile",
-    "Statements",
-    "blob",
-    "open_database",
-    "without_password",
-]
-
 BUSY_SECONDS = 30.0
 """How long a writer waits for another before it gives up."""
 

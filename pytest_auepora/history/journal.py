@@ -22,14 +22,13 @@ from ..core.run import CaseResult, Run
 from ..errors import HistoryError
 from ..evaluation.recording import Recording
 from ..regression.baseline.model import GIT_COMMIT
-from ..regression.verdict import GateOutcome, Verdict
+from ..regression.guards.gates import GateOutcome
+from ..regression.verdict import Verdict
 from ..shapes import check_shape
 from .codec import result_data, run_text
 from .settings import FOLDER, journal_path, journals_in
 from .store import HistoryStore
 from .tables import new_run_id
-
-__all__ = ["Journal", "Unfinished", "recover"]
 
 
 class Journal:

@@ -9,8 +9,6 @@ from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, Run
 from ..regression.compare.comparability import provenance_changes
 
-__all__ = ["CHUNK_KEYS", "Match", "Matcher", "changes", "document_of", "first_rank"]
-
 Match = Literal["exact", "span", "fallback_doc"]
 """By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
 

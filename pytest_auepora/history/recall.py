@@ -10,8 +10,6 @@ from ..errors import HistoryError
 from ..labels.corpus import Passage, Recall
 from .store import HistoryStore
 
-__all__ = ["history_recall"]
-
 _CUT = "…"
 """How a text ends of which only the beginning was stored; it would be proof of nothing."""
 

@@ -11,8 +11,6 @@ from .codec import result_text, run_of, run_text
 from .recordings import Block, Packing, Recorded
 from .store import HistoryStore
 
-__all__ = ["Chosen", "Sent", "choose", "load_recorded", "received", "to_send"]
-
 Chosen = dict[tuple[str, str], str]
 """Run ids by suite and configuration."""
 

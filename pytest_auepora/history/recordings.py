@@ -27,10 +27,6 @@ from ..shapes import check_shape
 from .codec import packed
 from .database import Statements, blob
 
-__all__ = [
-    "BLOCK", "RECORDINGS", "Block", "Packing", "Recorded", "filled", "keep_recordings", "recordings_of", "spared",
-]  # fmt: skip
-
 RECORDINGS = "eval_recordings"
 """The table of these blocks."""
 

@@ -13,11 +13,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "FILE", "FOLDER", "KEEP", "KEEP_RECORDED", "VARIABLE", "find_place", "folder_of", "is_url", "journal_path",
-    "journals_in", "project_place", "project_root", "settings_of",
-]  # fmt: skip
-
 KEEP = 200
 """Runs kept of each suite and configuration unless something else is asked for."""
 

@@ -40,8 +40,6 @@ from .tables import (
     row_of,
 )  # fmt: skip
 
-__all__ = ["HistoryStore", "Recordings"]
-
 Recordings = Mapping[str, Sequence[Recording]]
 """By case, what was recorded of its answer at every repeat."""
 

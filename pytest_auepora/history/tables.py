@@ -21,11 +21,6 @@ from .codec import compared_blocks, packed, result_data, run_text, verdict_text
 from .database import Database, Row, Statements, blob
 from .recordings import RECORDINGS, spared
 
-__all__ = [
-    "LISTED", "VERSION", "StoredRun", "compared_of", "delete_runs", "ensure_tables", "has_tables", "keep_compared",
-    "keep_results", "keep_run", "listed", "new_run_id", "prune_recordings", "prune_runs", "results_of", "row_of",
-]  # fmt: skip
-
 VERSION = 2
 """Raised when the tables change; a history of another version is not read."""
 

@@ -12,10 +12,9 @@ from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..errors import GoldenFileError, Problem
 from ..metrics.registry import Registry
-from .golden.load import GoldenSuite, load_golden
+from .golden.load import load_golden
+from .golden.model import GoldenSuite
 from .importers.golden import case_text
-
-__all__ = ["Appended", "appended", "perturbed", "raw_cases", "replaced"]
 
 _OWN = frozenset(
     {"id", "query", "variant_of", "scenario", "thresholds", "must_pass", "quarantine", "benchmark", "xfail"}

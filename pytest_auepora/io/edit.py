@@ -16,8 +16,6 @@ from .json_lines import load_lines
 from .source import Source
 from .yaml.load import load_yaml
 
-__all__ = ["LabelFile", "Slot"]
-
 Slot = tuple[str, int]
 """A case id, and the index of a label in its ``relevant_docs``."""
 

@@ -13,8 +13,6 @@ from ..core.git import CONFLICT, conflict_line
 from ..errors import GoldenFileError
 from .source import MAX_BYTES, Source, Spot, decode, describe, too_large
 
-__all__ = ["LINES", "Block", "line_blocks", "load_lines", "refusal"]
-
 MAX_DEPTH = 100
 """How deep lists and mappings may nest."""
 

@@ -16,8 +16,6 @@ from typing import Any, Literal
 
 from ..core.types import EvaluationSample
 
-__all__ = ["OPERATIONS", "Operation", "drawn_order", "perturb", "reworded", "variants"]
-
 Operation = Literal["typo", "casing", "punctuation"]
 OPERATIONS: tuple[Operation, ...] = ("typo", "casing", "punctuation")
 

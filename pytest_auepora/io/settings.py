@@ -11,8 +11,6 @@ from typing import Any, Literal
 from ..errors import GoldenFileError, Problem
 from ..regression.thresholds import Gate, read_gates
 
-__all__ = ["with_settings"]
-
 Node = Any
 """A node of PyYAML, which is imported when a file is changed."""
 

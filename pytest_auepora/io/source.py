@@ -13,8 +13,6 @@ from typing import Any, NamedTuple, Protocol
 
 from ..errors import GoldenFileError, Problem
 
-__all__ = ["MAX_BYTES", "Mark", "Source", "Spot", "decode", "describe", "too_large"]
-
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
 

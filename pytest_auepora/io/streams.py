@@ -16,8 +16,6 @@ from .golden.model import GoldenCase, GoldenSuite
 from .json_lines import LINES, Block, line_blocks, load_lines, refusal
 from .jsonl import read_samples
 
-__all__ = ["FileDataset", "Recorded", "is_parquet", "open_dataset", "read_recorded", "row_blocks"]
-
 
 def is_parquet(path: Path) -> bool:
     """Whether the name of the file says that it is Parquet."""

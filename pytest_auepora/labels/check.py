@@ -10,12 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from ..core.types import Document
-from ..io.golden.load import GoldenCase
+from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import label_of
 from .classify import Candidate, Finding, Kind, classify
 from .corpus import Corpus, Recall, recalled
-
-__all__ = ["MATCHES", "CheckedLabel", "Match", "check_case", "repairs", "settle", "tally"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,6 @@ from ..metrics.ranking.gold import ANYWHERE, SPAN_COVER, fold_quote, label_of
 from .corpus import Chunk, Corpus, Passage
 from .text_match import MIN_RUN, covered_share, squeeze
 
-__all__ = ["KINDS", "Candidate", "Finding", "Kind", "classify"]
-
 Kind = Literal["valid", "re-anchorable", "merged", "split", "orphaned"]
 
 KINDS: Mapping[Kind, str] = {

@@ -18,18 +18,6 @@ from ..errors import CorpusError, OutputShapeError
 from ..metrics.ranking.gold import source_of, span_of
 from .text_match import TextIndex
 
-__all__ = [
-    "Chunk",
-    "Corpus",
-    "Passage",
-    "Recall",
-    "corpus_of",
-    "corpus_recall",
-    "load_corpus",
-    "passage_of",
-    "recalled",
-]
-
 _WANTED = "an iterable of ids, a mapping of ids to texts, or an iterable of documents"
 
 

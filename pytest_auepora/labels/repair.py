@@ -9,14 +9,13 @@ from pathlib import Path
 from ..core.files import locked, write_atomically
 from ..errors import BaselineError, GoldenFileError, NotWrittenError, Problem
 from ..io.edit import LabelFile, Slot
-from ..io.golden.load import GoldenSuite, load_golden
+from ..io.golden.load import load_golden
+from ..io.golden.model import GoldenSuite
 from ..metrics.registry import Registry
 from ..regression.anchor import anchor_path
 from ..regression.baseline.file import baseline_path, changing, load_baseline
 from ..regression.baseline.model import Baseline, BaselineCase
 from .check import CheckedLabel, repairs
-
-__all__ = ["Repaired", "baselines_of", "plan", "repair"]
 
 Labels = Sequence[CheckedLabel]
 

@@ -7,8 +7,6 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
 
-__all__ = ["MIN_RUN", "TextIndex", "covered_share", "squeeze"]
-
 MIN_RUN = 16
 """Characters, white space not counted, that a passage and a chunk must share in one run: fewer may be chance."""
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["ALWAYS", "PAPER_SPELLINGS", "SAMPLED", "SPELLINGS"]
-
 SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     # retrieval
     "recall@{k}": ("retrieval_basic:RecallAtK", {}),

@@ -15,9 +15,6 @@ from .options import UNSPELLED, Configured, choice
 from .ranking.gold import source_of
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 
-__all__ = ["IN_CORPUS", "CitationCoverage", "CoverageEntities", "citations_of", "note_known"]
-
-
 IN_CORPUS = "auepora_in_corpus"
 """The key of ``SystemOutputs.extra`` that lists which of the cited ids the project's corpus has."""
 

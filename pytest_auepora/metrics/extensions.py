@@ -15,8 +15,6 @@ from ..core.metrics_base import Metric
 from ..errors import AueporaError, MetricError, did_you_mean
 from .registry import Registry
 
-__all__ = ["GROUP", "add_from", "add_installed"]
-
 GROUP = "auepora.metrics"
 """The entry point group: the name is that of the metric, the object a metric, a class of one, or a function that adds
 several to the registry it is given."""

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .judge.critic import Judgement, JudgeReplyError, LLMCritic, Question
+from .judge.critic import LLMCritic, Question
 from .judge.judged import RATIONALE_CAP, Judged, Seen
 from .judge.prompts import faithfulness_prompt, quality_prompt
+from .judge.reply import Judgement, JudgeReplyError
 from .options import UNSPELLED, choice
 from .refusal import is_refusal
 from .text.comparands import answer_text, evidence_texts

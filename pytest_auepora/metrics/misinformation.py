@@ -13,8 +13,6 @@ from .options import Configured
 from .pairs import OverMetric, OverPairs, pairs_of, words
 from .refusal import fold
 
-__all__ = ["ErrorCorrection", "ErrorDetection", "MisleadingRate", "MistakeReappearance"]
-
 ERROR_PATTERNS = ("factual error", "documents contain errors", "documents are wrong", "incorrect information")
 """Phrases with which an answer says that its documents are wrong."""
 

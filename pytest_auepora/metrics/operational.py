@@ -16,8 +16,6 @@ from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCa
 from ..errors import MetricError
 from .options import Configured
 
-__all__ = ["CpuPercent", "ErrorRatePer1k", "MemoryMb", "Retries", "TimeoutRate"]
-
 CLIENT_ABORT = 499
 
 

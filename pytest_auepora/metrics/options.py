@@ -8,9 +8,6 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Metric
 from ..errors import MetricError, did_you_mean
 
-__all__ = ["UNSPELLED", "Configured", "choice", "spell"]
-
-
 UNSPELLED = {"unspelled": True}
 """Field metadata of an option that no name can spell (a function, a collection); no part of the fingerprint."""
 

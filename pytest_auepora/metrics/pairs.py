@@ -15,8 +15,6 @@ from .options import Configured
 if TYPE_CHECKING:
     from .registry import Registry
 
-__all__ = ["OverPairs", "Pair", "SlicedMetric", "as_metric", "pairs_by_case", "pairs_of", "take_after", "words"]
-
 
 class Pair(NamedTuple):
     """What a variant gave beside what the case it stems from gave; both as `OverPairs.seen` returned them."""

@@ -18,8 +18,6 @@ from ..errors import MetricError
 from .options import Configured
 from .text.tokens import words
 
-__all__ = ["BlockEfficacy", "RedactionEfficacy", "SecureFieldBypass"]
-
 Words = tuple[str, ...]
 
 _REFORMATTED_FROM = 6

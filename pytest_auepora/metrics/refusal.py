@@ -9,8 +9,6 @@ from functools import lru_cache
 
 from ..core.types import SystemOutputs
 
-__all__ = ["REFUSAL_PATTERNS", "is_refusal"]
-
 REFUSAL_PATTERNS = ("i don't know", "i do not know", "cannot answer", "can't answer", "not enough information")
 """Phrases that make an answer a refusal wherever they occur, where neither a person nor the system labelled it."""
 

@@ -17,8 +17,6 @@ from ..core.metrics_base import Metric
 from ..errors import MetricError, UnknownNameError, did_you_mean
 from .catalogue import PAPER_SPELLINGS, SPELLINGS
 
-__all__ = ["Registry", "parse_value"]
-
 # compiled where they are first used: few runs have options in names, and most use few of a hundred patterns
 _HOLE = r"\\\{(\w+)\\\}"
 _NAMED = r"(?s)(\w+)\s*=\s*(.*)"

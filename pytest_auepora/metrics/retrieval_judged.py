@@ -19,16 +19,6 @@ from .ranking.held import Held, Ranking
 from .ranking.matching import walk
 from .retrieval_basic import Matched, Ranked
 
-__all__ = [
-    "RBP",
-    "BPref",
-    "DocumentNoiseAtK",
-    "DuplicateRateAtK",
-    "JudgedAtK",
-    "RPrecision",
-    "RetrievalAccuracy",
-]
-
 
 class Judged(NamedTuple):
     """What is known of one slot: its grade, None where nobody judged it, and whether it is new in the list."""

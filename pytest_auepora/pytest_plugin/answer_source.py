@@ -17,12 +17,10 @@ from .session import SUITE
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult
-    from ..io.golden.load import GoldenCase, GoldenSuite
+    from ..io.golden.model import GoldenCase, GoldenSuite
     from .hooks import ProjectHooks
     from .options import Options
     from .replay import Replay
-
-__all__ = ["AnswerSource"]
 
 
 class AnswerSource:

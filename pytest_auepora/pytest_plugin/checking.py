@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .options import Options
     from .suites import Suites
 
-__all__ = ["Checked", "Checking", "Report", "check_labels", "check_labels_async"]
-
 _CHECKED: pytest.StashKey[Checked] = pytest.StashKey()
 _ATTRIBUTE = "auepora_labels"
 

@@ -18,12 +18,10 @@ from typing import Any
 import pytest
 
 from ..errors import AueporaWarning, GoldenFileError
-from ..io.golden.load import GoldenCase, GoldenSuite
+from ..io.golden.model import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_pytest_asyncio, is_anyio_automatic, loop_scope
 from .items import run_case, run_case_async
 from .session import CASE, CORPUS, SESSION, SUFFIXES, SUITE, AueporaSession
-
-__all__ = ["Collecting", "GoldenFile", "has_golden_name"]
 
 
 def is_golden(path: Path, config: pytest.Config, parent: pytest.Collector) -> bool:

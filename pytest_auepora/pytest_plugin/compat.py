@@ -7,18 +7,6 @@ from typing import Any
 
 import pytest
 
-__all__ = [
-    "fixture_definitions",
-    "fixtures_only_for",
-    "has_pytest_asyncio",
-    "has_pytest_benchmark",
-    "is_anyio_automatic",
-    "is_of_one_case",
-    "loop_scope",
-    "parameters_of",
-    "variant_of",
-]
-
 _SCOPES = ("session", "package", "module", "class", "function")
 
 

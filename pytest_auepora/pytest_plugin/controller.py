@@ -26,13 +26,11 @@ from .xdist import RunProvenance, let_go, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
-    from ..io.golden.load import GoldenSuite
+    from ..io.golden.model import GoldenSuite
     from ..regression.accept import Accepted
     from ..regression.guards.gates import GateOutcome
     from ..regression.verdict import Verdict
     from ..reporting.side_by_side.table import SideBySide
-
-__all__ = ["Judge", "Judged", "measures"]
 
 _Outcome = Literal["passed", "failed", "skipped"]
 _PASSED: tuple[_Outcome, None] = "passed", None

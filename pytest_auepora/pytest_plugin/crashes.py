@@ -19,9 +19,7 @@ from .options import OVERRIDE
 from .session import SUFFIXES
 
 if TYPE_CHECKING:
-    from ..io.golden.load import GoldenCase, GoldenSuite
-
-__all__ = ["Crashes", "lost_case"]
+    from ..io.golden.model import GoldenCase, GoldenSuite
 
 _Unit = dict[str, bool]
 """Node ids that one worker gets, and whether they have run."""

@@ -12,7 +12,7 @@ from ..adapters.systems import System
 from ..core.run import CaseResult, ComparableScore, MetricInfo
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
 from ..evaluation.suite import Evaluation, opened
-from ..io.golden.load import GoldenCase, GoldenSuite
+from ..io.golden.model import GoldenCase, GoldenSuite
 from .compat import parameters_of, variant_of
 from .items import AskedCase, end_unmeasured, keep
 from .registration import session_of
@@ -22,8 +22,6 @@ from .xdist import CaseReport
 
 if TYPE_CHECKING:
     from ..evaluation.case_flow import Finished
-
-__all__ = ["Auepora", "ScoredCase", "parametrize_cases", "score_case_of"]
 
 
 class Auepora:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ..reporting.trend import Trend
     from .options import Keep
 
-__all__ = ["Recorder", "prepare_history"]
-
 
 def prepare_history(place: str | Path, root: Path) -> str:
     """Store the runs of processes that were killed; what cannot be stored now, and why, is returned.

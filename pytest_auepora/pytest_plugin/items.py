@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ..evaluation.case_result import Ended
     from ..io.golden.model import GoldenCase, GoldenSuite
 
-__all__ = ["AskedCase", "Running", "end_unmeasured", "keep", "run_case", "run_case_async"]
-
 _Ask = tuple[Hashable, Fn]
 """A call's name and what it calls."""
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from .options import Options
     from .suites import Suites
 
-__all__ = ["JudgeAhead"]
-
 _POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive
 _GRACE = 1.0
 

@@ -16,13 +16,11 @@ from ..errors import CorpusError
 
 if TYPE_CHECKING:
     from ..io.edit import Slot
-    from ..io.golden.load import GoldenCase, GoldenSuite
+    from ..io.golden.model import GoldenCase, GoldenSuite
     from ..labels.check import CheckedLabel
     from ..labels.corpus import Corpus, Recall
     from .hooks import ProjectHooks
     from .options import Options
-
-__all__ = ["Labels"]
 
 
 class Labels:

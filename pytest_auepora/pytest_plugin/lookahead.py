@@ -22,8 +22,6 @@ from .session import CASE, SUITE
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["ASYNC_CONCURRENCY", "Callers", "Queue", "timed_call"]
-
 ASYNC_CONCURRENCY = 8
 """Calls in flight for async systems unless the user says otherwise: their clients are made for it."""
 

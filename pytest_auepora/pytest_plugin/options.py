@@ -11,8 +11,6 @@ import pytest
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
 
-__all__ = ["KEEP", "LABEL_WORDS", "OVERRIDE", "UPDATE_WORDS", "Keep", "Options", "is_asked_for"]
-
 UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
 LABEL_WORDS = ("check", "repair", "strict")
 KEEP = ("runs=200", "answers=20", "characters=1000000")

@@ -19,8 +19,6 @@ from .session import CASE, SUFFIXES, SUITE, AueporaSession
 from .terminal import terminal_width
 from .xdist import unpack
 
-__all__ = ["RunProgress"]
-
 _WHY = "to learn which metrics vary between answers"
 
 

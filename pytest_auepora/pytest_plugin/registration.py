@@ -24,8 +24,6 @@ from .suites import Suites
 if TYPE_CHECKING:
     from .replay import Replay
 
-__all__ = ["configure", "configure_checking", "session_of"]
-
 _RUNS_CASES = (
     "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
 )  # fmt: skip

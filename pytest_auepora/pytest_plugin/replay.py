@@ -17,12 +17,10 @@ from ..evaluation.replay import RecordedRun, replayed, resumed
 from ..history.recorded import Chosen, Sent, choose, load_recorded, received, to_send
 from ..history.settings import is_url
 from ..history.store import HistoryStore
-from ..io.golden.load import GoldenSuite
+from ..io.golden.model import GoldenSuite
 from ..regression.baseline.model import GIT_COMMIT
 from ..regression.compare.comparability import provenance_changes
 from ..regression.verdict import Verdict
-
-__all__ = ["Replay", "Replaying", "make_replay"]
 
 _INPUT = "auepora_replay"
 _OPTIONS = {"replayed": "auepora_replay", "resumed": "auepora_resume"}

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from .suites import Suites
     from .xdist import CaseReport
 
-__all__ = ["AllureGates", "JUnitProperties", "Reports", "make_reports"]
-
 _MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<told>.*)"
 _SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", ".ipynb", ".lock")
 _GITHUB = ("summary", "annotations", "off")

@@ -14,8 +14,6 @@ import pytest
 from ..errors import BaselineError
 from .session import CASE
 
-__all__ = ["Selection", "Unused", "unused_baselines"]
-
 _CHOOSING = ("keyword", "markexpr", "lf", "deselect", "ignore", "ignore_glob")
 _TOLD = "auepora_cases"
 """What a worker says at its end: how many cases it collected, and how many of them were selected."""

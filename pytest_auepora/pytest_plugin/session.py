@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from ..io.golden.load import GoldenCase, GoldenSuite
+    from ..io.golden.model import GoldenCase, GoldenSuite
     from .answer_source import AnswerSource
     from .hooks import ProjectHooks
     from .judge_ahead import JudgeAhead
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .options import Options
     from .suites import Suites
     from .xdist import CaseReport
-
-__all__ = ["CASE", "CASE_REPORTS", "CORPUS", "SESSION", "SUFFIXES", "SUITE", "AueporaSession"]
 
 
 @dataclass(eq=False, repr=False)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..regression.verdict import Verdict
     from .suites import Suites
 
-__all__ = ["Suggesting"]
-
 PRINTED = "-"
 """The option without a file."""
 

@@ -12,7 +12,8 @@ import pytest
 
 from ..core.progress import Progress
 from ..errors import BaselineError
-from ..io.golden.load import GoldenCase, GoldenSuite, load_golden
+from ..io.golden.load import load_golden
+from ..io.golden.model import GoldenCase, GoldenSuite
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from .hooks import ProjectHooks
     from .labels import Labels
     from .options import Options
-
-__all__ = ["Suites", "ended_by", "raise_ended"]
 
 
 class Suites:

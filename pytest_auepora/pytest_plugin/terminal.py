@@ -22,20 +22,6 @@ if TYPE_CHECKING:
     from .options import Options
     from .suites import Suites
 
-__all__ = [
-    "ShortFailures",
-    "Terminal",
-    "begin_at_case",
-    "failure_message",
-    "is_ascii",
-    "show_headline",
-    "show_redacted",
-    "terminal_width",
-    "wants_traceback",
-    "wrapped",
-    "write_lines",
-]
-
 
 def failure_message(
     config: pytest.Config,
@@ -165,7 +151,8 @@ class Terminal:
         if not judged:
             self._write_unused(terminalreporter)
             return
-        from ..reporting.terminal.summary import headline, headline_style, summary_lines
+        from ..reporting.tally import headline, headline_style
+        from ..reporting.terminal.summary import summary_lines
         from ..reporting.text import harmless
 
         runs, verdicts = [j.run for j in judged], [j.verdict for j in judged]

@@ -14,8 +14,6 @@ import pytest
 
 from .session import SUFFIXES
 
-__all__ = ["Watchdog", "copy_of_stderr"]
-
 AFTER = 30.0
 """Seconds of the call phase after which it is told, once a case."""
 EVERY = 5.0

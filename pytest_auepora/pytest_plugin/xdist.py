@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ..core.run import CaseResult
     from ..evaluation.recording import Recording
 
-__all__ = ["ATTRIBUTE", "CaseReport", "RunProvenance", "attach", "let_go", "unpack"]
-
 ATTRIBUTE = "auepora"
 """Where a report has the text of its case reports."""
 

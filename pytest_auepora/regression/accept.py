@@ -14,8 +14,6 @@ from .baseline.model import CONTRACTS, LEARNED, AskedAgain, Baseline, BaselineCa
 from .compare.cases import compare
 from .compare.comparability import provenance_changes
 
-__all__ = ["INTENTS", "Accepted", "accept", "merge"]
-
 INTENTS = ("all", "new", "improved")
 """What may be accepted: every executed case, those the baseline lacks, those that only got better."""
 

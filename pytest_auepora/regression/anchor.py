@@ -20,8 +20,6 @@ from .guards.gates import GateOutcome
 from .guards.suite_guard import judge_comparison
 from .policy import RegressionPolicy
 
-__all__ = ["Anchor", "anchor_notes", "anchor_path", "judge_anchor", "load_anchor"]
-
 
 class Anchor(NamedTuple):
     """What lies where an anchor belongs: a baseline, nothing, or something that cannot be read (``problem``)."""

@@ -9,20 +9,6 @@ from typing import Any, Literal, get_args
 
 from ..errors import ThresholdError, did_you_mean
 
-__all__ = [
-    "ALL",
-    "CLUSTERS_FOR_STATISTICS",
-    "OVERRIDES",
-    "AnchorPolicy",
-    "Assertions",
-    "CaseGuard",
-    "JudgePolicy",
-    "OnInconclusive",
-    "PolicyName",
-    "RegressionPolicy",
-    "Slice",
-]
-
 PolicyName = Literal["auto", "statistical", "tolerance", "report"]
 OnInconclusive = Literal["pass", "fail"]
 JudgePolicy = Literal["calibrated", "gate", "advisory"]

@@ -14,13 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..core.run import CaseResult, MetricInfo, Run
+from .baseline.model import CONTRACTS
 from .compare.slices import in_slice
-from .guards.case_guard import CONTRACTS
 from .policy import RegressionPolicy
 from .statistics.precision import t_quantile
 from .thresholds import Bound, Gate
-
-__all__ = ["MetricNoise", "Suggestion", "learn"]
 
 CHANCE = 0.005
 """How often all suggested bounds together may be missed by chance; the comparison with the baseline has its own."""

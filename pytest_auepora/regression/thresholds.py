@@ -22,21 +22,6 @@ from typing import Any, Literal, NamedTuple
 from ..core.metrics_base import Direction
 from ..errors import ThresholdError, did_you_mean
 
-__all__ = [
-    "BOUND_KEYS",
-    "GATE_KEYS",
-    "PSEUDO_METRICS",
-    "STATS",
-    "Bound",
-    "Gate",
-    "check_range",
-    "read_bound",
-    "read_gates",
-    "read_slice",
-    "sliced",
-    "split_stat",
-]
-
 PSEUDO_METRICS: Mapping[str, Direction] = {"error_rate": "lower", "pass_rate": "higher"}
 """What gates may name without a metric behind it: the share of cases that errored, and that passed."""
 

@@ -31,8 +31,6 @@ from .thresholds import Bound, Gate
 if TYPE_CHECKING:
     from .statistics.repeats import VarianceSplit
 
-__all__ = ["GateOutcome", "Verdict", "Word", "judge", "next_steps", "word_of"]
-
 Word = Literal["worse", "better", "same", "inconclusive", "not judged", "mixed"]
 """What the comparison with the baseline amounts to; ``mixed``: single cases fell, the suite is the same or better."""
 

@@ -18,8 +18,6 @@ from ..metrics.retrieval_ranking import MRRAtK, NDCGAtK
 from ..regression.verdict import Verdict
 from .numbers import number
 
-__all__ = ["COLUMNS", "csv_report", "spelled", "spreadsheet_text", "write_csv"]
-
 COLUMNS = (
     "id", "p_at_5", "p_at_10", "ndcg_10", "mrr_10", "cov_entities", "p50_ms", "p95_ms", "errors", "retries",
     "privacy_leak",

@@ -24,8 +24,6 @@ from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, relevant_docs
 from .text import listed, quoted
 
-__all__ = ["Diagnosis", "alike", "blamed_metrics", "component", "cutoff", "details_text", "diagnose", "diagnosis_of"]
-
 _CUT = re.compile(r"@(\d+)")
 _RAISED = ": the metric raised "
 _OURS = re.compile(r"pytest_auepora(\.\w+)*\.(?=[A-Z])")

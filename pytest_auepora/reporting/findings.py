@@ -15,8 +15,6 @@ from .diagnosis import alike, blamed_metrics, diagnose
 from .tally import FAILING, Kind, cases_of
 from .text import listed
 
-__all__ = ["Finding", "Severity", "findings", "titled"]
-
 Severity = Literal["error", "warning"]
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from .side_by_side.table import SideBySide
     from .trend import Trend
 
-__all__ = ["FORMATS", "Target", "check_installed", "read_target", "report_text", "wants_trend", "write_report"]
-
 FORMATS: Mapping[str, str] = {
     "md": "markdown.report:markdown_report",
     "json": "json.report:json_report",

@@ -8,8 +8,6 @@ from ..core.run import Run
 from ..metrics.judge.usage import JudgeUsage, usage_of
 from .numbers import plural
 
-__all__ = ["cost_text", "judge_lines", "judge_usage_dict", "usage_text"]
-
 _STOPPED = "JudgeBudgetError: "
 
 

@@ -12,8 +12,6 @@ from ..regression.verdict import Verdict
 from .numbers import bound_of, denominator, metric_change, metric_value
 from .text import Symbols
 
-__all__ = ["MetricRow", "chosen_metrics", "metric_rows", "rank_of", "state_mark"]
-
 _RATES = ("error_rate", "pass_rate")
 
 

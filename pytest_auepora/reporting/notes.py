@@ -14,22 +14,6 @@ from .numbers import change, metric_value, number, plural
 from .tally import long_note
 from .text import listed
 
-__all__ = [
-    "GateGroup",
-    "balance_note",
-    "flaky_line",
-    "gate_groups",
-    "gate_reason",
-    "latency_line",
-    "lowest_note",
-    "missing_notes",
-    "next_steps",
-    "noise_lines",
-    "provenance_changes",
-    "repeats_line",
-    "warnings",
-]
-
 _MOST_FLAKY = 10
 _MOST_METRICS = 4
 _MOST_OPEN = 12

@@ -13,20 +13,6 @@ from collections.abc import Callable
 from ..core.run import MetricInfo
 from ..regression.thresholds import Bound, read_bound
 
-__all__ = [
-    "NOT_MEASURED",
-    "bound_of",
-    "change",
-    "denominator",
-    "metric_change",
-    "metric_value",
-    "number",
-    "percent",
-    "plural",
-    "score",
-    "seconds",
-]
-
 NOT_MEASURED = "n/a"
 """What stands where a number would, had anything been measured."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MOST_PLOTS", "MetricPlots", "metric_plots", "trend_plot"]
-
 MOST_PLOTS = 6
 _BINS = 20
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))

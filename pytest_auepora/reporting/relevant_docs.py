@@ -9,8 +9,6 @@ from ..core.run import CaseResult
 from ..regression.compare.cases import CaseComparison
 from .text import shortened
 
-__all__ = ["RelevantDoc", "relevant_docs", "score_texts", "source_text"]
-
 
 class RelevantDoc(NamedTuple):
     """A relevant document: the rank it was found at now and in the baseline; None is not returned.

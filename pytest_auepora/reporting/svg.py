@@ -15,8 +15,6 @@ from xml.etree import ElementTree as ET
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["INKS", "svg_text"]
-
 INKS = {
     "ink": "#010101", "muted": "#020202", "line": "#030303", "base": "#040404", "now": "#050505", "worse": "#060606",
     "better": "#070707", "same": "#080808",

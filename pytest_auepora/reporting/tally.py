@@ -13,21 +13,6 @@ from ..regression.compare.cases import CaseComparison
 from ..regression.verdict import Outcome, Verdict
 from .numbers import plural
 
-__all__ = [
-    "FAILING",
-    "ORDER",
-    "Kind",
-    "cases_of",
-    "comparison_word",
-    "headline",
-    "headline_style",
-    "kind_of",
-    "long_note",
-    "mistakes_note",
-    "overall_outcome",
-    "tally",
-]
-
 Kind = Literal[
     "newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",
     "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped",

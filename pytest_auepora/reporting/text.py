@@ -8,11 +8,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-__all__ = [
-    "ASCII", "TO_ASCII", "UNICODE", "Symbols", "clip", "harmless", "listed", "printable", "quoted", "shortened",
-    "symbols", "text_width", "uncommanded", "wrap",
-]  # fmt: skip
-
 
 class Symbols(NamedTuple):
     """The marks reports use, one character each, but for ``dots`` and ``arrow``."""

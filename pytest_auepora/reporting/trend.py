@@ -11,8 +11,6 @@ from ..core.run import Run
 if TYPE_CHECKING:
     from ..history.store import HistoryStore
 
-__all__ = ["MOST_RUNS", "EarlierRun", "Trend", "trend_of"]
-
 MOST_RUNS = 30
 """Earlier runs that a trend goes back."""
 

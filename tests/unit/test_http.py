@@ -8,7 +8,8 @@ from email.utils import formatdate
 import pytest
 
 from pytest_auepora.errors import AueporaError
-from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic, TransientJudgeError
+from pytest_auepora.metrics.judge.chat import JudgeCallError, TransientJudgeError
+from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
 from tests.loopback import nobody_listens
 from tests.unit.metrics.judge.judge_server import GOOD, Reply, critic, judge_server
 

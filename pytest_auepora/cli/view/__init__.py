@@ -12,8 +12,6 @@ from ...history.settings import project_root
 from ..common import PASSED
 from ..sources import add_history, open_history
 
-__all__ = ["add_arguments", "run"]
-
 PORT = 8642
 """Taken where it is free; then the address is the same every day."""
 

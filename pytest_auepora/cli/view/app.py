@@ -23,8 +23,6 @@ from .library import Library, Pair
 from .overview import listed_run, overview, slice_metrics
 from .server import Guard
 
-__all__ = ["app_of"]
-
 MOST_BODY = 64 * 1024
 RUNS = 200
 """Runs of a list that are sent at a time."""

@@ -19,8 +19,6 @@ from ...reporting.relevant_docs import score_texts, source_text
 from ...reporting.tally import ORDER
 from .library import Library, Pair
 
-__all__ = ["PAGE", "case_page", "cases_page", "chosen"]
-
 PAGE = 100
 """Rows that are sent at a time."""
 

@@ -13,8 +13,6 @@ from ...core.run import CaseResult, Run
 from ...errors import AueporaError
 from ...metrics.annotation.labels import answer_hash
 
-__all__ = ["label_path", "labels_of", "put_label"]
-
 _MOST = 100
 """Characters of a person's name."""
 

@@ -25,8 +25,6 @@ from ...reporting.metric_rows import chosen_metrics
 from ...reporting.text import listed
 from ..compare import policy_of, steady_of
 
-__all__ = ["Library", "Pair"]
-
 T = TypeVar("T")
 
 _KEPT = 4

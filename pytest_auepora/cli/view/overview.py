@@ -23,8 +23,6 @@ from ...reporting.tally import comparison_word, headline, tally
 from ...reporting.text import UNICODE
 from .library import Library, Pair
 
-__all__ = ["history_of", "listed_run", "overview"]
-
 MOST_RUNS = 40
 MOST_CHOICES = 200
 """Runs of a suite that can be chosen, whatever their configuration."""

@@ -16,8 +16,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "TOKEN_HEADER", "Guard", "bound", "serve", "server_of"]
-
 TOKEN_HEADER = "x-auepora-token"
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 

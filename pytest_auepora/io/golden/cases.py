@@ -18,8 +18,6 @@ from .gates import Yardstick
 from .hash import content_hash
 from .model import DRAFT, GoldenCase
 
-__all__ = ["LABEL_KEYS", "CaseReader"]
-
 LABEL_KEYS = frozenset((
     "scenario", "variant_of", "expect", "expect_change", "must_contain", "forbidden", "match", "entities", "nuggets",
     "noise_docs", "sensitive", "claims", "rubric", "answer_schema",

@@ -10,8 +10,6 @@ from ...errors import did_you_mean
 from ..source import Source, describe
 from .kinds import BAD, Kind, name_of
 
-__all__ = ["Field", "ListOf", "MapOf", "Record", "table"]
-
 
 class ListOf(Kind):
     """A list of one kind of thing.

@@ -14,8 +14,6 @@ from .kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Who
 from .names import CaseId, FixtureName, SuiteName, Tag
 from .passages import Documents
 
-__all__ = ["CASE", "CASE_FIELDS", "DEFAULTS", "HEADER", "MAX_TOP_K", "SUITE", "SUITE_FIELDS", "golden_schema"]
-
 MAX_TOP_K = 10_000
 MAX_REPEAT = 1_000
 

@@ -15,8 +15,6 @@ from ...regression.thresholds import PSEUDO_METRICS, Bound, Gate, check_range, r
 from ..source import Source
 from .model import GoldenCase
 
-__all__ = ["Yardstick"]
-
 _LONGEST_KEY = 1_000
 
 

@@ -13,8 +13,6 @@ import orjson
 
 from ...core.types import Document
 
-__all__ = ["content_hash"]
-
 _MEANING = frozenset((
     "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match", "expect",
     "expect_change", "entities", "nuggets", "noise_docs", "sensitive", "claims", "rubric", "answer_schema", "labels",

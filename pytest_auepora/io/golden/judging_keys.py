@@ -10,8 +10,6 @@ from ..source import Source
 from .containers import Field, ListOf, MapOf, Record, table
 from .kinds import Choice, Kind, Number, Text, Whole
 
-__all__ = ["REGRESSION", "Thresholds"]
-
 _SLICE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,

@@ -14,8 +14,6 @@ from typing import Any
 from ...errors import did_you_mean
 from ..source import Source, describe
 
-__all__ = ["BAD", "Choice", "Day", "Flag", "Free", "Kind", "Number", "Reason", "Text", "Whole", "name_of"]
-
 
 class _Bad:
     def __repr__(self) -> str:

@@ -23,18 +23,8 @@ from ..source import MAX_BYTES, Source, describe
 from .cases import CaseReader
 from .fields import HEADER, MAX_TOP_K, SUITE
 from .gates import Yardstick
-from .model import GoldenCase, GoldenSuite
+from .model import GoldenSuite
 from .names import SuiteName
-
-__all__ = [
-    "DEFAULT_METRICS",
-    "MAX_BYTES",
-    "GoldenCase",
-    "GoldenSuite",
-    "build_suite",
-    "garbage_collection_paused",
-    "load_golden",
-]
 
 
 def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:

@@ -12,8 +12,6 @@ from ...errors import Problem
 from ...regression.policy import RegressionPolicy
 from ...regression.thresholds import Bound, Gate
 
-__all__ = ["DRAFT", "GoldenCase", "GoldenSuite"]
-
 DRAFT = "a draft: accept it with auepora review"
 """Why a case of ``status: draft`` is not run."""
 

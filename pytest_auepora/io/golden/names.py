@@ -11,8 +11,6 @@ from typing import Any, ClassVar
 from ..source import Source, describe
 from .kinds import BAD, Kind
 
-__all__ = ["CaseId", "FixtureName", "SuiteName", "Tag"]
-
 _CONTROL = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff" + "\U000e0000-\U000e007f"
 """Control characters, line breaks, what reverses the reading order, and tags, which nobody sees."""
 

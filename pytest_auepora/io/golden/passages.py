@@ -9,8 +9,6 @@ from ..source import Source, describe
 from .containers import Field, ListOf, Record, table
 from .kinds import BAD, Free, Kind, Text, Whole
 
-__all__ = ["Documents"]
-
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
 _DOC = Field(
     "doc",

@@ -10,8 +10,6 @@ from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades
 from .rows import dump_json, read_rows, read_text, write_text
 
-__all__ = ["load", "save"]
-
 _HEADER = ("query-id", "corpus-id", "score")
 
 

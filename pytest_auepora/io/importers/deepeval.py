@@ -17,8 +17,6 @@ from .golden import mappings_of
 from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, quote_notes, texts_of
 from .rows import as_list, dump_json, read_rows, write_csv, write_text
 
-__all__ = ["load", "save"]
-
 _COLUMNS = (
     "input", "actual_output", "expected_output", "retrieval_context", "context", "name", "comments", "source_file",
     "tools_called", "expected_tools", "additional_metadata", "custom_column_key_values",

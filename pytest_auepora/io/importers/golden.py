@@ -14,8 +14,6 @@ from ..golden.model import GoldenCase, GoldenSuite
 from .model import ImportedSuite, ImportProblem
 from .rows import write_text
 
-__all__ = ["case_mapping", "case_text", "golden_text", "mappings_of", "write_golden"]
-
 SCHEMA_LINE = "# yaml-language-server: $schema={}\n"
 DEFAULT_SCHEMA = "auepora.schema.json"
 

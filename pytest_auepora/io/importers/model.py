@@ -12,20 +12,6 @@ from ...core.types import id_of_text
 from ...errors import AueporaError
 from ..golden.names import CaseId
 
-__all__ = [
-    "Dropped",
-    "ImportProblem",
-    "ImportedSuite",
-    "Names",
-    "answer_of",
-    "by_text",
-    "drop_rest",
-    "ids_and_grades",
-    "quote_notes",
-    "split_metadata",
-    "texts_of",
-]
-
 _CASE_ID = CaseId()
 _ILLEGAL = re.compile(r"::|[\[\]\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]+")
 _LONGEST = 80

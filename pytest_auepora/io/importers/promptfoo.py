@@ -17,8 +17,6 @@ from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest
 from .rows import as_list, dump_json, read_data, text_of, write_text
 
-__all__ = ["QUERY_VARS", "Assertions", "assertions_of", "from_text", "load", "save"]
-
 QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt", "message", "q")
 _NOTES = "promptfoo"
 

@@ -14,8 +14,6 @@ from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest
 from .rows import dump_json, read_data, text_of, write_text
 
-__all__ = ["QUERY_KEYS", "load", "save"]
-
 QUERY_KEYS = ("query", "question", "user_input", "input", "prompt", "text")
 _ANSWER_KEYS = ("answer", "response", "output", "text")
 _NOTES = "pydantic_evals"

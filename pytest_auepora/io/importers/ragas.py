@@ -23,8 +23,6 @@ from .model import (
 )
 from .rows import as_list, dump_json, first, read_rows, write_csv, write_text
 
-__all__ = ["load", "save"]
-
 _QUERY = ("user_input", "question")
 _ANSWER = ("reference", "ground_truth", "ground_truths")
 _OUTPUTS = ("response", "answer", "retrieved_contexts", "contexts", "retrieved_context_ids", "multi_responses")

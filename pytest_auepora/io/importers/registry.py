@@ -12,8 +12,6 @@ from ...errors import UnknownNameError
 from ..golden.model import GoldenSuite
 from .model import ImportedSuite, ImportProblem
 
-__all__ = ["FORMATS", "Format", "export_cases", "import_cases"]
-
 
 @dataclass(frozen=True)
 class Format:

@@ -14,8 +14,6 @@ from ...errors import GoldenFileError
 from ..yaml.scalars import sound_number
 from .model import ImportProblem
 
-__all__ = ["as_list", "dump_json", "first", "read_data", "read_rows", "read_text", "text_of", "write_csv", "write_text"]
-
 _MOST_DEPTH = 80
 """How deep lists and mappings may nest; a case has a few levels of its own, and golden files nest at most 100."""
 

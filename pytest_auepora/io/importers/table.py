@@ -18,8 +18,6 @@ from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, split_metadata
 from .rows import as_list, dump_json, read_rows, write_csv
 
-__all__ = ["ALIASES", "load", "load_parquet", "save", "save_parquet"]
-
 ALIASES = {
     "id": ("case_id", "sample_id", "query_id", "qid", "name"),
     "query": ("question", "user_input", "input", "prompt", "user_query"),

@@ -12,8 +12,6 @@ from ..source import Mark, Source
 from .problems import TooDeep, YamlProblem, explain
 from .scalars import sound_number
 
-__all__ = ["MAX_ALIASED", "load_graph"]
-
 MAX_ALIASED = 1_000_000
 """How many values aliases may add to those written in the file."""
 

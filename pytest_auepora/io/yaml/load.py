@@ -18,8 +18,6 @@ from .graph import load_graph
 from .problems import NotYaml, TooDeep, YamlProblem, explain
 from .scalars import NeedsGraph, Plain
 
-__all__ = ["MAX_DEPTH", "NeedsPlaces", "Parser", "load_yaml", "parse"]
-
 Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's parser, or the slow one where PyYAML was built without it."""
 

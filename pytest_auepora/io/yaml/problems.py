@@ -9,8 +9,6 @@ import yaml
 from ...core.git import CONFLICT, conflict_line
 from ..source import Source
 
-__all__ = ["NotYaml", "TooDeep", "YamlProblem", "explain"]
-
 _ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do
     "mapping values are not allowed": "put quotes round a text that holds a colon",
     "could not find expected ':'": "a key needs a colon and a blank after it, a long text quotes or a |",

@@ -8,8 +8,6 @@ import yaml
 
 from .problems import YamlProblem
 
-__all__ = ["NeedsGraph", "Plain", "construct_scalar", "sound_number"]
-
 _MERGE = "tag:yaml.org,2002:merge"
 
 # The words, whole numbers and simple fractions of most files; PyYAML takes many times as long for each

@@ -10,19 +10,6 @@ from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .labels import Labels, LabelSource
 from .sources import Labelled
 
-__all__ = [
-    "CitationPresence",
-    "ConditionalFabrication",
-    "Contradiction",
-    "GroundingPresence",
-    "Helpfulness",
-    "Incompleteness",
-    "OnTopic",
-    "ProperAction",
-    "UnsafeContent",
-    "UnsupportedClaim",
-]
-
 
 @dataclass(eq=False, repr=False)
 class _OverAnswers(Labelled):

@@ -13,15 +13,6 @@ from ..options import choice
 from .labels import ChunkLabels, Labels, LabelSource
 from .sources import Labelled
 
-__all__ = [
-    "LabelMRRAtK",
-    "MisleadingRateAtK",
-    "NDCGLabelledAtK",
-    "SufficiencyHitAtK",
-    "SufficiencyRateAtK",
-    "TopicalPrecisionAtK",
-]
-
 
 @dataclass(eq=False, repr=False)
 class _OverChunks(Labelled):

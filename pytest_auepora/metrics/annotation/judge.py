@@ -12,8 +12,6 @@ from ..judge.prompts import fingerprint, label_prompt
 from ..text.comparands import answer_text
 from .labels import ChunkLabels, Labels, LabelSource
 
-__all__ = ["JudgeLabels"]
-
 QUESTIONS = {
     "topically_relevant": "Is the chunk about what the question asks for?",
     "evidence_sufficient": "Does the chunk alone hold enough evidence to answer the question correctly?",

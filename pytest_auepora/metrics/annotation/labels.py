@@ -13,16 +13,6 @@ from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ...errors import MetricError, did_you_mean
 
-__all__ = [
-    "ANSWER_LABELS",
-    "CHUNK_LABELS",
-    "ChunkLabels",
-    "LabelSource",
-    "answer_hash",
-    "labels_from_claims",
-    "read_labels",
-]
-
 CHUNK_LABELS = ("topically_relevant", "evidence_sufficient", "misleading")
 """What is said of a retrieved chunk with respect to the query."""
 

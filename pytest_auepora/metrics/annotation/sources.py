@@ -26,8 +26,6 @@ from .labels import (
     read_labels,
 )
 
-__all__ = ["AnnotationFile", "GoldenLabels", "Labelled"]
-
 _PLACE = ("id", "chunk", "doc", "quote", "span")
 _ANOTHER = NotApplicable("label is for another answer")
 

@@ -12,9 +12,6 @@ from ..judge.prompts import fingerprint, label_prompt, load_prompt, numbered
 from ..judge.reply import Form, JudgeReplyError, object_schema, read_object
 from ..text.sentences import sentences
 
-__all__ = ["ClaimChecker", "Entails", "JudgeChecker", "as_checker"]
-
-
 Entails = Callable[[Sequence[str], Sequence[str]], Sequence[bool]]
 """Whether each premise supports the hypothesis at the same place."""
 

@@ -17,8 +17,6 @@ from .checker import ClaimChecker
 from .matrix import ask
 from .measures import Checked, Seen
 
-__all__ = ["CitationPrecision", "CitationRecall"]
-
 _GROUP = re.compile(r"\s?\[([^\[\]\n]{1,200})\]")
 _BETWEEN = re.compile(r"\s*[,;]\s*")
 

@@ -13,8 +13,6 @@ from ..refusal import is_refusal
 from ..text.comparands import answer_text, evidence_texts, targets
 from .checker import ClaimChecker
 
-__all__ = ["RELATIONS", "Case", "Matrix", "ask", "fill"]
-
 RELATIONS = {
     "answer_by_reference": ("answer", "reference"),
     "reference_by_answer": ("reference", "answer"),

@@ -13,12 +13,6 @@ from ..options import UNSPELLED, Configured
 from .checker import ClaimChecker, Entails, as_checker
 from .matrix import Case, Matrix, fill
 
-__all__ = [
-    "AnswerCorrectness", "ClaimF1", "ClaimMetric", "ClaimPrecision", "ClaimRecall", "ContextPrecision", "ContextRecall",
-    "ContextUtilization", "Faithfulness", "Hallucination", "NoiseSensitivityInIrrelevant",
-    "NoiseSensitivityInRelevant", "SelfKnowledge",
-]  # fmt: skip
-
 _SHOWN, _LONGEST = 10, 200
 Seen = Measurement | NotApplicable
 

@@ -16,8 +16,6 @@ from ..refusal import fold
 from ..text.comparands import answer_text
 from ..text.tokens import is_joining
 
-__all__ = ["AssertionPass", "JsonSchemaValid", "phrase_finder", "wordings"]
-
 
 @dataclass(eq=False, repr=False)
 class AssertionPass(Configured):

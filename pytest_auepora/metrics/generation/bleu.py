@@ -15,8 +15,6 @@ from ..text.bleu import SMOOTHING, TOKENIZERS, Bleu
 from ..text.comparands import answer_text, targets
 from ..text.tokens import is_mostly_unspaced
 
-__all__ = ["BleuScore", "Chrf", "SentenceBleu"]
-
 
 @dataclass(eq=False, repr=False)
 class _BleuMetric(Configured):

@@ -13,8 +13,6 @@ from ..text.comparands import answer_text, evidence_texts
 from ..text.quantities import Stated, quantities
 from ..text.tokens import is_mostly_ascii, squad_words
 
-__all__ = ["KPrecision", "UnsupportedNumbers"]
-
 
 @dataclass(eq=False, repr=False)
 class _AgainstEvidence(Configured):

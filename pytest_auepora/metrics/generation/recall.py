@@ -15,8 +15,6 @@ from ..text.comparands import answer_text
 from ..text.tokens import is_mostly_ascii, squad_words
 from .assertions import phrase_finder
 
-__all__ = ["InformationIntegration", "NuggetRecall"]
-
 
 class _Nugget:
     """A fact with its wordings, and whether an answer without it is incomplete."""

@@ -15,18 +15,6 @@ from ..options import Configured, choice
 from ..text.comparands import answer_text, comparison_target, targets
 from ..text.tokens import is_mostly_ascii, words
 
-__all__ = [
-    "Rouge1",
-    "Rouge2",
-    "RougeL",
-    "RougeLAnswer",
-    "RougeScore",
-    "RougeScores",
-    "lcs_length",
-    "rouge_l",
-    "rouge_n",
-]
-
 _SHORT = 100  # words of two texts together: up to there, looking for those in common takes longer than it saves
 
 

@@ -10,8 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ReplyCache"]
-
 
 class ReplyCache:
     """Replies by server, model, parameters, prompt, schema and repeat.  One small JSON file each; for many writers.

@@ -10,8 +10,6 @@ from ...errors import AueporaError
 from ...http import HttpError, mask, request_json, shorten
 from .reply import Form
 
-__all__ = ["JudgeCallError", "TransientJudgeError", "content_of", "post", "refused_parameter", "response_format"]
-
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _REFUSED = frozenset({400, 422})
 _LONGEST_REPLY = 10 * 2**20

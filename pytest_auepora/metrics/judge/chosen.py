@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .client import OpenAICompatibleCritic
 
-__all__ = ["CHOSEN", "Chosen", "use_judge"]
-
 
 class Chosen:
     """One critic for all metrics, so that its limits and its budget hold for the run; ``made`` by what was set."""

@@ -16,20 +16,10 @@ from ...core.retry import RetryPolicy
 from ...errors import MetricError
 from .cache import ReplyCache
 from .chat import JudgeCallError, TransientJudgeError, content_of, post, refused_parameter, response_format
-from .critic import Judgement, LLMCritic, Question, form_of, good
-from .reply import Form
+from .critic import LLMCritic, Question, form_of, good
+from .reply import Form, Judgement
 from .spending import Budget, JudgeBudgetError, Prices
 from .usage import REPEAT, JudgeUsage, count
-
-__all__ = [
-    "Budget",
-    "JudgeBudgetError",
-    "JudgeCallError",
-    "JudgeUsage",
-    "OpenAICompatibleCritic",
-    "Prices",
-    "TransientJudgeError",
-]
 
 T = TypeVar("T")
 

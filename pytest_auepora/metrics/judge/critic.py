@@ -12,8 +12,6 @@ from ...core.retry import RetryPolicy
 from ...errors import MetricError
 from .reply import Form, Judgement, JudgeReplyError, Scale, read_reply
 
-__all__ = ["JudgeReplyError", "Judgement", "LLMCritic", "Question", "Scale", "form_of", "good", "yes_or_no"]
-
 T = TypeVar("T")
 _UNIT = Scale(0.0, 1.0)
 

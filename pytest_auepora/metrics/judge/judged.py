@@ -9,11 +9,9 @@ from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ...errors import MetricError
 from ..options import Configured
-from .critic import Judgement, LLMCritic, Question, good
+from .critic import LLMCritic, Question, good
 from .prompts import fingerprint, load_prompt
-from .reply import Scale
-
-__all__ = ["RATIONALE_CAP", "Judged", "Seen"]
+from .reply import Judgement, Scale
 
 Seen = Measurement | NotApplicable
 

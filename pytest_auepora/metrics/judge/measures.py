@@ -11,11 +11,9 @@ from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..options import UNSPELLED
 from ..refusal import is_refusal
 from ..text.comparands import answer_text
-from .critic import Judgement, LLMCritic, Question, good
+from .critic import LLMCritic, Question, good
 from .judged import RATIONALE_CAP, Judged, Seen
-from .reply import Form, JudgeReplyError, object_schema, read_object
-
-__all__ = ["BASELINE_ANSWER", "AnswerRelevancy", "Preference", "Rubric"]
+from .reply import Form, Judgement, JudgeReplyError, object_schema, read_object
 
 BASELINE_ANSWER = "baseline_answer"
 """Key of ``outputs.memo``: what the accepted run answered, where that is kept."""

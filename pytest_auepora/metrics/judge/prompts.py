@@ -17,11 +17,6 @@ from pathlib import Path
 from ...errors import MetricError, did_you_mean
 from .reply import Scale
 
-__all__ = [
-    "DIMENSIONS", "Prompt", "check_prompts", "faithfulness_prompt", "fingerprint", "label_prompt", "load_prompt",
-    "numbered", "quality_prompt",
-]  # fmt: skip
-
 _OURS = Path(__file__).parent / "templates"
 _HOLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _HEAD = re.compile(r"version: *(?P<version>\S+) *\n---\n")

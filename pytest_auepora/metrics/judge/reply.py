@@ -12,8 +12,6 @@ from typing import Any, Generic, TypeVar
 
 from ...errors import AueporaError, MetricError
 
-__all__ = ["Form", "JudgeReplyError", "Judgement", "Scale", "object_schema", "read_object", "read_reply"]
-
 _REPLY_SHOWN = 200
 T = TypeVar("T")
 

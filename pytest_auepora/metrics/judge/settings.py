@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import MetricError, did_you_mean
-from .chosen import CHOSEN, use_judge
+from .chosen import CHOSEN
 from .client import OpenAICompatibleCritic
 from .spending import Budget, Prices
-
-__all__ = ["KEYS", "JudgeSettings", "critic_from_environment", "load_settings", "prompts_in_use", "use_judge"]
 
 KEYS = {
     "url": "of the server, up to and without `/chat/completions`",

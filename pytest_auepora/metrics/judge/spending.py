@@ -7,8 +7,6 @@ from typing import NamedTuple
 from .chat import JudgeCallError
 from .usage import JudgeUsage
 
-__all__ = ["Budget", "JudgeBudgetError", "Prices"]
-
 
 class JudgeBudgetError(JudgeCallError):
     """The budget is used up: nothing more is asked."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from ...core.run import Run
     from ...core.scoring import Score
 
-__all__ = ["REPEAT", "USAGE", "JudgeUsage", "add_usage", "count", "metered", "repeated", "take_usage", "usage_of"]
-
 USAGE = "judge_usage"
 """Key of a case's ``extra``: what the judge spent on it, by metric; of a score's ``details`` on its way there."""
 

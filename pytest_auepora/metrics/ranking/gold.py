@@ -14,23 +14,6 @@ from typing import Any, Literal, NamedTuple
 from ...core.types import Document, EvaluationSample
 from ...errors import MetricError, did_you_mean
 
-__all__ = [
-    "ANYWHERE",
-    "SOURCE_KEYS",
-    "SPAN_COVER",
-    "Behaviour",
-    "Label",
-    "Matcher",
-    "expected_behaviour",
-    "fold_quote",
-    "grade_of",
-    "label_of",
-    "labels_of",
-    "source_of",
-    "sources_of",
-    "span_of",
-]
-
 Kind = Literal["id", "quote", "span", "doc"]
 Behaviour = Literal["answer", "refuse", "clarify"]
 _BEHAVIOURS: tuple[Behaviour, ...] = ("answer", "refuse", "clarify")

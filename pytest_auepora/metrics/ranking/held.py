@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Protocol
 
-__all__ = ["Held", "Ranking", "Worth", "at_least_one", "at_most_one"]
-
 Worth = Callable[[int], int]
 """What a grade is worth."""
 

@@ -16,8 +16,6 @@ from .held import Worth
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Hits", "Qrels", "RankedLists", "find_hits"]
-
 Qrels = Mapping[str, Mapping[str, int] | Collection[str]]
 """Query id → what is relevant: document id → grade (1 and above is relevant), or just the ids."""
 

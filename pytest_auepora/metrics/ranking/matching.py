@@ -17,15 +17,6 @@ from ...errors import MetricError
 from .gold import Label, Matcher, expected_behaviour, grade_of, labels_of, source_of
 from .held import Ranking
 
-__all__ = [
-    "Matching",
-    "Slot",
-    "grades_of_retrieved",
-    "ranking_of",
-    "ranks_of_relevant",
-    "walk",
-]
-
 
 class Matching(NamedTuple):
     """How slots are matched with labels; see the options of `retrieval_basic.Ranked`."""

@@ -13,8 +13,6 @@ from ...errors import MetricError
 from ..options import Configured
 from .gold import Label, labels_of, source_of, span_of
 
-__all__ = ["SpanIoU", "SpanPrecision", "SpanRecall"]
-
 Span = tuple[int, int]
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["BertEncoder", "BertMatch", "TokenVectors", "layers_of", "match", "model_fingerprint", "versions"]
-
 _BATCH_TOKENS = 8192
 _KEEP_BYTES = 256 * 2**20
 

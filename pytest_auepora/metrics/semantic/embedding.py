@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["EmbedFn", "Embedder", "fingerprint", "load_model"]
-
 EmbedFn = Callable[[list[str]], Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]]
 """Takes texts, gives (or is awaited for) one vector each, all of one length."""
 

@@ -15,8 +15,6 @@ from typing import Any
 
 from .tokens import REMEMBER_UP_TO, REMEMBERED
 
-__all__ = ["SMOOTHING", "TOKENIZERS", "Bleu", "matches"]
-
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHING = ("exp", "floor", "add-k", "none")
 

@@ -5,13 +5,6 @@ from __future__ import annotations
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
 
-__all__ = [
-    "answer_text",
-    "comparison_target",
-    "evidence_texts",
-    "targets",
-]
-
 
 def answer_text(outputs: SystemOutputs) -> str:
     """Return the answer, an empty string where there is none."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["sentences"]
-
 _ABBREVIATIONS = frozenset(
     ("dr", "e.g", "etc", "fig", "i.e", "jr", "mr", "mrs", "ms", "no", "nos", "p", "pp", "prof", "sr", "st", "u.s", "vs")
 )

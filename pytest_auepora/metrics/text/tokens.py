@@ -13,19 +13,6 @@ from functools import lru_cache, partial
 from itertools import chain
 from typing import Literal, cast
 
-__all__ = [
-    "REMEMBERED",
-    "REMEMBER_UP_TO",
-    "Cut",
-    "answer_words",
-    "cut_scripts",
-    "is_joining",
-    "is_mostly_ascii",
-    "is_mostly_unspaced",
-    "squad_words",
-    "words",
-]
-
 Cut = Literal["default", "unicode"]
 
 # Compiled where they are first used: what is written in ASCII alone needs none of them.

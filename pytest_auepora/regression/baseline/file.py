@@ -16,8 +16,6 @@ from ...errors import BaselineError, NotWrittenError
 from ...shapes import Kind, ShapeError, check_shape, is_number
 from .model import FORMAT, Baseline, case_of
 
-__all__ = ["BaselineShape", "baseline_path", "changing", "load_baseline", "parse_baseline"]
-
 
 def _whole(least: int) -> Callable[[Any], bool]:
     return lambda value: type(value) is int and least <= value < 10**9

@@ -17,26 +17,6 @@ from typing import Any, NamedTuple
 
 from ...core.run import CaseResult, MetricInfo, Run
 
-__all__ = [
-    "AGAIN",
-    "BROKEN",
-    "CONTRACTS",
-    "FORMAT",
-    "GIT_COMMIT",
-    "LEARNED",
-    "MOST_DATA",
-    "RESOLUTION",
-    "AskedAgain",
-    "Baseline",
-    "BaselineCase",
-    "again_plan",
-    "asked_again",
-    "case_of",
-    "match_of",
-    "metric_key",
-    "note_again",
-]
-
 FORMAT = 1
 GIT_COMMIT = "git_commit"
 """The key of provenance under which the project's commit is kept: recorded, never a reason not to compare."""

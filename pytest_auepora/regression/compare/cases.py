@@ -12,20 +12,6 @@ from ...core.run import CaseResult, MetricInfo, Run
 from ..baseline.model import RESOLUTION, Baseline, BaselineCase, asked_again, match_of
 from .comparability import Recut, changed_since, incomparable_metrics, recut_of
 
-__all__ = [
-    "CaseComparison",
-    "Comparison",
-    "Flip",
-    "MetricChange",
-    "ScoreChange",
-    "by_reason",
-    "change_over",
-    "compare",
-    "compare_case",
-    "flip_of",
-    "gain_of",
-]
-
 _ALIKE = Recut()
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
 

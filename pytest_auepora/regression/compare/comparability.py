@@ -15,8 +15,6 @@ from ...core.metrics_base import CHUNK_KEYS
 from ...core.run import CaseResult, Run
 from ..baseline.model import GIT_COMMIT, Baseline, BaselineCase, metric_key
 
-__all__ = ["Recut", "changed_since", "incomparable_metrics", "provenance_changes", "recut_of"]
-
 _MOST = 40
 _PASSAGES = ("quote", "span", "doc")
 

@@ -14,8 +14,6 @@ from typing import Literal, TypeVar
 from ..statistics.bootstrap import Aggregation, bootstrap_interval, jackknife_interval
 from ..statistics.precision import TIE, MeanEstimate, t_quantile
 
-__all__ = ["Difference", "Standing", "aggregate_difference", "mean_difference"]
-
 T = TypeVar("T")
 Standing = Literal["better", "worse", "equal", "not distinguishable"]
 

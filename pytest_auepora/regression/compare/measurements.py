@@ -17,8 +17,6 @@ from ...core.scoring import FURTHER, Score
 from ..baseline.model import RESOLUTION, BaselineCase
 from .cases import Comparison, MetricChange, ScoreChange, gain_of
 
-__all__ = ["APART", "DAMAGED", "Pairs", "aggregate_of", "is_apart", "paired_measurements", "score_pairs", "settle"]
-
 APART = ("LATENCY", "PRIVACY", "OPERATIONAL")
 """Targets that stand outside the family of metrics, whatever their aggregate is."""
 

@@ -13,8 +13,6 @@ from ..thresholds import sliced
 from .cases import Comparison, MetricChange, ScoreChange, change_over
 from .measurements import is_apart
 
-__all__ = ["Part", "in_slice", "is_too_small", "parts_of", "slice_notes"]
-
 
 class Part(NamedTuple):
     """The changes of one metric, by case, over everything that compares or over one slice of it."""

@@ -19,22 +19,6 @@ from ...errors import AueporaError, NotWrittenError
 from ..policy import RegressionPolicy
 from .gates import GateOutcome, cases_words, names_words, why_nothing
 
-__all__ = [
-    "FOLDER",
-    "FORMAT",
-    "Calibration",
-    "CalibrationError",
-    "Standing",
-    "advisory_notes",
-    "broken_outcomes",
-    "calibration_path",
-    "hold_back",
-    "load_calibration",
-    "save_calibration",
-    "silent_judges",
-    "standing_of",
-]
-
 FORMAT = 1
 _WORDS = {True: "yes", False: "no"}
 _YES = {"yes": True, "no": False}

@@ -16,19 +16,6 @@ from ..compare.cases import CaseComparison
 from ..policy import RegressionPolicy
 from ..thresholds import Bound
 
-__all__ = [
-    "CONTRACTS",
-    "STILL_FAILING",
-    "VARIES",
-    "Confirmations",
-    "feeds_case_guard",
-    "guard_case",
-    "is_confirmable",
-    "judge_case",
-    "settle_confirmed",
-    "threshold_problems",
-]
-
 STILL_FAILING = "still_failing"
 """Key in ``extra``: assertions that fail, and failed in the accepted baseline: listed, not red."""
 

@@ -12,8 +12,6 @@ from ...metrics.ranking.gold import sources_of
 from ..compare.cases import Comparison, Flip, by_reason
 from .gates import GateOutcome, cases_words, names_words
 
-__all__ = ["coverage_outcomes", "label_notes", "label_outcomes", "nothing_compares", "unmet_notes"]
-
 _UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited"}
 _PRUNE = "accept with --auepora-update prune"
 _BY = {

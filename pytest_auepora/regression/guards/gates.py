@@ -18,20 +18,6 @@ from ..compare.slices import in_slice
 from ..policy import RegressionPolicy
 from ..thresholds import Bound, Gate
 
-__all__ = [
-    "GateKind",
-    "GateOutcome",
-    "GateState",
-    "GateWord",
-    "cases_words",
-    "errored_words",
-    "judge_gate",
-    "leave_undecided",
-    "names_words",
-    "regression_title",
-    "why_nothing",
-]
-
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
 GateWord = Literal["", "worse", "better", "same", "inconclusive"]

@@ -19,8 +19,6 @@ from .gates import GateOutcome, cases_words, leave_undecided
 if TYPE_CHECKING:
     from ..statistics.bootstrap import Effect, EffectInterval
 
-__all__ = ["judge_apart", "limits"]
-
 UNBOUNDED_EFFECT, UNBOUNDED_MARGIN = 0.10, 0.25
 """By how much times and costs may grow, and what growth must be ruled out, where the golden file does not say."""
 

@@ -15,20 +15,6 @@ if TYPE_CHECKING:
     from ..statistics.repeats import VarianceSplit
     from ..statistics.significance import MetricVerdict
 
-__all__ = [
-    "Steadiness",
-    "as_shown",
-    "best_of",
-    "flaky_cases",
-    "instead_of_cases",
-    "note_worst",
-    "passes",
-    "show_instead",
-    "shown_repeat",
-    "split_metric",
-    "steadiness",
-]
-
 _MOST_REPEATS = 20
 """More than that nobody waits for."""
 

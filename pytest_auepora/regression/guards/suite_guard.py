@@ -25,8 +25,6 @@ from .gates import GateOutcome, cases_words, leave_undecided, regression_title
 from .interval_guard import judge_apart
 from .steadiness import instead_of_cases
 
-__all__ = ["NET_FLIPS", "judge_comparison", "judge_regression", "net_flips", "too_few_notes"]
-
 NET_FLIPS = "net flips"
 """Stands where others have the name of a metric."""
 
@@ -147,8 +145,9 @@ def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionP
 def _statistical(
     run: Run, comparison: Comparison, policy: RegressionPolicy, parts: Sequence[Part]
 ) -> dict[str, GateOutcome]:
+    from ..statistics.evidence import PairedMetric
     from ..statistics.precision import planned_mde
-    from ..statistics.significance import PairedMetric, judge_family
+    from ..statistics.significance import judge_family
 
     family = [
         PairedMetric(

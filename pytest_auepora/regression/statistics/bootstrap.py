@@ -16,8 +16,6 @@ from typing import Literal, TypeVar
 from .evidence import Outcome
 from .precision import t_quantile
 
-__all__ = ["Aggregation", "Effect", "EffectInterval", "bootstrap_interval", "jackknife_interval", "judge_interval"]
-
 T = TypeVar("T")
 Effect = Literal["difference", "ratio"]
 Aggregation = Callable[[Sequence[T]], "float | None"]

@@ -10,8 +10,6 @@ from typing import Literal
 from ..thresholds import Bound
 from .precision import TIE, MeanEstimate, cases_for_effect, minimum_detectable_effect, planned_mde, t_quantile
 
-__all__ = ["Evidence", "Outcome", "PairedMetric", "reason", "warning"]
-
 Outcome = Literal["fail", "better", "pass", "inconclusive", "same"]
 
 

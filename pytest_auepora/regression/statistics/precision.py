@@ -7,16 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = [
-    "MeanEstimate",
-    "cases_for_effect",
-    "count_clusters",
-    "hall_t",
-    "minimum_detectable_effect",
-    "planned_mde",
-    "t_quantile",
-]
-
 TIE = 1e-9
 """Statistics this close are tied, and a difference this small is none: less than this is rounding."""
 

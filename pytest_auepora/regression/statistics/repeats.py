@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["VarianceSplit", "split_variance", "why_flaky"]
-
 FLAKY_RATES = (0.1, 0.9)
 """A pass rate strictly between the two is flaky."""
 

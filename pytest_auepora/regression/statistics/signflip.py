@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-__all__ = ["MAX_ENUMERATED", "TIE", "ClusterTable", "SignFlipTest", "sign_flip_test"]
-
 MAX_ENUMERATED = 13
 """Up to this many differing clusters all 2^G sign patterns are tried (8,192 at most); beyond it, random ones."""
 

@@ -21,8 +21,6 @@ from .evidence import Evidence, Outcome, PairedMetric, reason, warning
 from .precision import MeanEstimate, count_clusters, hall_t
 from .signflip import ClusterTable, sign_flip_test
 
-__all__ = ["FamilyVerdict", "MetricVerdict", "Outcome", "PairedMetric", "gravest", "judge_family"]
-
 _GRAVEST_FIRST: tuple[Outcome, ...] = ("fail", "inconclusive", "better", "pass", "same")
 
 

@@ -12,8 +12,6 @@ from ..notes import next_steps, provenance_changes
 from ..numbers import plural
 from ..tally import FAILING, Kind, cases_of
 
-__all__ = ["MOST_CASES", "BadCase", "Broken", "Part", "what_broke"]
-
 MOST_CASES = 6
 _OF_METRICS = ("threshold", "regression")
 

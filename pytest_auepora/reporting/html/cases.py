@@ -22,8 +22,6 @@ from ..relevant_docs import relevant_docs, score_texts, source_text
 from ..tally import FAILING, kind_of
 from ..text import printable
 
-__all__ = ["MOST_COLUMNS", "MOST_HITS", "case_details", "case_line", "case_rows", "shown", "suite_data"]
-
 MOST_COLUMNS = 5
 MOST_HITS = 20
 """Hits of a ranking that are shown; relevant ones further down are shown as well."""

@@ -23,8 +23,6 @@ from ..trend import EarlierRun, Trend
 from .broken import Broken, what_broke
 from .cases import shown, suite_data
 
-__all__ = ["OUTCOMES", "Messages", "MetricLine", "SuiteView", "TrendView", "embedded_json", "suite_views"]
-
 OUTCOMES: dict[Outcome, tuple[str, str]] = {
     "passed": ("Passed", UNICODE.good),
     "failed": ("Failed", UNICODE.bad),

@@ -23,8 +23,6 @@ from .page import OUTCOMES, suite_views
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["hash_source", "html_report"]
-
 MOST_CASES = 200
 """Cases listed of those that only some of several systems pass."""
 

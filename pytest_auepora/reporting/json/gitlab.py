@@ -12,8 +12,6 @@ from ...regression.verdict import Verdict
 from ..findings import Finding, findings
 from ..text import printable
 
-__all__ = ["code_quality"]
-
 _SEVERITY = {
     "mistake": "blocker",
     "errored": "blocker",

@@ -26,17 +26,6 @@ from ..side_by_side.data import SuiteData, side_by_side_dict
 from ..side_by_side.table import SideBySide, side_by_sides
 from ..tally import Kind, headline, overall_outcome, tally
 
-__all__ = [
-    "FORMAT",
-    "ReportData",
-    "SuiteReport",
-    "from_outside",
-    "json_report",
-    "read_json_report",
-    "read_verdict",
-    "read_whole_report",
-]
-
 FORMAT = 1
 """Raised when a reader of the former format would misread the new one; keys may be added without."""
 

@@ -17,8 +17,6 @@ from ..side_by_side.data import FORMAT as SIDE_BY_SIDE_FORMAT
 from ..side_by_side.data import SuiteData
 from .report import FORMAT, ReportData
 
-__all__ = ["MEANING", "report_schema", "side_by_side_schema"]
-
 _LATER = {"VarianceSplit": VarianceSplit}
 """Classes that the annotations of others name without importing them at run time."""
 

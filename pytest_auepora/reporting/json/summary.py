@@ -11,8 +11,6 @@ from ...core.scoring import Aggregate
 from ...regression.verdict import Verdict
 from ..csv_report import spelled
 
-__all__ = ["VERSION", "summary_json"]
-
 VERSION = "v0"
 """The version of the shape."""
 

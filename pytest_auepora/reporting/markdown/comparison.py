@@ -9,8 +9,6 @@ from ..numbers import NOT_MEASURED, change, number, plural
 from ..text import listed, text_width
 from .text import escape
 
-__all__ = ["render_report_md"]
-
 MOST = 50
 """Cases listed of each kind."""
 

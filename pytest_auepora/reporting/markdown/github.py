@@ -14,15 +14,6 @@ from ..side_by_side.table import SideBySide
 from ..text import printable
 from .report import markdown_report
 
-__all__ = [
-    "MOST_ANNOTATIONS",
-    "SUMMARY_BYTES",
-    "annotation_lines",
-    "escape_data",
-    "escape_property",
-    "step_summary",
-]
-
 MOST_ANNOTATIONS = 10
 """GitHub shows ten errors and ten warnings of a step and drops the rest without a word."""
 

@@ -35,8 +35,6 @@ from ..text import UNICODE, listed, printable
 from .side_by_side import side_by_side_parts
 from .text import escape, escape_html, table_lines
 
-__all__ = ["COMMENT_LIMIT", "MARKER", "markdown_report"]
-
 COMMENT_LIMIT = 65_536
 """Characters GitHub accepts in a comment."""
 

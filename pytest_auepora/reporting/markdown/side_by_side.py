@@ -10,8 +10,6 @@ from ..side_by_side.words import case_cell, difference_text, key_metric, legend,
 from ..text import UNICODE
 from .text import escape, table_lines
 
-__all__ = ["side_by_side_markdown", "side_by_side_parts"]
-
 MOST_CASES = 1000
 
 

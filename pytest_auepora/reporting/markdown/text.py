@@ -8,8 +8,6 @@ from collections.abc import Container, Iterator, Sequence
 
 from ..text import printable
 
-__all__ = ["escape", "escape_html", "table_lines"]
-
 _SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE)
 _NOTIFIES = re.compile(r"(?<![\w/])([@#])(?=\w)")
 

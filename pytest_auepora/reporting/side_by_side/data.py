@@ -16,8 +16,6 @@ from ..csv_report import spreadsheet_text
 from ..numbers import number
 from .table import CaseRow, Column, Figure, Mark, SideBySide, side_by_sides
 
-__all__ = ["FORMAT", "SuiteData", "matrix_csv", "side_by_side_csv", "side_by_side_dict", "side_by_side_json"]
-
 FORMAT = 1
 """Raised when a reader of the former format would misread the new one; keys may be added without."""
 

@@ -14,8 +14,6 @@ from ...metrics.registry import Registry
 from ...regression.compare.difference import Difference, Standing, aggregate_difference, mean_difference
 from ...regression.statistics.precision import TIE
 
-__all__ = ["Measured", "Reckoned", "figures_of", "measured"]
-
 
 @dataclass(slots=True)
 class Measured:

@@ -21,8 +21,6 @@ from ...regression.compare.difference import Difference, Standing
 from ..numbers import plural
 from .figures import Measured, figures_of, measured
 
-__all__ = ["CaseRow", "Column", "Figure", "Mark", "Row", "SideBySide", "side_by_side", "side_by_sides"]
-
 Mark = Literal["best", "not distinguishable from the best", ""]
 
 CONFIDENCE = 0.95

@@ -10,8 +10,6 @@ from ..text import text_width
 from .table import CaseRow, Figure, Row, SideBySide
 from .words import case_cell, difference_text, key_metric, legend, value_text
 
-__all__ = ["side_by_side_lines"]
-
 MOST_CASES = 10
 
 _STYLE = {"better": ("green",), "worse": ("red",), "equal": ("light",), "not distinguishable": ("light",)}

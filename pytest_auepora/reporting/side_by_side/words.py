@@ -7,8 +7,6 @@ from ..numbers import metric_change, metric_value, percent
 from ..text import Symbols
 from .table import CaseRow, Figure, Row, SideBySide
 
-__all__ = ["case_cell", "difference_text", "key_metric", "legend", "value_text"]
-
 BEST = "*"
 NEAR = "~"
 

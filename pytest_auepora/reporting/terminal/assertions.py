@@ -15,8 +15,6 @@ from .failure import answer_lines, place_lines
 from .layout import Page, plain
 from .ranking import ranking_lines, wanted_lines
 
-__all__ = ["explain_score"]
-
 MOST_CASES = 5
 
 

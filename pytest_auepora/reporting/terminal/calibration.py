@@ -9,8 +9,6 @@ from ...calibration.intervals import Figure
 from ...calibration.study import Study
 from ..text import printable, wrap
 
-__all__ = ["study_text"]
-
 _WAYS = {
     "fixed": "fixed beforehand",
     "cv": "chosen; the figures are of held-out tenths, each with the threshold of the others",

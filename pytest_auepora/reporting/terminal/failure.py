@@ -19,8 +19,6 @@ from ..text import listed, printable, quoted, text_width, uncommanded
 from .layout import Page, Piece, render
 from .ranking import deepest, ranking_lines, wanted_lines
 
-__all__ = ["answer_lines", "failure_text", "place_lines", "word_diff"]
-
 MOST_PROBLEMS = 5
 MOST_FRAMES = 14
 MOST_WORDS = 40  # longer answers read better side by side

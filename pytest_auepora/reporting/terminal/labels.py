@@ -11,8 +11,6 @@ from ...labels.repair import Repaired
 from ..numbers import plural
 from .layout import Cell, Line, Page
 
-__all__ = ["label_page", "left_of", "moved_text", "repaired_texts"]
-
 MOST_SHOWN = 4
 
 Place = tuple[int, int]

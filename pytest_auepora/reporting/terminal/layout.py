@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from ..text import clip, printable, symbols, text_width, uncommanded, wrap
 
-__all__ = ["LABEL_WIDTH", "Cell", "Column", "Line", "Page", "Piece", "guarded", "plain", "render", "table"]
-
 LABEL_WIDTH = 11
 
 Piece = tuple[str, tuple[str, ...]]

@@ -12,8 +12,6 @@ from ..relevant_docs import RelevantDoc, score_texts, source_text
 from ..text import text_width
 from .layout import Page, Piece
 
-__all__ = ["deepest", "ranking_lines", "wanted_lines"]
-
 MOST_HITS = 10
 MOST_WANTED = 6
 

@@ -12,8 +12,6 @@ from ..numbers import score
 if TYPE_CHECKING:
     from ...regression.accept import Accepted
 
-__all__ = ["accepted_lines", "case_word", "header_lines"]
-
 _MOST = 10  # cases named of a baseline that is written
 
 

@@ -10,8 +10,6 @@ from ..numbers import number, percent, plural
 from ..text import listed
 from .layout import Cell, Column, Line, table
 
-__all__ = ["noise_table", "suggestion_notes"]
-
 _COLUMNS = (
     Column("metric", least=12),
     Column("mean", right=True),

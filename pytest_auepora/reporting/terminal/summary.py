@@ -27,8 +27,6 @@ from ..tally import FAILING, cases_of, comparison_word, headline, headline_style
 from ..text import Symbols, listed, text_width
 from .layout import Cell, Column, Line, Page, table
 
-__all__ = ["headline", "headline_style", "summary_lines"]
-
 MOST_CASES = 10
 MOST_SLICES = 4
 """Slices of which each has its own line, or its name in one line of all."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_auepora.core.metrics_base import Metric
-from pytest_auepora.io.golden.load import GoldenSuite, load_golden
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.io.golden.model import GoldenSuite
 from pytest_auepora.metrics.registry import Registry
 
 METRICS = ["recall@5", "ndcg@10", "token_f1", "bleu", "distinct_2"]

@@ -17,7 +17,8 @@ from pytest_auepora.errors import CorpusError
 from pytest_auepora.evaluation.case_flow import Asked, CaseFlow, merge_repeats
 from pytest_auepora.evaluation.case_result import Ended
 from pytest_auepora.evaluation.suite_run import blank_run, suite_metrics
-from pytest_auepora.io.golden.load import GoldenCase, GoldenSuite, load_golden
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.io.golden.model import GoldenCase, GoldenSuite
 from pytest_auepora.metrics.registry import Registry
 
 REGISTRY = Registry()

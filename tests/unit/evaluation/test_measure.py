@@ -10,7 +10,7 @@ from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.types import Document, EvaluationSample, Response, SystemOutputs
 from pytest_auepora.evaluation.measure import Called, measure_calls
-from pytest_auepora.io.golden.load import GoldenCase
+from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.registry import Registry
 
 CASE = GoldenCase(EvaluationSample("one", "How long?", [Document("a")], reference_answer=Response("thirty days")))

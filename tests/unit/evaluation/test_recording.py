@@ -25,7 +25,7 @@ from pytest_auepora.core.types import (
 from pytest_auepora.errors import HistoryError, NotRecordedError
 from pytest_auepora.evaluation.measure import Called, measure_calls
 from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, RecordedAnswer, Recording, record
-from pytest_auepora.io.golden.load import GoldenCase
+from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.baseline.model import metric_key
 

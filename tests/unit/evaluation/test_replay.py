@@ -22,7 +22,7 @@ from pytest_auepora.evaluation.replay import (
     replayed,
     resumed,
 )  # fmt: skip
-from pytest_auepora.io.golden.load import GoldenCase
+from pytest_auepora.io.golden.model import GoldenCase
 
 SYSTEM = as_system(lambda query: f"said {query}")
 

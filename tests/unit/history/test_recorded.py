@@ -8,7 +8,7 @@ from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import NotRecordedError
 from pytest_auepora.evaluation.replay import RecordedRun
 from pytest_auepora.history.recorded import received, to_send
-from pytest_auepora.io.golden.load import GoldenCase
+from pytest_auepora.io.golden.model import GoldenCase
 
 from ..reporting.builders import Case, run_of
 

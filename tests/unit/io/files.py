@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io.golden.load import GoldenSuite, load_golden
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.io.golden.model import GoldenSuite
 
 CASE = "\ncases: [{id: a, query: Q}]\n"
 DESIGN = """\

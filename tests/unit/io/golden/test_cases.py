@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.io.golden.load import GoldenCase
-from pytest_auepora.io.golden.model import DRAFT
+from pytest_auepora.io.golden.model import DRAFT, GoldenCase
 from tests.unit.io.files import load
 
 

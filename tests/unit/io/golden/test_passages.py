@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.core.types import Document
-from pytest_auepora.io.golden.load import GoldenCase
+from pytest_auepora.io.golden.model import GoldenCase
 from tests.unit.io.files import load
 
 

@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from pytest_auepora.evaluation.suite import evaluate
-from pytest_auepora.io.golden.load import GoldenSuite, load_golden
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.io.golden.model import GoldenSuite
 from pytest_auepora.io.importers import ImportedSuite, export_cases, import_cases, write_golden
 from pytest_auepora.io.importers.golden import case_mapping
 

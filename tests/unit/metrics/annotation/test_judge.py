@@ -14,7 +14,8 @@ from pytest_auepora.metrics.annotation.chunks import (
     TopicalPrecisionAtK,
 )
 from pytest_auepora.metrics.annotation.judge import JudgeLabels
-from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
+from pytest_auepora.metrics.judge.critic import LLMCritic
+from pytest_auepora.metrics.judge.reply import JudgeReplyError
 
 from ..samples import case, gave, reason, value
 

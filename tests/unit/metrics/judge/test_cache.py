@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.metrics.judge.cache import ReplyCache
-from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic
+from pytest_auepora.metrics.judge.chat import JudgeCallError
+from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
 from pytest_auepora.metrics.judge.usage import repeated
 
 from .judge_server import GOOD, critic, judge_server

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.metrics.judge.client import (
-    JudgeCallError,
-    TransientJudgeError,
-)
-from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Question, Scale
+from pytest_auepora.metrics.judge.chat import JudgeCallError, TransientJudgeError
+from pytest_auepora.metrics.judge.critic import Question
+from pytest_auepora.metrics.judge.reply import Judgement, JudgeReplyError, Scale
 
 from .judge_server import GOOD, Reply, chat, critic, judge_server
 

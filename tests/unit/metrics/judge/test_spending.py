@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.metrics.judge.critic import Judgement, Question
+from pytest_auepora.metrics.judge.critic import Question
+from pytest_auepora.metrics.judge.reply import Judgement
 from pytest_auepora.metrics.judge.spending import Budget, JudgeBudgetError, Prices
 from pytest_auepora.metrics.judge.usage import metered
 

@@ -13,7 +13,8 @@ from pytest_auepora.regression.compare.cases import compare
 from pytest_auepora.regression.guards.gates import GateOutcome
 from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_regression, net_flips
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
+from pytest_auepora.regression.statistics.evidence import PairedMetric
+from pytest_auepora.regression.statistics.significance import judge_family
 
 from ..runs import case, run, steady
 

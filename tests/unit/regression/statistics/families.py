@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_auepora.regression.statistics.significance import MetricVerdict, PairedMetric, judge_family
+from pytest_auepora.regression.statistics.evidence import PairedMetric
+from pytest_auepora.regression.statistics.significance import MetricVerdict, judge_family
 
 
 def binary(n: int, losses: int, wins: int = 0) -> dict[str, float]:

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
+from pytest_auepora.regression.statistics.evidence import PairedMetric
+from pytest_auepora.regression.statistics.significance import judge_family
 
 from .families import binary, judge_one
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.regression.statistics.evidence import PairedMetric
 from pytest_auepora.regression.statistics.precision import t_quantile
-from pytest_auepora.regression.statistics.significance import FamilyVerdict, PairedMetric, judge_family
+from pytest_auepora.regression.statistics.significance import FamilyVerdict, judge_family
 
 from .families import binary, judge_one
 
