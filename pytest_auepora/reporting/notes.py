@@ -125,9 +125,8 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
         if found.n_na:
             many = str(found.n_na) if found.n or found.n_error else "all"
             gaps.setdefault((many, "; ".join(_reasons(run, name))), []).append(name)
-    said = [f"{n} in {', '.join(names)}{f' ({why})' if why else ''}" for (n, why), names in gaps.items()]
-    if said:
-        yield f"n/a: {'; '.join(said)}"
+    if lacking := [f"{n} in {', '.join(names)}{f' ({why})' if why else ''}" for (n, why), names in gaps.items()]:
+        yield f"n/a: {'; '.join(lacking)}"
     for row in rows:
         aggregate = verdict.aggregates.get(row.name)
         if aggregate is not None and aggregate.details.get("reliable") is False:

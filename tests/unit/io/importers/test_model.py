@@ -45,7 +45,11 @@ def test_what_is_left_out_is_said_once_with_its_count() -> None:
 
 def test_contexts_without_ids_are_quotes_each_once() -> None:
     assert by_text(["a", " ", "b", "a"]) == [{"quote": "a"}, {"quote": "b"}]
-    cases = [{"relevant_docs": by_text(["a", "b"])}, {"relevant_docs": ["c", {"doc": "d", "quote": "e"}]}, {}]
+    cases: list[dict[str, Any]] = [
+        {"relevant_docs": by_text(["a", "b"])},
+        {"relevant_docs": ["c", {"doc": "d", "quote": "e"}]},
+        {},
+    ]
     assert quote_notes(cases) == [
         "2 contexts without an id are quotes: any chunk that contains their text counts as relevant"
     ]

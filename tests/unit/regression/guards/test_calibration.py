@@ -46,7 +46,7 @@ class Opinion(Metric):
     labels = False
 
     def params(self) -> dict[str, object]:
-        said = {"judge": {"model": self.model} if self.model else {}, "prompt": "abc"}
+        said: dict[str, object] = {"judge": {"model": self.model} if self.model else {}, "prompt": "abc"}
         return {"labels": said} if self.labels else said
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
