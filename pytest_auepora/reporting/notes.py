@@ -118,8 +118,8 @@ def _shown(value: object) -> str:
 
 def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
     """Say what the denominators of *rows* lack: errors, n/a and why, changes over fewer cases than the value."""
-    if any(row.n for row in rows) and (said := _errored(run, rows)):
-        yield f"{said}: left out of the values, the worst value in gates and changes"
+    if any(row.n for row in rows) and (errors := _errored(run, rows)):
+        yield f"{errors}: left out of the values, the worst value in gates and changes"
     gaps: dict[tuple[str, str], list[str]] = {}
     for name, found in verdict.aggregates.items():
         if found.n_na:

@@ -7,6 +7,7 @@ judged.  What a score is read off is another matter: scores under two rulers say
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from ...core.run import CaseResult, Run
 from ..baseline.model import GIT_COMMIT, Baseline, BaselineCase, metric_key
 
 _MOST = 40
+_FINGERPRINT = re.compile(r"\w+:[0-9a-f]{16}")
 _PASSAGES = ("quote", "span", "doc")
 
 
@@ -98,7 +100,23 @@ def _told(before: Mapping[str, Any], after: Mapping[str, Any], inside: str = "")
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             yield from _told(old, new, f"{inside}{key} ")
         else:
-            yield _arrow(f"{inside}{key}", old, new)
+            yield changed_words(f"{inside}{key}", old, new)
+
+
+def changed_words(key: str, old: Any, new: Any) -> str:
+    """Return ``k 5 → 10``; of prompts, of which only version and hash are known, ``another prompt: 1:0f… → 1:a3…``."""
+    if all(map(_are_fingerprints, (old, new))):
+        return f"another prompt: {_short_hash(old)} \u2192 {_short_hash(new)}"
+    return _arrow(key, old, new)
+
+
+def _are_fingerprints(value: Any) -> bool:
+    some = value if isinstance(value, list) else [value]
+    return bool(some) and all(isinstance(one, str) and _FINGERPRINT.fullmatch(one) for one in some)
+
+
+def _short_hash(value: Any) -> str:
+    return " ".join(one[: one.index(":") + 9] for one in (value if isinstance(value, list) else [value]))
 
 
 def _arrow(key: str, old: Any, new: Any) -> str:

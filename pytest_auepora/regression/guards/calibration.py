@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, NotWrittenError
+from ..compare.comparability import changed_words
 from ..policy import RegressionPolicy
 from .gates import GateOutcome, cases_words, names_words, why_nothing
 
@@ -58,7 +59,7 @@ class Calibration:
             return f"metric version {self.judge.get('version')} \u2192 {now.get('version')}"
         before, after = (_flat(side.get("params", {})) for side in (self.judge, now))
         changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
-        return ", ".join(f"{key} {_short(before.get(key))} \u2192 {_short(after.get(key))}" for key in changed)
+        return ", ".join(changed_words(key, before.get(key), after.get(key)) for key in changed)
 
     def dumps(self) -> str:
         """Return the file's text: sorted keys, no time of day, so that the same labels give the same bytes."""
@@ -199,11 +200,6 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
     for key, inner in value.items():
         out.update(_flat(inner, f"{prefix}.{key}" if prefix else str(key)))
     return out
-
-
-def _short(value: Any) -> str:
-    text = "(nothing)" if value is None else str(value)
-    return text if len(text) <= 40 else f"{text[:39]}\u2026"
 
 
 def hold_back(gates: Iterable[GateOutcome], standing: Standing) -> None:

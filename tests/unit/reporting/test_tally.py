@@ -85,6 +85,13 @@ def test_what_changed_about_the_ruler() -> None:
     run = run_of(CASES, baseline=baseline, provenance={"chunker_version": 4})
     verdict = verdict_of(run, baseline=baseline)
     assert headline([verdict], [run]) == "6 unchanged; 2 metrics not comparable (chunker_version 3 → 4)"
+    assert verdict.comparison is not None
+    verdict.comparison.incomparable = {
+        "faithfulness": "another prompt: 1:0123abcd → 2:4567abcd", "taste": "judge m1 → m2",
+        "quality": "another prompt: 1:aaaaaaaa → 2:bbbbbbbb",
+    }  # fmt: skip
+    told = "6 unchanged; 2 metrics not comparable (another prompt); 1 metric not comparable (judge m1 → m2)"
+    assert headline([verdict], [run]).startswith(told), "hashes stand in the note below"
 
 
 def test_several_runs_are_added_up() -> None:

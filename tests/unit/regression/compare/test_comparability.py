@@ -14,7 +14,7 @@ from pytest_auepora.metrics.judge.critic import LLMCritic
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline.model import Baseline
 from pytest_auepora.regression.compare.cases import compare
-from pytest_auepora.regression.compare.comparability import incomparable_metrics
+from pytest_auepora.regression.compare.comparability import changed_words, incomparable_metrics
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
@@ -39,6 +39,16 @@ def moved(key: str, names: tuple[str, ...] = NAMES) -> dict[str, str]:
 @pytest.mark.parametrize("key", CHUNK_KEYS)
 def test_another_chunker_affects_what_counts_chunks(key: str) -> None:
     assert moved(key) == dict.fromkeys(BY_CHUNK, f"{key} 3 \u2192 4")
+
+
+def test_another_prompt_is_more_than_a_hash() -> None:
+    old, new = f"1:{'a' * 16}", f"2:{'b' * 16}"
+    assert changed_words("prompt", old, new) == "another prompt: 1:aaaaaaaa \u2192 2:bbbbbbbb"
+    assert changed_words("prompt", [old, old], [old, new]) == (
+        "another prompt: 1:aaaaaaaa 1:aaaaaaaa \u2192 1:aaaaaaaa 2:bbbbbbbb"
+    )
+    assert changed_words("judge", "m1", "m2") == "judge m1 \u2192 m2"
+    assert changed_words("prompt", None, new) == f"prompt (nothing) \u2192 {new}"
 
 
 def by_quote(result: CaseResult, match: str = "quote") -> CaseResult:
@@ -174,7 +184,7 @@ def test_another_judge_prompt_affects_judged_metrics_only() -> None:
 
     before = merge(None, judged_run(LLMFaithfulnessScore(Critic("small"))), {"all"})[0]
     (why,) = compare(judged_run(Reworded(Critic("small"))), before).incomparable.values()
-    assert why.startswith("prompt ")
+    assert why.startswith("another prompt: 1:")
     assert " \u2192 " in why
 
 
