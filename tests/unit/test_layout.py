@@ -30,12 +30,6 @@ WITHOUT = {
     "cli/runs.py",
     "cli/sources.py",
     "pytest_plugin/session.py",
-    "reporting/findings.py",
-    "reporting/json/schema.py",
-    "reporting/side_by_side/words.py",
-    "reporting/terminal/calibration.py",
-    "reporting/terminal/labels.py",
-    "reporting/terminal/ranking.py",
 }
 """Modules whose tests are those of what uses them: each is to get a file of its own."""
 

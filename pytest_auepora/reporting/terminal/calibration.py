@@ -38,7 +38,7 @@ def study_text(study: Study, *, ascii_only: bool = False) -> str:
 def _wrapped(line: str, ascii_only: bool) -> list[str]:
     if line.startswith(" "):
         return [line]  # a row of the table, which holds no text of others
-    first, *rest = wrap(printable(line, ascii_only=ascii_only), _WIDTH, ascii_only=ascii_only)
+    first, *rest = wrap(printable(line, ascii_only=ascii_only), _WIDTH - 2, ascii_only=ascii_only)
     return [first, *(f"  {part}" for part in rest)]
 
 

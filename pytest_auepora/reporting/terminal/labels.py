@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -70,8 +71,9 @@ def label_page(
     for one in moved:
         line, col = places.get((one.case_id, one.index), (0, 0))
         page.free(moved_text(one, f"{path}:{line}:{col}", new_ids.get((one.case_id, one.index), "")), indent=2)
-    if unchecked := [one for one in labels if one.finding.note.startswith("not checked")]:
-        page.free(f"{plural(len(unchecked), 'label')} {unchecked[0].finding.note}", "yellow")
+    unchecked = Counter(one.finding.note for one in labels if one.finding.note.startswith("not checked"))
+    for note, n in unchecked.items():
+        page.free(f"{plural(n, 'label')} {note}", "yellow")
     return page.lines
 
 

@@ -14,6 +14,8 @@ from .layout import Page, Piece
 
 MOST_HITS = 10
 MOST_WANTED = 6
+LEAST_LABEL = 7
+"""Columns that a document keeps, however long the note on its rank is."""
 
 
 def deepest(blamed: Sequence[str], metrics: Mapping[str, MetricInfo]) -> int | None:
@@ -33,9 +35,10 @@ def wanted_lines(page: Page, result: CaseResult, docs: Sequence[RelevantDoc], k:
         order = [*(d for d in docs if not d.within(k)), *(d for d in docs if d.within(k))][:MOST_WANTED]
     graded = any(d.grade != 1 for d in docs)
     notes = [_rank_note(d, graded=graded) if result.state != "error" else "" for d in order]
-    room = page.room - max(map(len, notes)) - 4
+    room = max(page.room - max(map(len, notes)) - 4, LEAST_LABEL)
     labels = [page.clip(label, room) for label in (page.safe(d.label) for d in order)]
     column = max(map(text_width, labels))
+    notes = [page.clip(note, page.room - column - 4) for note in notes]
     good, bad = f"{page.marks.good} ", f"{page.marks.bad} "
     lines: list[list[Piece]] = []
     for doc, label, note in zip(order, labels, notes, strict=True):
@@ -99,11 +102,12 @@ def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> lis
         names = [
             f"{source} ({page.clip(name, 12)})" if source else name for name, source in zip(names, sources, strict=True)
         ]
-    column = min(max(map(text_width, names)), 30, page.room - 15)
     scores = score_texts([hit for _, hit in hits])
+    digits = max(7, *map(len, scores))
+    column = min(max(map(text_width, names)), 30, page.room - digits - 8)
     lines: list[list[Piece]] = []
     for (rank, hit), name, score in zip(hits, names, scores, strict=True):
-        at, number = str(rank).rjust(3), f" {score:>7}" if any(scores) else ""
+        at, number = str(rank).rjust(3), f" {score:>{digits}}" if any(scores) else ""
         relevant = _is_relevant(hit)
         mark, style = (page.marks.good, ("green",)) if relevant else (page.marks.neutral, ())
         line: list[Piece] = [(f"{at} ", ()), (f"{mark} {page.padded(name, column)}", style), (number, ())]

@@ -80,24 +80,6 @@ def test_gates_make_room_for_cases() -> None:
     assert few[0][1] == {"file": "golden/billing.golden.yaml", "title": "billing: recall@5", "line": "3"}
 
 
-def test_the_largest_drop_comes_first() -> None:
-    baseline = baseline_of(run_of(CASES[:3]))
-    now = [c.with_(got=["x"] * rank + ["refunds.md"], thresholds={"mrr@10": 0.9}) for rank, c in enumerate(CASES[:3])]
-    run = run_of(now, baseline=baseline)
-    verdict = verdict_of(run, baseline=baseline)
-    verdict.gates = []
-    titles = [f[1]["title"] for f in parsed(annotation_lines([run], [verdict]))]
-    assert titles == ["billing: case-02 newly failing", "billing: case-01 newly failing"]
-
-
-def test_an_outage_is_one_annotation() -> None:
-    run = run_of([c.with_(error="ConnectionError: refused") for c in CASES])
-    found = parsed(annotation_lines([run], [verdict_of(run)]))
-    cases = [f for f in found if "cases errored" in f[1]["title"]]
-    assert [f[1]["title"] for f in cases] == ["billing: 30 cases errored (case-00, case-01, case-02 and 27 more)"]
-    assert cases[0][2] == "error: ConnectionError: refused"
-
-
 def test_inconclusive_gates_are_warnings() -> None:
     run = run_of(CASES)
     verdict = verdict_of(run, {"recall@5": 0.8})

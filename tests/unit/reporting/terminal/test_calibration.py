@@ -1,0 +1,112 @@
+"""A calibration in words: the decision first, figures with where their intervals are from, no line too wide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_auepora.calibration.agreement import Cut
+from pytest_auepora.calibration.bias import Bias
+from pytest_auepora.calibration.intervals import Figure
+from pytest_auepora.calibration.study import Change, Study
+from pytest_auepora.reporting.terminal.calibration import study_text
+from pytest_auepora.reporting.text import text_width
+
+
+def found(way: Any = "fixed", **more: Any) -> Study:
+    given: dict[str, Any] = {
+        "figures": {"kappa": Figure(0.8125, 0.7, 0.9, "bootstrap", 4)},
+        "labels": {"a": (True, True), "b": (True, False), "c": (False, False)},
+    }
+    return Study("llm_faithfulness", Cut(way, 0.5, [0, 1, 2], [True, False, False]), **{**given, **more})
+
+
+def test_a_judge_that_may_gate() -> None:
+    assert study_text(found()) == (
+        "llm_faithfulness: may gate: people agree with the judge\n"
+        "3 labels, 2 yes and 1 no; the judge says yes from 0.5 (fixed beforehand)\n"
+        "\n"
+        "  kappa  0.812  95 % 0.700 to 0.900 (bootstrap)\n"
+    )
+
+
+def test_all_that_keeps_a_judge_from_gating() -> None:
+    text = study_text(found(shortfalls=["3 labels, at least 100 are wanted", "κ is 0.31, at least 0.6 is wanted"]))
+    told = "stays advisory: 3 labels, at least 100 are wanted; κ is 0.31, at least 0.6 is wanted"
+    assert " ".join(text.split()).startswith(f"llm_faithfulness: {told} 3 labels, ")
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        ("cv", "(chosen; the figures are of held-out tenths, each with the threshold of the others)"),
+        ("split", "(chosen on one half; the figures are of the other)"),
+    ],
+)
+def test_how_the_threshold_was_found(way: str, said: str) -> None:
+    assert f"says yes from 0.5 {said}" in " ".join(study_text(found(way)).split())
+
+
+def test_figures_stand_in_columns_each_as_far_as_it_is_known() -> None:
+    figures = {
+        "kappa": Figure(None),
+        "alpha": Figure(-0.1, None, 0.25, "bootstrap", 9),
+        "parse failures": Figure(0.0, 0.0, 0.0369, "Wilson", 100),
+        "alpha of grades": Figure(0.5, n=9),
+    }
+    assert study_text(found(figures=figures)).split("\n\n")[1].splitlines() == [
+        "  kappa            n/a",
+        "  alpha            -0.100  95 % ? to 0.250 (bootstrap)",
+        "  parse failures   0.000  95 % 0.000 to 0.037 (Wilson)",
+        "  alpha of grades  0.500",
+    ]
+
+
+def test_what_the_judge_goes_by_besides() -> None:
+    biases = [
+        Bias("length", Figure(0.2, 0.1, 0.3, "bootstrap"), "longer answers get more", suspicious=True),
+        Bias("repeats", Figure(0.02, 0.01, 0.05, "Wilson"), "share of other answers"),
+        Bias("drift", Figure(None), "in the batch 'b'"),
+    ]
+    assert study_text(found(biases=biases)).partition("\n\nWhat the judge")[2] == (
+        " goes by besides:\n"
+        "! length: +0.200 95 % +0.100 to +0.300 (bootstrap): longer answers get more\n"
+        "- repeats: 0.020 95 % 0.010 to 0.050 (Wilson): share of other answers\n"
+        "- drift: n/a: in the batch 'b'\n"
+        "\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fixed", "broken", "p", "outcome"),
+    [(9, 1, 0.0117, "better"), (1, 9, 0.0117, "worse"), (3, 2, 0.6875, "no clear difference")],
+)
+def test_the_judge_before(fixed: int, broken: int, p: float, outcome: str) -> None:
+    text = " ".join(study_text(found(change=Change(40, fixed, broken, p))).split())
+    assert text.endswith(
+        f"against the judge calibrated before, on 40 items: {fixed} now right, {broken} now wrong, {outcome} "
+        f"(mid-p McNemar {p})"
+    )
+
+
+LONG = "12 replies of the judge were no score (the judge's reply is not JSON: '返金はいつまで'); " * 3
+
+
+def test_no_sentence_is_wider_than_100_columns() -> None:
+    text = study_text(found(remarks=[LONG], shortfalls=[LONG]))
+    assert [line for line in text.splitlines() if text_width(line) > 100] == []
+    assert " ".join(text.split()).count(" ".join(LONG.split())) == 2
+
+
+def test_remarks_cannot_steer_the_terminal_or_a_ci_runner() -> None:
+    text = study_text(found(remarks=["\x1b[2J\u202e", "x\n::error::y", "\n"], shortfalls=["##[error]z"]))
+    assert all(line.isprintable() for line in text.splitlines())
+    assert "note: x ::error::y\n" in text
+    assert "##[" not in text
+    assert text.endswith("note:\n")
+
+
+def test_ascii_is_ascii() -> None:
+    text = study_text(found(remarks=["α ≥ 0.6 → fine ✓"]), ascii_only=True)
+    assert "note: α >= 0.6 -> fine +" in text

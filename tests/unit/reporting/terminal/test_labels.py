@@ -1,0 +1,119 @@
+"""Labels that moved, one line each where they stand; what was rewritten, and what is left to people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.labels.check import CheckedLabel
+from pytest_auepora.labels.classify import Candidate, Finding
+from pytest_auepora.labels.repair import Repaired
+from pytest_auepora.reporting.terminal.labels import label_page, left_of, moved_text, repaired_texts
+from pytest_auepora.reporting.terminal.layout import render
+from pytest_auepora.reporting.text import text_width
+
+PATH = "shop.golden.yaml"
+
+
+def label(
+    kind: Any, *candidates: Candidate, case: str = "a", index: int = 0, name: str = "old", **more: str
+) -> CheckedLabel:
+    return CheckedLabel(case, index, name, by_id=True, finding=Finding(kind, candidates, **more))
+
+
+VALID = label("valid", index=1)
+MOVED = label("re-anchorable", Candidate("new", 1.0), new_id="new", origin="run 7")
+GONE = label("orphaned", case="b", note="what it said is not known")
+
+
+def page(labels: Sequence[CheckedLabel], repaired: Repaired | None = None, **options: Any) -> list[str]:
+    places = {("a", 0): (12, 20), ("b", 0): (3, 9)}
+    return render(label_page("shop", PATH, labels, places, repaired, **options)).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("one", "text"),
+    [
+        (MOVED, "re-anchorable, now new (text from run 7)"),
+        (GONE, "orphaned (what it said is not known)"),
+        (label("orphaned", note="5 % is found", origin="run 7"), "orphaned (5 % is found; text from run 7)"),
+        (label("orphaned"), "orphaned"),
+        (label("split", Candidate("b", 0.614), Candidate("c", 0.386)), "split: b (61 %), c (39 %)"),
+        (label("merged", Candidate("b", 1.0), Candidate("c")), "merged: b, c"),
+        (label("split", *[Candidate(c, 0.2) for c in "bcdefg"]),
+         "split: b (20 %), c (20 %), d (20 %), e (20 %) and 2 more"),
+    ],
+)  # fmt: skip
+def test_what_became_of_a_label(one: CheckedLabel, text: str) -> None:
+    assert moved_text(one, f"{PATH}:12:20") == f"{PATH}:12:20: old: {text}"
+
+
+def test_a_label_that_was_rewritten() -> None:
+    assert moved_text(MOVED, "f:1:2", "new") == "f:1:2: old → new (re-anchorable; text from run 7)"
+    assert moved_text(label("merged", new_id="new"), "f:1:2", "new") == "f:1:2: old → new (merged)"
+
+
+def test_those_that_moved_come_in_the_order_of_the_file() -> None:
+    assert page([MOVED, VALID, GONE]) == [
+        "shop  shop.golden.yaml",
+        "3 labels of 2 cases: 1 valid, 1 re-anchorable, 1 orphaned",
+        "  shop.golden.yaml:3:9: old: orphaned (what it said is not known)",
+        "  shop.golden.yaml:12:20: old: re-anchorable, now new (text from run 7)",
+    ]
+
+
+def test_where_none_moved_there_is_only_the_count() -> None:
+    assert page([VALID])[1:] == ["1 label of 1 case: 1 valid"]
+    assert page([])[1:] == ["0 labels of 0 cases: none"]
+
+
+def test_a_label_whose_place_is_not_known() -> None:
+    assert page([label("orphaned", case="c")])[-1] == "  shop.golden.yaml:0:0: old: orphaned"
+
+
+def test_a_rewritten_label_shows_both_names() -> None:
+    assert page([MOVED], Repaired(Path(PATH), {("a", 0): "new"}), ascii_only=True)[-1] == (
+        "  shop.golden.yaml:12:20: old -> new (re-anchorable; text from run 7)"
+    )
+
+
+def test_labels_that_cannot_be_checked_are_told_by_reason() -> None:
+    quote, blind = "not checked: the quote names no document", "not checked: the corpus does not say"
+    labels = [label("valid", index=n, note=note) for n, note in enumerate([quote, blind, quote])]
+    assert page(labels)[2:] == [f"2 labels {quote}", f"1 label {blind}"]
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_no_label_is_wider_than_the_terminal_or_steers_it(width: int) -> None:
+    evil = label(
+        "split", *[Candidate("返金規定 \x1b[2J" * 9, 0.2)] * 5, name="\u202e::error::x" * 9, note="\r" + "n" * 200
+    )
+    lines = page([evil], width=width)
+    assert [line for line in lines if text_width(line) > width or not line.isprintable()] == []
+    assert len(lines) > 5
+
+
+def test_what_is_left_to_people() -> None:
+    labels = [MOVED, VALID, GONE, GONE]
+    assert left_of(None, labels) == {("a", 0), ("b", 0)}
+    assert left_of(Repaired(Path(PATH), {("a", 0): "new"}), labels) == {("b", 0)}
+    assert left_of(None, []) == set()
+
+
+def test_what_a_rewrite_did() -> None:
+    done = Repaired(Path(PATH), {("a", 0): "new"}, {Path("x/__baselines__/shop.json"): 2})
+    assert repaired_texts(done, [MOVED, GONE, GONE]) == [
+        "rewritten: 1 label",
+        "carried over in shop.json: 2 cases",
+        "left to people: 1 label",
+    ]
+    assert repaired_texts(done, [MOVED]) == ["rewritten: 1 label", "carried over in shop.json: 2 cases"]
+
+
+def test_what_could_not_be_written_comes_first() -> None:
+    done = Repaired(Path(PATH), problem="nothing was rewritten: disk full")
+    assert repaired_texts(done, [MOVED]) == ["nothing was rewritten: disk full", "left to people: 1 label"]
+    assert repaired_texts(Repaired(Path(PATH)), [VALID]) == []
