@@ -106,11 +106,13 @@ def aggregate_of(
     only: Container[str] | None = None,
     rank_of: RankOf = first_rank,
     documents: Mapping[str, str] = MappingProxyType({}),
+    unmapped: Container[str] = (),
 ) -> AggregateMetrics:
     """Compute the aggregate of *run* from its results; the same run gives the same figures.
 
     *only* are the cases to count, all by default; *rank_of* tells where a case had its first relevant chunk,
-    *documents* to which document a label belongs that names a chunk alone.
+    *documents* to which document a label belongs that names a chunk alone.  Of cases that are *unmapped* (a label
+    names a chunk that is no more) nobody knows where the hits are, and documents only where the labels say theirs.
 
     Ranks and ids are taken as stored.  What is read off texts takes the stored score where it was measured by the
     present version of its metric, and is measured anew on the stored texts where it was not.
@@ -121,13 +123,14 @@ def aggregate_of(
     spent = JudgeUsage()
     for usage in (usage for case in counted for usage in case.extra.get(USAGE, {}).values()):
         spent.add(**usage)
-    ranks = Counter(rank_of(case) for case in answered if case.ranks)
+    ranks = Counter(rank_of(case) for case in answered if case.ranks and case.case_id not in unmapped)
     recalls: Counter[tuple[float | None, ...]] = Counter()  # at each of the cuts
     read = {name: _Measured(name, run.metrics.get(name)) for name in _READ}
     anew = [one for one in read.values() if not one.stored]
     for case in answered:
         expected, outputs = case.expected, case.outputs  # once: of a large run they are fetched from a file
-        recalls[_document_recalls(case, expected, outputs, documents)] += 1
+        known = case.case_id not in unmapped or all("doc" in label for label in expected.get("relevant", ()))
+        recalls[_document_recalls(case, expected, outputs, documents) if known else _NOTHING] += 1
         for one in anew:
             one.note(case.case_id, expected, outputs)
 

@@ -186,7 +186,7 @@ def _why_not(old: CaseResult, new: CaseResult, matcher: Matcher) -> str:
     if matcher.blind(old) or matcher.blind(new):
         return "the chunks have new ids, and what was retrieved is not stored"
     if matcher.unknown(new.case_id):
-        return "the chunks have new ids, and a label does not say its document: {id: …, doc: …} does"
+        return "the chunks have new ids, and labels or hits do not say their document: {id: …, doc: …} does"
     return ""
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, Run
+from ..regression.compare.cases import Comparison
 from ..regression.compare.comparability import provenance_changes
 
 Match = Literal["exact", "span", "fallback_doc"]
@@ -34,6 +35,7 @@ class Matcher:
     def __init__(self, a: Run, b: Run) -> None:
         self.same_chunks = not any(key in changes(a, b) for key in CHUNK_KEYS)
         self.documents = {} if self.same_chunks else _documents(a)
+        self._strangers = not self.same_chunks and _strangers(self.documents, _documents(b))
         cases = [(i, c.expected) for run in (a, b) for i, c in run.cases.items() if "relevant" in c.expected]
         # what a label that moved was matched by holds for both runs
         self._moved = {i: said for i, said in cases if any(r.get("match") == "moved" for r in said["relevant"])}
@@ -65,10 +67,10 @@ class Matcher:
         return needs and result.state != "error" and "retrieved" not in result.outputs
 
     def unknown(self, case_id: str) -> bool:
-        """Whether hits are told by document, and nobody says which document a label of the case belongs to."""
+        """Whether hits are told by document, and nobody says to which documents labels or hits belong."""
         if self.match(case_id) != "fallback_doc":
             return False
-        return any(self._document(label) is None for label in self._relevant(case_id))
+        return self._strangers or any(self._document(label) is None for label in self._relevant(case_id))
 
     def _document(self, label: Mapping[str, Any]) -> str | None:
         """Return the document of a label: as it says, or as the hits of the earlier run do."""
@@ -80,6 +82,31 @@ class Matcher:
     def _relevant(self, case_id: str) -> list[Mapping[str, Any]]:
         labels = self._gold.get(case_id, {}).get("relevant", ())
         return [label for label in labels if label.get("grade", 1) >= 1]
+
+
+def unmapped_cases(run: Run, comparison: Comparison | None) -> set[str]:
+    """Return the cases of which a label names a chunk that was returned for the baseline, and whose id is gone.
+
+    Documents are cut otherwise than for the baseline, and nothing says which chunk of today the label stands for.
+    """
+    if comparison is None or comparison.provenance.keys().isdisjoint(CHUNK_KEYS):
+        return set()
+    out = set()
+    for case_id, case in run.cases.items():
+        pair = comparison.cases.get(case_id)
+        if pair is None or pair.before is None or not case.ranks:
+            continue
+        ranks = pair.before.ranks
+        there = {str(hit["id"]) for hit in case.outputs.get("retrieved", ())}
+        plain = [str(label.get("id")) for label in case.expected.get("relevant", ()) if "match" not in label]
+        if any(ranks.get(name) is not None and name not in there for name in plain):
+            out.add(case_id)
+    return out
+
+
+def _strangers(a: Mapping[str, str], b: Mapping[str, str]) -> bool:
+    """Whether two runs returned chunks, and no document of the one is known to the other: one names chunks only."""
+    return bool(a and b) and set(a.values()).isdisjoint(b.values())
 
 
 def _documents(run: Run) -> dict[str, str]:

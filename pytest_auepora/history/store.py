@@ -19,6 +19,7 @@ from ..evaluation.recording import Recording
 from ..regression.verdict import Verdict
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics, aggregate_of
+from .matching import unmapped_cases
 from .codec import checked, run_of, verdict_of
 from .database import open_database
 from .recordings import RECORDINGS, Packing, Recorded, filled, keep_recordings, recordings_of
@@ -105,7 +106,7 @@ class HistoryStore:
             HistoryError: it cannot be written.
         """
         ensure_tables(self._database)
-        row = row_of(run, verdict, aggregate_of(run))
+        row = row_of(run, verdict, aggregate_of(run, unmapped=unmapped_cases(run, verdict.comparison)))
         began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
         row |= {"started": began, "aggregated": began, "seconds": float(seconds), "git_commit": git_commit}
         blocks = (recordings if isinstance(recordings, Packing) else Packing.of(recordings or {})).blocks()

@@ -188,10 +188,12 @@ def _trend(run: Run, verdict: Verdict, earlier: Sequence[EarlierRun], prefix: st
     if not earlier or not run.is_full:
         return
     from ...history.aggregates import aggregate_of
+    from ...history.matching import unmapped_cases
 
     figures = [*(past.metrics for past in earlier), _own_figures(run, verdict)]
     if not (kept := _told_before(figures)):
-        figures = [*(past.figures for past in earlier), aggregate_of(run).flat()]
+        now = aggregate_of(run, unmapped=unmapped_cases(run, verdict.comparison))
+        figures = [*(past.figures for past in earlier), now.flat()]
         kept = sorted(_told_before(figures), key=lambda n: _FIGURES.index(n) if n in _FIGURES else len(_FIGURES))
     for i, name in enumerate(kept[:_MOST_FIGURES]):
         values = [f.get(name) for f in figures]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pytest_auepora.core.run import Run
@@ -9,8 +11,9 @@ from pytest_auepora.errors import NotComparableError
 from pytest_auepora.history.aggregates import aggregate_of
 from pytest_auepora.history.baselines import as_baseline, as_run
 from pytest_auepora.history.compare import ComparisonKind, compare
+from pytest_auepora.history.store import HistoryStore
 
-from ..reporting.builders import Case, run_of
+from ..reporting.builders import Case, run_of, verdict_of
 
 
 def chunked(version: int, *documents: str) -> Run:
@@ -45,8 +48,30 @@ def test_the_earlier_run_says_the_document_of_a_chunk() -> None:
     assert (query.kind, query.a_hit_rank, query.b_hit_rank) == (ComparisonKind.WIN, 2, 1)
     assert report.deltas["recall_at_k_doc"] == {"1": 1.0, "3": 0.0, "5": 0.0, "10": 0.0}
     a.cases["one"].outputs["retrieved"].pop()
-    with pytest.raises(NotComparableError, match="a label does not say its document"):
+    with pytest.raises(NotComparableError, match="labels or hits do not say their document"):
         compare(a, b)
+
+
+@pytest.mark.parametrize("silent", [(0, 1), (1,), (0,)])
+def test_hits_without_documents_are_not_comparable(silent: tuple[int, ...]) -> None:
+    runs = [chunked(1, "manual"), chunked(2, "manual")]
+    for at in silent:
+        for entry in (*runs[at].cases["one"].expected["relevant"], *runs[at].cases["one"].outputs["retrieved"]):
+            entry.pop("doc")
+    with pytest.raises(NotComparableError, match="labels or hits do not say their document"):
+        compare(*runs)
+
+
+def test_a_run_stores_no_hits_of_chunks_that_are_gone(tmp_path: Path) -> None:
+    a, b = chunked(1, "notes", "manual"), chunked(2, "manual", "notes")
+    store = HistoryStore(tmp_path / "history.sqlite")
+    verdict = verdict_of(b, baseline=as_baseline(a))
+    stored = store.aggregate(store.add(b, verdict))
+    assert (stored["mrr"], stored["hit_at_k"]["5"], stored["recall_at_k_doc"]["5"]) == (None, None, 1.0)
+    del b.cases["one"].expected["relevant"][0]["doc"]
+    assert store.aggregate(store.add(b, verdict))["recall_at_k_doc"]["5"] is None
+    b.provenance = a.provenance
+    assert store.aggregate(store.add(b, verdict_of(b, baseline=as_baseline(a))))["mrr"] == 0.0
 
 
 def test_new_chunk_ids_are_refused_on_request() -> None:
