@@ -19,9 +19,9 @@ from ..evaluation.recording import Recording
 from ..regression.verdict import Verdict
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics, aggregate_of
-from .matching import unmapped_cases
 from .codec import checked, run_of, verdict_of
 from .database import open_database
+from .matching import unmapped_cases
 from .recordings import RECORDINGS, Packing, Recorded, filled, keep_recordings, recordings_of
 from .settings import KEEP, KEEP_RECORDED
 from .tables import (
