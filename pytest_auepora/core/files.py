@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from portalocker import Lock
 
 
+def shown_path(path: Path, root: Path) -> str:
+    """Return *path* as people read it: relative to *root* where it lies there."""
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+
+
 @contextmanager
 def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
     """Hold the lock of *path* among all processes of this machine.  The operating system frees it on death.

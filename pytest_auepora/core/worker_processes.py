@@ -33,7 +33,10 @@ class PickledTask:
 
     def pack_batch(self, batch: Sequence[Any], name_of: Callable[[Any], str]) -> bytes:
         """Pickle a batch; raises `UnsendableError` with the name of the item to blame."""
-        return pack_samples(batch, name_of)
+        try:
+            return pack(batch)
+        except Exception:
+            return pack_named(batch, {f"sample {name_of(item)!r}": item for item in batch})
 
     def unpack(self, answer: bytes) -> Any:
         """Return what the task made, or raise what it raised."""
@@ -140,18 +143,6 @@ def _unsendable(parts: Mapping[str, Any]) -> Any:
             pack(part)
         except Exception as exc:
             yield name, exc
-
-
-def pack_samples(batch: Sequence[Any], name_of: Any) -> bytes:
-    """Return a batch pickled; ``name_of(item)`` is what an error calls one of its items.
-
-    Raises:
-        UnsendableError: naming the first item to blame.
-    """
-    try:
-        return pack(batch)
-    except Exception:
-        return pack_named(batch, {f"sample {name_of(item)!r}": item for item in batch})
 
 
 def sendable(error: Exception) -> Exception:

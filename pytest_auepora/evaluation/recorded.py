@@ -21,7 +21,7 @@ from ..core.metrics_base import Metric
 from ..core.progress import Progress
 from ..core.run import CaseResult
 from ..core.scoring import Score
-from ..core.types import EvaluationSample, SystemOutputs
+from ..core.types import EvaluationSample
 from ..errors import RecordedError
 from ..io.golden.model import GoldenSuite
 from ..io.streams import Recorded, read_recorded
@@ -101,7 +101,7 @@ class _Scoring:
     def __call__(self, batch: Sequence[Recorded]) -> list[CaseResult]:
         called = [Called(one.case, _call(one.raw), f"{self.path}:{one.case.line}") for one in batch]
         # the time it takes to look an answer up is no latency: only recorded timings count
-        done = measure_calls(called, _RECORDED, self.metrics, convert=_converted, timed=False)
+        done = measure_calls(called, _RECORDED, self.metrics, convert=lambda raw, _: to_outputs(raw), timed=False)
         return [one.result for one in done]
 
     def parts(self) -> dict[str, Any]:
@@ -111,10 +111,6 @@ class _Scoring:
 def _call(raw: Mapping[str, Any]) -> CallResult:
     error = raw.get("error")
     return CallResult(raw, RecordedError(str(error)) if error else None, attempts=1)
-
-
-def _converted(raw: Any, _: EvaluationSample) -> SystemOutputs:
-    return to_outputs(raw)
 
 
 def _recorded(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001

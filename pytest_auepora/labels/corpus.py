@@ -169,13 +169,11 @@ def corpus_recall(corpus: Corpus, path: Path) -> Recall:
 
     def recall(_case_id: str, chunk_id: str) -> Sequence[Passage]:
         old = corpus.chunks.get(chunk_id)
-        return [_passage(old, path.name)] if old is not None and (old.text or old.source) else []
+        if old is None or not (old.text or old.source):
+            return []
+        return [Passage(old.text, old.source, old.span, path.name)]
 
     return recall
-
-
-def _passage(chunk: Chunk, origin: str) -> Passage:
-    return Passage(chunk.text, chunk.source, chunk.span, origin)
 
 
 def recalled(case_id: str, label: Document, recalls: Sequence[Recall]) -> list[Passage]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..core.files import shown_path
 from .options import OVERRIDE
 from .session import SUFFIXES
 
@@ -39,10 +40,8 @@ class Crashes:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Tell workers which baseline is to be used instead, where it is in another host's copy."""
-        root, override = node.config.rootpath, self._override
-        if override is not None:
-            inside = override.is_relative_to(root)
-            node.workerinput[OVERRIDE] = str(override.relative_to(root) if inside else override)
+        if self._override is not None:
+            node.workerinput[OVERRIDE] = shown_path(self._override, node.config.rootpath)
 
     @pytest.hookimpl(wrapper=True, optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config) -> Generator[None, Any, Any]:

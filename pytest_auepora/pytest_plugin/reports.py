@@ -18,6 +18,7 @@ from uuid import uuid4
 
 import pytest
 
+from ..core.files import shown_path
 from ..errors import AueporaError, Problem, did_you_mean
 from ..reporting.numbers import number
 from .controller import Judge, measures
@@ -139,7 +140,7 @@ class Reports:
         """Write one report; a failure to do so is one of the run, as whoever asked for the report waits for it."""
         from ..reporting.formats import report_text, wants_trend, write_report
 
-        shown = _shown(target.path, self.config.invocation_params.dir)
+        shown = shown_path(target.path, self.config.invocation_params.dir)
         try:
             prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)
             trends = self._trends() if wants_trend(target.kind) else None
@@ -154,7 +155,7 @@ class Reports:
             self.written.append(f"{target.kind}:{shown}")
 
     def _break_off(self, session: pytest.Session) -> None:
-        left = [f"{t.kind}:{_shown(t.path, self.config.invocation_params.dir)}" for t in self.targets]
+        left = [f"{t.kind}:{shown_path(t.path, self.config.invocation_params.dir)}" for t in self.targets]
         left = [name for name in left if name not in self.written] or ["the step summary"]
         self.problems.append(f"interrupted: {', '.join(left)} {'were' if len(left) > 1 else 'was'} not written")
         session.exitstatus = pytest.ExitCode.INTERRUPTED
@@ -216,13 +217,6 @@ class Reports:
         if not self.told:
             for problem in self.problems:
                 print(f"ERROR: {problem}", file=sys.stderr)  # noqa: T201
-
-
-def _shown(path: Path, folder: Path) -> str:
-    try:
-        return path.relative_to(folder).as_posix()
-    except ValueError:
-        return path.as_posix()
 
 
 def _told(exc: BaseException) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -68,16 +68,11 @@ _TOOLS = (".git", ".hg", ".svn", ".tox", ".nox", ".venv", ".eggs", ".*cache*", "
 """Folders of other programs, which may be large."""
 
 
-class Unused:
-    """A baseline that no run used.
+class Unused(NamedTuple):
+    """A baseline that no run used: its file, relative to the rootdir, and its suite with the configuration."""
 
-    Attributes:
-        path: the file, relative to the rootdir.
-        title: its suite, and the configuration in brackets.
-    """
-
-    def __init__(self, path: str, title: str) -> None:
-        self.path, self.title = path, title
+    path: str
+    title: str
 
     def __str__(self) -> str:
         return (
@@ -91,6 +86,7 @@ def unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path
 
     An anchor goes with its baseline.
     """
+    from ..core.files import shown_path
     from ..core.run import run_title
     from ..regression.anchor import anchor_path
     from ..regression.baseline.file import parse_baseline
@@ -105,9 +101,7 @@ def unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path
             found = parse_baseline(path.read_text(encoding="utf-8"), str(path))
         except (BaselineError, OSError, UnicodeDecodeError):
             continue  # nobody knows that it is one
-        inside = path.is_relative_to(config.rootpath)
-        shown = path.relative_to(config.rootpath) if inside else path
-        yield Unused(shown.as_posix(), run_title(found.suite, found.variant))
+        yield Unused(shown_path(path, config.rootpath), run_title(found.suite, found.variant))
 
 
 def _baseline_files(config: pytest.Config, override: Path | None) -> list[Path]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..core.files import shown_path
 from ..core.progress import Progress
 from ..errors import BaselineError
 from ..io.golden.load import load_golden
@@ -84,7 +85,7 @@ class Suites:
 
     def relative(self, path: Path) -> str:
         """Return *path* as node ids write it."""
-        return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
+        return shown_path(path, self.root)
 
     def namesake(self, suite: GoldenSuite) -> Path | None:
         """Return another golden file that was collected and has the same baseline, or None."""

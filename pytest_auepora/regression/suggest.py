@@ -9,7 +9,7 @@ of 5 %.  All bounds together are missed by chance in `CHANCE` of runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -119,7 +119,7 @@ def learn(run: Run, gates: Sequence[Gate], policy: RegressionPolicy, repeat: int
         elif not gate.bound.holds(found.mean):
             out.missed.append(f"{gate.title} {gate.bound}")
     if policy.assertions == "fail":
-        out.by_chance = [case.case_id for case in cases if _varies(case, CONTRACTS)]
+        out.by_chance = [case.case_id for case in cases if any(len(set(case.values(name))) > 1 for name in CONTRACTS)]
     out.tolerant = [m.name for m in out.noise if m.varied and policy.for_metric(m.name).policy == "tolerance"]
     return out
 
@@ -162,7 +162,3 @@ def _rounded_off(mean: float, room: float, info: MetricInfo) -> Bound | None:
         return Bound("min", limit) if limit > low else None
     limit = math.ceil((mean + room) * 100 - 1e-9) / 100
     return Bound("max", limit) if limit < high else None
-
-
-def _varies(case: CaseResult, names: Collection[str]) -> bool:
-    return any(len(set(case.values(name))) > 1 for name in names)

@@ -39,6 +39,10 @@ class Finding:
         """Title and message together, in one line."""
         return titled(self.title, "; ".join(self.message.splitlines()))
 
+    def path_from(self, prefix: str) -> str:
+        """Return the path, which *prefix* leads to from the root of the repository; empty where there is none."""
+        return f"{prefix.rstrip('/')}/{self.path}" if prefix and self.path else self.path
+
     @property
     def of_gate(self) -> bool:
         """Whether it is about a whole suite, not a case."""

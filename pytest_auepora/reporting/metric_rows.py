@@ -156,12 +156,13 @@ def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False
     Those with a failed gate go before those with another gate, and these before the rest; times come last, and only
     where *times* are wanted or a gate is on them.
     """
-    names = [n for n, info in run.metrics.items() if _has_values(run, n) and _wanted(info, verdict, times)]
+    names = [n for n, info in run.metrics.items() if has_values(run, n) and _wanted(info, verdict, times)]
     kept = set(sorted(names, key=lambda n: rank_of(n, run, verdict))[:most])
     return [n for n in names if n in kept]
 
 
-def _has_values(run: Run, name: str) -> bool:
+def has_values(run: Run, name: str) -> bool:
+    """Whether any case has a number of metric *name*."""
     return any((s := c.scores.get(name)) is not None and s.value is not None for c in run.cases.values())
 
 

@@ -102,7 +102,7 @@ def metric_value(value: float | None, info: MetricInfo | None, bound: Bound | No
 
 def metric_change(difference: float, info: MetricInfo | None) -> str:
     """Return the signed difference of two values of a metric, in the metric's unit."""
-    if not _is_time(info):
+    if info is None or info.target != "LATENCY":
         return change(difference)
     return f"{'+' if difference > 0 else ''}{seconds(difference)}"
 
@@ -112,10 +112,6 @@ def bound_of(text: str) -> Bound | None:
     if not text.startswith((">=", "<=")):
         return None
     return read_bound(text, "higher")
-
-
-def _is_time(info: MetricInfo | None) -> bool:
-    return info is not None and info.target == "LATENCY"
 
 
 def _near(value: float, bound: Bound) -> bool:

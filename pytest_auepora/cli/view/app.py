@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from ...core.files import shown_path
 from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.trend import Trend, trend_of
 from .cases import case_page, cases_page, evidence_of
@@ -125,12 +126,8 @@ def _case(library: Library, asked: Asked) -> Any:
     case = library.case(pair, asked["case"])
     for judge in told["judges"]:
         path = label_path(library.labels, pair.run.suite, judge["metric"])
-        judge |= {"labels": labels_of(path, case), "file": _shown_path(library, path)}
+        judge |= {"labels": labels_of(path, case), "file": shown_path(path, library.root)}
     return told
-
-
-def _shown_path(library: Library, path: Any) -> str:
-    return str(path.relative_to(library.root)) if path.is_relative_to(library.root) else str(path)
 
 
 def _put_label(library: Library, said: Mapping[str, Any]) -> Any:

@@ -171,16 +171,12 @@ def _repeats(library: Library, pair: Pair, case: CaseResult, before: CaseResult 
          "then": [metric_value(v, metrics[name]) for v in twice.values(name)] if twice is not None else []}
         for name in asked or case.scores if name in metrics and metrics[name].target != "LATENCY"
     ]  # fmt: skip
-    answers = [_told(*one) for one in zip_longest(
+    answers = [{"now": now, "then": then} for now, then in zip_longest(
         _answers(library, pair.info.run_id, case.case_id),
         _answers(library, pair.other_info.run_id, case.case_id) if pair.other_info else (),
     )]  # fmt: skip
     said = f"{varies['passed']} of {varies['answers']} answers passed when it was asked again" if varies else ""
     return {"values": [one for one in values if one["now"] or one["then"]], "answers": answers, "varies": said}
-
-
-def _told(now: str | None, then: str | None) -> dict[str, str | None]:
-    return {"now": now, "then": then}
 
 
 def _answers(library: Library, run_id: str, case_id: str) -> list[str]:

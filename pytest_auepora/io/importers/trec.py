@@ -9,13 +9,10 @@ of the topics.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ...core.rag_interface import RAGSystem
-from ...core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from ...core.types import Document, RetrievedDocument
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades
 from .rows import read_text, write_text
@@ -172,28 +169,3 @@ def read_run(path: str | Path) -> dict[str, list[RetrievedDocument]]:
         topic: [RetrievedDocument(Document(d), s, rank) for rank, (s, d) in enumerate(sorted(docs, reverse=True), 1)]
         for topic, docs in found.items()
     }
-
-
-def write_run(retrieved: Mapping[str, Sequence[RetrievedDocument]], path: str | Path, *, tag: str = "auepora") -> None:
-    """Write topic → documents; where the scores do not fall from rank to rank, ranks are written as scores."""
-    lines = []
-    for topic, docs in retrieved.items():
-        scores = [d.score for d in docs]
-        if any(b >= a for a, b in pairwise(scores)):
-            scores = [float(len(docs) - n) for n in range(len(docs))]
-        for rank, (doc, score) in enumerate(zip(docs, scores, strict=True), 1):
-            lines.append(f"{topic} Q0 {doc.doc.doc_id} {rank} {score!r} {tag}\n")
-    write_text(Path(path), "".join(lines))
-
-
-class TrecRun(RAGSystem):
-    """A system that gives what a run file says; return it from the ``rag`` fixture to judge the file."""
-
-    def __init__(self, path: str | Path) -> None:
-        self._found = read_run(path)
-        self.auepora_name = Path(path).stem
-
-    def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:  # noqa: ARG002 - the file is the answer
-        """Return the documents of the topic; none where the file has none, as ``trec_eval -c`` counts it."""
-        topic = str(sample.metadata.get("topic", sample.sample_id))
-        return SystemOutputs(list(self._found.get(topic, [])), Response(""))

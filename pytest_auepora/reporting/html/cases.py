@@ -128,10 +128,6 @@ def _filters(case: CaseResult, compared: CaseComparison | None, kind: str, flaky
         yield "flaky"
 
 
-def _is_share(metric: str) -> bool:
-    return "latency" not in metric
-
-
 def _cell(score: Score | None, compared: CaseComparison | None, name: str, info: MetricInfo) -> list[Any]:
     """Value for sorting, its text, the sign of its gain, whether it is the worst there is."""
     if score is None or score.state in ("n/a", "aggregate"):
@@ -262,7 +258,7 @@ def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
     if isinstance(repeats, Mapping):
         for name, values in repeats.items():
             numbers = [v for v in values if isinstance(v, (int, float))]
-            if len(set(numbers)) > 1 and _is_share(name):
+            if len(set(numbers)) > 1 and "latency" not in name:
                 yield [f"repeats of {shown(name)}", ", ".join(f"{v:.3f}" for v in numbers)]
 
 

@@ -35,11 +35,10 @@ def code_quality(
 
 def _issue(finding: Finding, prefix: str) -> dict[str, object]:
     severity = "info" if finding.severity == "warning" else _SEVERITY.get(finding.kind, "major")
-    path = f"{prefix.rstrip('/')}/{finding.path}" if prefix and finding.path else finding.path
     return {
         "description": printable(finding.told),
         "check_name": f"auepora/{finding.kind.replace(' ', '-')}",
         "fingerprint": hashlib.sha256(finding.key.encode("utf-8", "surrogatepass")).hexdigest(),
         "severity": severity,
-        "location": {"path": path, "lines": {"begin": max(finding.line, 1)}},
+        "location": {"path": finding.path_from(prefix), "lines": {"begin": max(finding.line, 1)}},
     }

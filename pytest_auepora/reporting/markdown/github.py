@@ -96,7 +96,7 @@ def escape_property(text: str) -> str:
 def _command(finding: Finding, prefix: str) -> str:
     properties = {"title": printable(finding.title)}
     if finding.path:
-        properties = {"file": f"{prefix.rstrip('/')}/{finding.path}" if prefix else finding.path, **properties}
+        properties = {"file": finding.path_from(prefix), **properties}
         if finding.line:
             properties["line"] = str(finding.line)
     told = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items())

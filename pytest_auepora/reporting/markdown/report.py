@@ -15,7 +15,7 @@ from ...regression.verdict import Verdict
 from ..diagnosis import alike, diagnose
 from ..findings import titled
 from ..judge_usage import judge_lines
-from ..metric_rows import MetricRow, metric_rows, state_mark
+from ..metric_rows import MetricRow, has_values, metric_rows, state_mark
 from ..notes import (
     balance_note,
     gate_groups,
@@ -220,7 +220,7 @@ def _inline(text: str) -> str:
 
 
 def _all_cases(run: Run) -> Iterator[str]:
-    names = [n for n, info in run.metrics.items() if info.target != "LATENCY" and _has_number(run, n)]
+    names = [n for n, info in run.metrics.items() if info.target != "LATENCY" and has_values(run, n)]
     yield ""
     yield f"<details><summary>All {plural(len(run.cases), 'case')}</summary>"
     yield ""
@@ -231,10 +231,6 @@ def _all_cases(run: Run) -> Iterator[str]:
     yield from table_lines(["case", "state", *names], rows, right=range(2, 2 + len(names)))
     yield ""
     yield "</details>"
-
-
-def _has_number(run: Run, name: str) -> bool:
-    return any((s := c.scores.get(name)) is not None and s.value is not None for c in run.cases.values())
 
 
 def _cut(text: str, limit: int) -> str:

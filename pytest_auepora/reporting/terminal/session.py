@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...core.files import shown_path
 from ...core.run import CaseResult, MetricInfo
 from ..numbers import score
 
@@ -76,7 +77,6 @@ def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
 
 def accepted_lines(done: Accepted, root: Path) -> list[str]:
     """Return the lines that tell what was written to the baseline at ``done.path``, and what was left as it was."""
-    shown = (done.path.relative_to(root) if done.path.is_relative_to(root) else done.path).as_posix()
     parts = [
         f"{len(ids)} {word} ({_names(ids)})"
         for word, ids in (("added", done.added), ("changed", done.changed), ("removed", done.removed))
@@ -87,7 +87,7 @@ def accepted_lines(done: Accepted, root: Path) -> list[str]:
     if done.passed_over:
         parts.append(f"{done.passed_over} not asked for")
     state = "written" if done.written else "left as it was"
-    lines = [f"baseline {shown} {state}: {', '.join(parts) or 'nothing to accept'}"]
+    lines = [f"baseline {shown_path(done.path, root)} {state}: {', '.join(parts) or 'nothing to accept'}"]
     told = list(done.refused.items())
     lines += [f"  not accepted: {case_id} ({why})" for case_id, why in told[:_MOST]]
     if len(told) > _MOST:

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.adapters.systems import as_system
-from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.io.importers import (
     import_cases,
 )
-from pytest_auepora.io.importers.trec import TrecRun, read_run, write_run
+from pytest_auepora.io.importers.trec import read_run
 
 
 def test_qrels_without_topics(tmp_path: Path) -> None:
@@ -35,26 +33,11 @@ def test_trec(tmp_path: Path) -> None:
     assert len(suite.dropped) == 4
 
 
-def test_trec_run_is_ranked_by_score_and_replayed(tmp_path: Path) -> None:
+def test_trec_run_is_ranked_by_score(tmp_path: Path) -> None:
     path = tmp_path / "bm25.run"
     path.write_text("q1 Q0 a 1 0.5 x\nq1 Q0 b 2 0.9 x\nq1 Q0 c 3 0.5 x\n", encoding="utf-8")
-    system = as_system(TrecRun(path))
-    assert (system.name, system.is_async) == ("bm25", False)
-    outputs = system.invoke(EvaluationSample("q1", "?"), 5)
-    assert [(d.doc.doc_id, d.score, d.rank) for d in outputs.retrieved] == [("b", 0.9, 1), ("c", 0.5, 2), ("a", 0.5, 3)]
-    assert system.invoke(EvaluationSample("other", "?", metadata={"topic": "q1"}), 5).retrieved == outputs.retrieved
-    assert system.invoke(EvaluationSample("q2", "?"), 5).retrieved == []
-
-
-def test_trec_run_keeps_the_order_it_was_written_in(tmp_path: Path) -> None:
-    path = tmp_path / "a.run"
-    path.write_text("q1 Q0 a 1 0.5 x\nq1 Q0 b 2 0.25 x\n", encoding="utf-8")
-    found = read_run(path)
-    found["q1"].reverse()
-    write_run(found, tmp_path / "b.run")
-    assert (tmp_path / "b.run").read_text(encoding="utf-8") == "q1 Q0 b 1 2.0 auepora\nq1 Q0 a 2 1.0 auepora\n"
-    write_run(read_run(path), tmp_path / "c.run", tag="x")
-    assert (tmp_path / "c.run").read_bytes() == path.read_bytes()
+    (docs,) = read_run(path).values()
+    assert [(d.doc.doc_id, d.score, d.rank) for d in docs] == [("b", 0.9, 1), ("c", 0.5, 2), ("a", 0.5, 3)]
 
 
 def test_trec_run_with_a_line_that_is_none(tmp_path: Path) -> None:
