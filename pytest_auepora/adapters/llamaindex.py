@@ -4,8 +4,11 @@ A query engine is asked with ``query`` and gives a response with its source node
 retriever is asked with ``retrieve`` and has no answer, which is then empty.  Both are called as they are configured:
 how many nodes they fetch is their own matter (``similarity_top_k``), and ``top_k`` does not change it.
 
-A node becomes a document with the node's id; ``metadata["document_id"]`` is the id of the document that the node was
-cut from, so a golden case that names it with ``doc:`` outlives a new chunking, whose node ids are new too.
+A node becomes a document with the node's id; ``metadata["document_id"]`` names the document that the node was cut
+from: its file where the metadata say so (``file_path``, ``file_name``, ``url``, ``source``), else its id, which is
+mostly random.  So a golden case that names it with ``doc:`` outlives a new chunking, whose node ids are new too.
+
+A chat engine is refused: what it answers depends on what it was asked before.
 
 Both kinds have asynchronous methods as well, not always more than in name; they are used where they are asked for,
 ``from_llamaindex(engine, use_async=True)``.
@@ -22,14 +25,16 @@ from .shapes import describe
 from .systems import System, kind_of, name_of, provenance_of
 
 _ROOT = "llama_index"
+_NAMES = ("file_path", "file_name", "url", "source")
+"""Metadata keys by which people call a document, in order of preference."""
 
 
 class LlamaIndexAdapter:
     """Adapts query engines and retrievers."""
 
     def matches(self, obj: Any) -> bool:
-        """Whether *obj* is a query engine or a retriever."""
-        return kind_of(obj, _ROOT, "BaseQueryEngine", "BaseRetriever")
+        """Whether *obj* is a query engine or a retriever, or a chat engine, which `adapt` refuses."""
+        return kind_of(obj, _ROOT, "BaseQueryEngine", "BaseRetriever", "BaseChatEngine")
 
     def adapt(self, obj: Any) -> System:
         """Return *obj* as a system; see `from_llamaindex`."""
@@ -51,7 +56,7 @@ def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
     elif kind_of(engine, _ROOT, "BaseRetriever"):
         names = ("retrieve", "aretrieve")
     else:
-        raise SystemShapeError(f"neither a LlamaIndex query engine nor a retriever: {describe(engine)}")
+        raise SystemShapeError(f"neither a LlamaIndex query engine nor a retriever: {describe(engine)}{_hint(engine)}")
     call = getattr(engine, names[use_async])
 
     def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
@@ -65,6 +70,15 @@ def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
         return _outputs(await raw if inspect.isawaitable(raw) else raw)
 
     return System(name_of(engine), use_async, ainvoke if use_async else invoke, provenance_of(engine))
+
+
+def _hint(engine: Any) -> str:
+    if not kind_of(engine, _ROOT, "BaseChatEngine"):
+        return ""
+    return (
+        "; a chat engine answers by what it was asked before: give index.as_query_engine(), a retriever, or a function "
+        "of the query that makes a new chat engine and returns its chat(query)"
+    )
 
 
 def _is_stream(raw: Any) -> bool:
@@ -92,8 +106,11 @@ def _retrieved(nodes: list[Any]) -> list[RetrievedDocument]:
 
 def _document(node: Any) -> Document:
     metadata = dict(node.metadata)
-    if node.ref_doc_id is not None:
-        metadata["document_id"] = node.ref_doc_id
+    if (source := node.ref_doc_id) is not None:
+        name = next((metadata[key] for key in _NAMES if metadata.get(key) is not None), source)
+        metadata["document_id"] = name
+        if name != source:
+            metadata.setdefault("ref_doc_id", source)
     for ours, theirs in (("start", "start_char_idx"), ("end", "end_char_idx")):
         if isinstance(place := getattr(node, theirs, None), int):
             metadata.setdefault(ours, place)

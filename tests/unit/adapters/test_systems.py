@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from pytest_auepora.adapters import systems
 from pytest_auepora.adapters.systems import System, as_system, register_adapter, type_names
 from pytest_auepora.errors import AueporaError, OutputShapeError, SystemShapeError
+from pytest_auepora.metrics.ranking.gold import source_of, sources_of
 
 from .asking import Finder, Writer, ask, by_query, find
 
@@ -194,3 +196,32 @@ def test_a_registered_adapter_is_asked_first(adapters: list[Any]) -> None:
     assert adapters == [adapter]
     assert ask(as_system(Derived())).response.text == "why? 3"
     assert as_system(by_query).name == "by_query"
+
+
+# -- LlamaIndex, without the package
+
+
+def of_llama_index(kind: str, **methods: Any) -> Any:
+    return type(kind, (), {"__module__": "llama_index.core", **methods})()
+
+
+def test_a_chat_engine_of_llamaindex_is_refused_with_what_to_give() -> None:
+    engine = of_llama_index("BaseChatEngine", chat=lambda self, message: message)
+    with pytest.raises(SystemShapeError, match=r"by what it was asked before: give index\.as_query_engine\(\)"):
+        as_system(engine)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "named"),
+    [
+        ({"file_path": "/data/policy.md", "file_name": "policy.md"}, "/data/policy.md"),
+        ({"url": "https://docs.example/policy"}, "https://docs.example/policy"),
+        ({"page": 4}, "a1b2"),
+    ],
+)
+def test_a_node_of_llamaindex_names_its_file(metadata: dict[str, Any], named: str) -> None:
+    node = SimpleNamespace(metadata=metadata, ref_doc_id="a1b2", node_id="n1", get_content=lambda: "text")
+    found = [SimpleNamespace(node=node, score=0.5)]
+    (hit,) = ask(as_system(of_llama_index("BaseRetriever", retrieve=lambda self, query: found))).retrieved
+    assert source_of(hit.doc) == named
+    assert "a1b2" in sources_of(hit.doc), "labels that name the id still meet"
