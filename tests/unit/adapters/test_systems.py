@@ -205,7 +205,7 @@ def of_llama_index(kind: str, **methods: Any) -> Any:
     return type(kind, (), {"__module__": "llama_index.core", **methods})()
 
 
-def test_a_chat_engine_of_llamaindex_is_refused_with_what_to_give() -> None:
+def test_a_chat_engine_is_refused_with_what_to_give() -> None:
     engine = of_llama_index("BaseChatEngine", chat=lambda self, message: message)
     with pytest.raises(SystemShapeError, match=r"by what it was asked before: give index\.as_query_engine\(\)"):
         as_system(engine)
