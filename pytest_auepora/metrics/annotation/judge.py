@@ -7,6 +7,8 @@ from typing import Any
 
 from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
+from ...errors import MetricError
+from ..judge import settings
 from ..judge.critic import LLMCritic, Question, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt
 from ..text.comparands import answer_text
@@ -35,7 +37,7 @@ _ALONE = ("response_on_topic", "helpful", "incomplete", "unsafe_content", "refus
 
 
 class JudgeLabels(LabelSource):
-    """Asks *critic*; only the replies 0 and 1 are labels, any other number is an error.
+    """Asks *critic*, or the judge of the settings; only the replies 0 and 1 are labels, any other number is an error.
 
     A reply is remembered with the outputs it is about, so that several metrics ask once.
     """
@@ -43,9 +45,24 @@ class JudgeLabels(LabelSource):
     deterministic = False
     judged = True
 
-    def __init__(self, critic: LLMCritic) -> None:
+    def __init__(self, critic: LLMCritic | None = None) -> None:
         self.critic = critic
-        self.concurrency = critic.concurrency
+
+    def critic_in_use(self) -> LLMCritic:
+        """Return the critic, that of the settings if none was given.
+
+        Raises:
+            MetricError: the settings name none either.
+        """
+        return self.critic or settings.critic_from_environment()
+
+    @property
+    def concurrency(self) -> int:  # type: ignore[override]  # it is that of the critic
+        """Of how many cases labels may be asked for at once."""
+        try:
+            return self.critic_in_use().concurrency
+        except MetricError:
+            return 1
 
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
@@ -84,14 +101,19 @@ class JudgeLabels(LabelSource):
     def _ask(
         self, sample: EvaluationSample, outputs: SystemOutputs, asked: dict[Hashable, str]
     ) -> dict[Hashable, bool]:
-        memo: dict[str, bool] = outputs.memo.setdefault(("judge labels", id(self)), {})
+        critic = self.critic_in_use()
+        memo: dict[str, bool] = outputs.memo.setdefault(("judge labels", id(critic)), {})
         fresh = list(dict.fromkeys(prompt for prompt in asked.values() if prompt not in memo))
         about = {"sample_id": sample.sample_id, "scale": (0.0, 1.0)}
-        replies = self.critic.judge_many([Question(prompt, dict(about)) for prompt in fresh])
+        replies = critic.judge_many([Question(prompt, dict(about)) for prompt in fresh])
         for prompt, reply in zip(fresh, replies, strict=True):
             memo[prompt] = yes_or_no(reply)
         return {key: memo[prompt] for key, prompt in asked.items()}
 
     def params(self) -> Any:
         """Return what changes the labels: the judge, its model and its prompts."""
-        return {"judge": self.critic.params(), "prompt": fingerprint(*(label_prompt(q) for q in QUESTIONS.values()))}
+        try:
+            said = self.critic_in_use().params()
+        except MetricError:
+            said = {}
+        return {"judge": said, "prompt": fingerprint(*(label_prompt(q) for q in QUESTIONS.values()))}

@@ -245,8 +245,12 @@ class Labelled(Configured):
         if not self._source.deterministic:
             vars(self)["deterministic"] = False
         vars(self)["judged"] = self._source.judged
-        vars(self)["concurrency"] = self._source.concurrency
         super().__post_init__()
+
+    @property
+    def concurrency(self) -> int:  # type: ignore[override]  # it is that of the source
+        """How many cases may be measured at once."""
+        return self._source.concurrency
 
     def spelled_options(self) -> dict[str, Any]:
         """Return the options of the bracket; a `LabelSource` is shown by its class."""
@@ -266,10 +270,9 @@ def _source(labels: str | LabelSource) -> LabelSource:
     if labels == "golden":
         return GoldenLabels()
     if labels == "judge":
-        from ..judge.settings import critic_from_environment
         from .judge import JudgeLabels
 
-        return JudgeLabels(critic_from_environment())
+        return JudgeLabels()
     if not Path(labels).suffix:
         raise MetricError(f"labels must be golden, judge or the path of an annotation file, got {labels!r}")
     return AnnotationFile(labels)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import Document
+from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.annotation.answers import Helpfulness, UnsupportedClaim
 from pytest_auepora.metrics.annotation.chunks import (
     LabelMRRAtK,
@@ -14,6 +15,7 @@ from pytest_auepora.metrics.annotation.chunks import (
     TopicalPrecisionAtK,
 )
 from pytest_auepora.metrics.annotation.judge import JudgeLabels
+from pytest_auepora.metrics.judge import settings
 from pytest_auepora.metrics.judge.critic import LLMCritic
 from pytest_auepora.metrics.judge.reply import JudgeReplyError
 
@@ -53,6 +55,23 @@ def test_a_judge_labels_chunks_and_answers() -> None:
     assert not metric.deterministic
     assert metric.params()["labels"]["judge"] == {"critic": "Says"}
     assert TopicalPrecisionAtK(2).deterministic
+
+
+def test_the_settings_name_the_judge_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AUEPORA_JUDGE", raising=False)
+    monkeypatch.delenv("AUEPORA_JUDGE_URL", raising=False)
+    metrics = [Helpfulness(labels="judge"), NDCGLabelledAtK(3, labels="judge"), TopicalPrecisionAtK(3, labels="judge")]
+    assert [m.params()["labels"]["judge"] for m in metrics] == [{}] * 3, "a golden file loads without its judge"
+    assert {m.concurrency for m in metrics} == {1}
+    with pytest.raises(MetricError, match="there is no judge"):
+        metrics[0].measure(case(), gave("x"))
+    critic = Says({"": 1})
+    monkeypatch.setattr(settings, "critic_from_environment", lambda: critic)
+    assert metrics[0].params()["labels"]["judge"] == {"critic": "Says"}
+    outputs = gave("the answer", "a chunk")
+    value(TopicalPrecisionAtK(1, labels="judge"), case(), outputs)
+    value(metrics[2], case(), outputs)
+    assert len(critic.prompts) == 1, "metrics of one judge share its replies"
 
 
 @pytest.mark.parametrize("said", [0.5, 2, True, float("nan"), "1"])
