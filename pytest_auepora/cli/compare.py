@@ -137,9 +137,9 @@ def policy_of(root: Path, run: Run) -> RegressionPolicy | None:
     path = root / run.path
     if not run.path or not path.is_file():
         return None
-    from ..io.golden.load import load_golden
+    from ..io.golden.load import load_policy
 
     try:
-        return load_golden(path).policy
+        return load_policy(path)
     except AueporaError:
         return None

@@ -44,6 +44,28 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
         return _load(path, registry, max_bytes)
 
 
+def load_policy(path: str | Path) -> RegressionPolicy:
+    """Read how strictly the golden file at *path* compares runs, and nothing else: its metrics may be the project's own.
+
+    Raises:
+        GoldenFileError: the file cannot be read, or what it says of that is wrong.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".jsonl":
+        source: Source = _first(path, line_blocks(path, MAX_BYTES, ""))
+        root = next(iter(load_lines(source)), None)
+    else:
+        from ..yaml.load import load_yaml
+
+        source = Source.load(path, MAX_BYTES, "")
+        root = load_yaml(source)
+    raw = {key: root[key] for key in ("regression", "assertions") if key in root} if isinstance(root, dict) else {}
+    said = HEADER.read_mapping(raw, source)
+    if source.problems:
+        raise source.error()
+    return _policy(said)
+
+
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
     """Keep the collector from walking, again and again, a growing heap in which nothing is garbage.
@@ -164,8 +186,8 @@ def build_suite(
     gates = yardstick.gates(said.get("thresholds", {}), owner, owners)
     yardstick.check_gates(gates, read)
     yardstick.check_case_thresholds(read)
-    policy = _policy(said.get("regression", {}), raw, yardstick)
-    policy = replace(policy, assertions=said.get("assertions", policy.assertions))
+    _check_policy(said.get("regression", {}), raw, yardstick)
+    policy = _policy(said)
     if policy.slices:
         yardstick.check_slices(policy.slices, raw["regression"]["slices"], read)
     suite = GoldenSuite(
@@ -199,13 +221,17 @@ def _case_thresholds(said: dict[str, Any], yardstick: Yardstick) -> dict[str, An
     return {**yardstick.case_bounds(said.get("case_thresholds", {})), **yardstick.case_bounds(inherited)}
 
 
-def _policy(said: dict[str, Any], raw: dict[str, Any], yardstick: Yardstick) -> RegressionPolicy:
+def _check_policy(said: dict[str, Any], raw: dict[str, Any], yardstick: Yardstick) -> None:
     if "metrics" in said:
         yardstick.check_names(said["metrics"], raw["regression"]["metrics"])
     for key, names in said.get("not_comparable", {}).items():
         for name in names:
             if name != ALL and yardstick.known(name) is None:
                 yardstick.source.bad(raw["regression"]["not_comparable"], key, yardstick.unknown(name))
+
+
+def _policy(suite: dict[str, Any]) -> RegressionPolicy:
+    said = {**suite.get("regression", {}), **({"assertions": suite["assertions"]} if "assertions" in suite else {})}
     if "anchor" in said:
-        said = {**said, "anchor": AnchorPolicy(**said["anchor"])}
+        said["anchor"] = AnchorPolicy(**said["anchor"])
     return RegressionPolicy(**said)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from pytest_auepora.cli.compare import policy_of
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
@@ -132,3 +133,19 @@ def test_the_schemas_are_printed(shell: Shell) -> None:
     assert titles[1:] == ["auepora report", "auepora systems side by side"]
     assert titles[0] not in titles[1:]
     assert shell("schema", "reports").code == 2
+
+
+def test_the_policy_of_a_suite_with_metrics_of_the_project(shell: Shell) -> None:
+    run = run_of([])
+    run.path = "billing.golden.yaml"
+    said = "metrics: [of_our_own]\nregression: {case_guard: net, metrics: {of_our_own: {policy: report}}}\ncases: []\n"
+    shell.write(run.path, said)
+    found = policy_of(shell.path, run)
+    assert found is not None
+    assert (found.case_guard, found.metrics) == ("net", {"of_our_own": {"policy": "report"}})
+    shell.write(run.path, "regression: {case_guard: nett}\n")
+    assert policy_of(shell.path, run) is None
+    run.path = "billing.golden.jsonl"
+    shell.write(run.path, '{"metrics": ["of_our_own"], "regression": {"case_guard": "off"}}\n')
+    assert (found := policy_of(shell.path, run)) is not None
+    assert found.case_guard == "off"
