@@ -10,7 +10,6 @@ import gc
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
 
 
 def load_policy(path: str | Path) -> RegressionPolicy:
-    """Read how strictly the golden file at *path* compares runs, and nothing else: its metrics may be the project's own.
+    """Read how strictly the golden file at *path* compares runs, and nothing else: any metric may be in it.
 
     Raises:
         GoldenFileError: the file cannot be read, or what it says of that is wrong.
