@@ -30,6 +30,19 @@ def test_the_past_of_a_suite_is_its_full_runs_oldest_first(tmp_path: Path) -> No
     assert [one.run_id for one in trend_of(store, runs[0], most=2).runs] == [ids[1], ids[4]]
 
 
+def test_runs_over_other_chunks_have_no_hits_to_compare(tmp_path: Path) -> None:
+    store = HistoryStore(tmp_path / "history.sqlite")
+    before, now = (run_of([GOOD], provenance={"chunker_version": version}) for version in (1, 2))
+    for run in (before, now):
+        store.add(run, verdict_of(run))
+    then, today = trend_of(store, now).runs
+    assert (then.figures["mrr@10"], then.figures["hit@5"], then.metrics.get("recall@5")) == (None, None, None)
+    assert (today.figures["mrr@10"], today.metrics["recall@5"]) == (1.0, 1.0)
+    assert then.metrics["token_f1"] == today.metrics["token_f1"]
+    now.cases["a"].expected["relevant"][0]["match"] = "quote"
+    assert trend_of(store, now).runs[0].metrics["recall@5"] == 1.0
+
+
 def test_no_history_is_an_empty_past(tmp_path: Path) -> None:
     assert trend_of(HistoryStore(tmp_path / "none.sqlite"), run_of([GOOD])) == Trend()
     assert not list(tmp_path.iterdir())
