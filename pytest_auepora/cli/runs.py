@@ -17,11 +17,10 @@ _FIGURES = (("hit_at_k", "5", "hit@5"), ("mrr", "", "mrr@10"))
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    count = whole_number(0)
     parser.add_argument("--suite", help="only runs of this suite")
-    parser.add_argument("--limit", type=count, default=20, metavar="N", help="at most so many (default 20; 0: all)")
+    parser.add_argument("--limit", type=whole_number(0), default=20, metavar="N", help="at most so many (default 20; 0: all)")
     parser.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")
-    parser.add_argument("--prune", type=count, metavar="N", help="keep the last N of each suite, delete the others")
+    parser.add_argument("--prune", type=whole_number(1), metavar="N", help="keep the last N of each suite, delete the others")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_history(parser)
 
@@ -34,7 +33,9 @@ def run(given: argparse.Namespace) -> int:
             print(f"deleted {store.delete(run_id)}")
         return PASSED
     if given.prune:
-        print(f"deleted {store.prune(given.prune, given.suite)} runs")
+        from ..reporting.numbers import plural
+
+        print(f"deleted {plural(store.prune(given.prune, given.suite), 'run')}")
         return PASSED
     found = store.runs(given.limit or None, given.suite)
     if given.json:

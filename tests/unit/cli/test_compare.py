@@ -1,4 +1,4 @@
-"""``auepora compare`` with more than two runs, and reports made from a JSON report alone."""
+"""``auepora compare``: two runs judged, several side by side."""
 
 from __future__ import annotations
 
@@ -10,18 +10,57 @@ from pytest_auepora.cli.compare import policy_of
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.formats import FORMATS, report_text
 from pytest_auepora.reporting.json.report import json_report
 
 from ..reporting.builders import baseline_of, run_of, verdict_of
 from ..reporting.systems import system
-from .conftest import Shell
+from .conftest import GOOD, WORSE, Shell
 
 THREE = [system("", hits) for hits in (0.5, 0.75, 0.8)]
 
 
+@pytest.mark.parametrize("sides", [(), ("last~1",), ("last~1", "last")])
+def test_a_worse_run_fails(shell: Shell, ids: list[str], sides: tuple[str, ...]) -> None:
+    said = shell("compare", *sides)
+    assert said.code == 1
+    assert said.out.startswith("## billing: worse")
+    assert f"{ids[0]} → {ids[1]}" in said.out
+    assert "model m-1 → m-2" in said.out
+
+
+def test_a_better_run_passes(shell: Shell, ids: list[str]) -> None:
+    said = shell("compare", ids[1], ids[0], "--json")
+    assert said.code == 0
+    assert json.loads(said.out)["counts"]["Win"] == 1
+
+
+def test_a_comparison_goes_to_a_file(shell: Shell, ids: list[str]) -> None:
+    assert shell("compare", "--out", "worse.md").out == ""
+    assert (shell.path / "worse.md").read_text(encoding="utf-8").startswith("## billing")
+
+
+def test_strict_runs_of_other_chunks_are_not_judged(shell: Shell) -> None:
+    store = HistoryStore(shell.path / FOLDER / "history.sqlite")
+    for version in (3, 4):
+        run = run_of([GOOD], provenance={"chunker_version": version})
+        store.add(run, verdict_of(run))
+    said = shell("compare", "--strict-chunker-version")
+    assert (said.code, "chunker_version 3 → 4" in said.err) == (3, True)
+    assert "hits by document" in shell("compare").out
+
+
+@pytest.mark.parametrize(("accepted", "beside", "code"), [(True, False, 1), (False, True, 0)])
+def test_a_baseline_knows_itself_what_is_steady(shell: Shell, accepted: bool, beside: bool, code: int) -> None:
+    cases = [GOOD.with_(id=f"c{i}") for i in range(20)]
+    before, now = run_of(cases), run_of([WORSE.with_(id="c0"), *cases[1:]])
+    shell.write("golden/__baselines__/billing.json", baseline_of(now, steady=beside).dumps())
+    shell.write("released.json", baseline_of(before, steady=accepted).dumps())
+    HistoryStore(shell.path / FOLDER / "history.sqlite").add(now, verdict_of(now))
+    assert shell("compare", "released.json", "last").code == code
+
+
 @pytest.fixture
-def ids(shell: Shell) -> list[str]:
+def three(shell: Shell) -> list[str]:
     """Three runs, each better than the one before."""
     store = HistoryStore(shell.path / FOLDER / "history.sqlite")
     return [store.add(run, verdict_of(run)) for run in THREE]
@@ -34,42 +73,42 @@ def report(shell: Shell, name: str = "ci.json", *variants: str) -> tuple[list[ob
     return list(runs), verdicts
 
 
-def test_three_runs_stand_side_by_side(shell: Shell, ids: list[str]) -> None:
+def test_three_runs_stand_side_by_side(shell: Shell, three: list[str]) -> None:
     said = shell("compare", "last~2", "last~1", "last")
     assert said.code == 0
     assert said.out.startswith("billing side by side\n")
-    assert ", ".join(ids) in said.out
+    assert ", ".join(three) in said.out
     assert "20 cases" not in said.out
-    assert f"differences are from {ids[0]}" in " ".join(said.out.split())
+    assert f"differences are from {three[0]}" in " ".join(said.out.split())
 
 
-def test_two_runs_do_so_on_request(shell: Shell, ids: list[str]) -> None:
+def test_two_runs_do_so_on_request(shell: Shell, three: list[str]) -> None:
     assert shell("compare").out.startswith("## billing: better")
     assert shell("compare", "--side-by-side").out.startswith("billing side by side\n")
-    assert shell("compare", "--side-by-side", ids[0], ids[1], "--format", "md").out.startswith(
+    assert shell("compare", "--side-by-side", three[0], three[1], "--format", "md").out.startswith(
         "## billing side by side · owner search-team\n"
     )
 
 
 @pytest.mark.parametrize("kind", ["text", "csv"])
-def test_formats_that_are_only_of_tables(shell: Shell, ids: list[str], kind: str) -> None:
+def test_formats_that_are_only_of_tables(shell: Shell, three: list[str], kind: str) -> None:
     said = shell("compare", "--format", kind)
     assert (said.code, f"--format {kind} is for --side-by-side" in said.err) == (2, True)
 
 
-def test_json_and_csv_go_to_files(shell: Shell, ids: list[str]) -> None:
-    shell("compare", *ids, "--json", "--out", "a.json")
-    shell("compare", *ids, "--format", "csv", "--out", "a.csv")
+def test_json_and_csv_go_to_files(shell: Shell, three: list[str]) -> None:
+    shell("compare", *three, "--json", "--out", "a.json")
+    shell("compare", *three, "--format", "csv", "--out", "a.csv")
     told = json.loads((shell.path / "a.json").read_text(encoding="utf-8"))
-    assert (told["format"], told["shared"], [c["name"] for c in told["columns"]]) == (1, 60, ids)
-    assert (shell.path / "a.csv").read_text(encoding="utf-8").startswith(f"suite,owner,id,metric,{','.join(ids)}\n")
+    assert (told["format"], told["shared"], [c["name"] for c in told["columns"]]) == (1, 60, three)
+    assert (shell.path / "a.csv").read_text(encoding="utf-8").startswith(f"suite,owner,id,metric,{','.join(three)}\n")
 
 
-def test_a_baseline_and_a_report_are_systems_too(shell: Shell, ids: list[str]) -> None:
+def test_a_baseline_and_a_report_are_systems_too(shell: Shell, three: list[str]) -> None:
     shell.write("old.json", baseline_of(THREE[0]).dumps())
     report(shell, "ci.json", "")
     said = shell("compare", "old.json", "ci.json", "last", "--json")
-    assert [c["name"] for c in json.loads(said.out)["columns"]] == ["old.json", "ci.json", ids[2]]
+    assert [c["name"] for c in json.loads(said.out)["columns"]] == ["old.json", "ci.json", three[2]]
 
 
 def test_the_configurations_in_one_report(shell: Shell) -> None:
@@ -81,12 +120,12 @@ def test_the_configurations_in_one_report(shell: Shell) -> None:
     assert [c["name"] for c in told["columns"]] == ["old.json", "ci.json[bm25]", "ci.json[dense]"]
 
 
-def test_what_does_not_compare(shell: Shell, ids: list[str]) -> None:
+def test_what_does_not_compare(shell: Shell, three: list[str]) -> None:
     run = run_of([], suite="other")
     shell.write("other.json", json_report([run], [verdict_of(run)]))
-    said = shell("compare", ids[0], ids[1], "other.json")
+    said = shell("compare", three[0], three[1], "other.json")
     assert (said.code, "runs of different suites do not compare: billing, other" in said.err) == (3, True)
-    said = shell("compare", "other.json", ids[0], ids[1])
+    said = shell("compare", "other.json", three[0], three[1])
     assert (said.code, "wanted is billing" in said.err) == (2, True)
     report(shell, "alone.json", "bm25")
     said = shell("compare", "--side-by-side", "alone.json")
@@ -94,38 +133,8 @@ def test_what_does_not_compare(shell: Shell, ids: list[str]) -> None:
     few = run_of([])
     few.cases = {"case-x": next(iter(THREE[0].cases.values()))}
     shell.write("few.json", json_report([few], [verdict_of(few)]))
-    said = shell("compare", ids[0], ids[1], "few.json")
+    said = shell("compare", three[0], three[1], "few.json")
     assert (said.code, "they share no case that compares" in said.err) == (3, True)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind != "html"])
-def test_every_report_is_made_from_the_json_alone(shell: Shell, kind: str) -> None:
-    runs, verdicts = report(shell, "ci.json", "bm25", "dense")
-    said = shell("report", "ci.json", "--format", kind)
-    assert said.code == 0
-    assert said.out == report_text(kind, runs, verdicts)  # type: ignore[arg-type]
-
-
-def test_the_summary_of_a_json_report(shell: Shell) -> None:
-    report(shell, "ci.json", "bm25", "dense")
-    said = shell("report", "ci.json")
-    assert "billing[bm25]" in said.out
-    assert "billing side by side" in said.out
-
-
-@pytest.mark.parametrize(("text", "code"), [(None, 2), ("{", 3), ("{}", 3), ('{"format": 99, "suites": []}', 3)])
-def test_a_file_that_is_no_report(shell: Shell, text: str | None, code: int) -> None:
-    if text is not None:
-        shell.write("odd.json", text)
-    said = shell("report", "odd.json")
-    assert (said.code, said.err.startswith("auepora: odd.json: ")) == (code, True), said.err
-
-
-def test_a_report_that_cannot_be_written(shell: Shell) -> None:
-    report(shell, "ci.json", "bm25")
-    shell.write("file", "")
-    said = shell("report", "ci.json", "--out", "file/a.md")
-    assert (said.code, "cannot be written" in said.err) == (3, True)
 
 
 def test_the_schemas_are_printed(shell: Shell) -> None:

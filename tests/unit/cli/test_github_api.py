@@ -1,0 +1,107 @@
+"""Requests to GitHub: lists of many pages, refusals in its own words, and the token seen by nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pytest_auepora.cli.common import UsageError
+from pytest_auepora.cli.github_api import API, GitHub, GitHubError
+from tests.loopback import nobody_listens
+
+from .github_server import FakeGitHub, serving
+
+COMMENTS = "issues/7/comments"
+
+
+@pytest.fixture
+def server() -> Iterator[FakeGitHub]:
+    with serving() as server:
+        yield server
+
+
+def client(server: FakeGitHub) -> GitHub:
+    return GitHub(f"{server.url}/", "acme/shop", server.token)
+
+
+@pytest.mark.parametrize(("there", "asked"), [(0, 1), (99, 1), (100, 2), (250, 3)])
+def test_all_pages_are_read(server: FakeGitHub, there: int, asked: int) -> None:
+    for number in range(there):
+        server.comment(f"c{number}")
+    assert [one["body"] for one in client(server).pages(COMMENTS)] == [f"c{number}" for number in range(there)]
+    assert server.requests == [("GET", f"/repos/acme/shop/{COMMENTS}")] * asked
+
+
+def test_no_page_is_read_before_it_is_needed(server: FakeGitHub) -> None:
+    for number in range(150):
+        server.comment(f"c{number}")
+    assert next(client(server).pages(COMMENTS))["body"] == "c0"
+    assert len(server.requests) == 1
+
+
+def test_a_list_without_end_ends(server: FakeGitHub) -> None:
+    server.answers += [(200, {}, str([7] * 100))] * 60
+    assert sum(1 for _ in client(server).pages(COMMENTS)) == 5000
+    assert len(server.answers) == 10
+
+
+def test_a_query_is_one_whatever_is_in_it(server: FakeGitHub) -> None:
+    server.pull(7, "friend:fix&head=mallory:main#x", "bbb")
+    found = list(client(server).pages("pulls", {"head": "friend:fix&head=mallory:main#x"}))
+    assert [one["number"] for one in found] == [7]
+
+
+def test_what_is_sent_comes_back(server: FakeGitHub) -> None:
+    made = client(server).send("POST", COMMENTS, {"body": "Grüße 🙂"})
+    assert server.bodies == ["Grüße 🙂"]
+    assert client(server).send("PATCH", f"issues/comments/{made['id']}", {"body": "new"})["body"] == "new"
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            (403, {}, '{"message": "Resource not accessible by integration"}'),
+            f"GitHub said 403 to GET {COMMENTS}: Resource not accessible by integration; the job needs `permissions: "
+            "pull-requests: write`, which a pull request from a fork does not get",
+        ),
+        ((404, {}, "<html>"), f"GitHub said 404 to GET {COMMENTS}: nothing more; the job needs `permissions"),
+        ((422, {}, '{"message": "' + "x" * 400 + '"}'), f"GitHub said 422 to GET {COMMENTS}: {'x' * 300}"),
+        ((502, {}, ""), f"GitHub said 502 to GET {COMMENTS}: nothing more"),
+        ((500, {}, "[1]"), f"GitHub said 500 to GET {COMMENTS}: nothing more"),
+        ((500, {}, "[" * 50_000), f"GitHub said 500 to GET {COMMENTS}: nothing more"),
+        ((200, {}, "not json"), f"GitHub gave no JSON for GET {COMMENTS}"),
+        ((200, {}, '{"a": 1}'), f"GitHub gave no list for {COMMENTS}"),
+        ((302, {"Location": "http://127.0.0.1:9/elsewhere"}, ""), f"GitHub said 302 to GET {COMMENTS}: nothing more"),
+        ((400, {}, '{"message": "no t0ken here"}'), f"GitHub said 400 to GET {COMMENTS}: no "),
+    ],
+)
+def test_what_it_refuses_is_told_without_the_token(
+    server: FakeGitHub, answer: tuple[int, dict[str, str], str], message: str
+) -> None:
+    server.answers.append(answer)
+    with pytest.raises(GitHubError) as caught:
+        list(client(server).pages(COMMENTS))
+    assert str(caught.value).startswith(message)
+    assert server.token not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_nobody_there() -> None:
+    with nobody_listens() as url, pytest.raises(GitHubError, match=r"^GitHub cannot be reached: "):
+        GitHub(url, "acme/shop", "t0ken").send("POST", COMMENTS, {})
+
+
+@pytest.mark.parametrize("api", [API, "https://github.example.org/api/v3", "http://localhost:1", "http://[::1]:1"])
+def test_where_a_token_may_go(api: str) -> None:
+    GitHub(api, "acme/shop", "t0ken")
+
+
+@pytest.mark.parametrize(
+    "api",
+    ["http://api.example.org", "file:///etc/passwd", "", "api.github.com", "http://localhost.example.org", "HTTP:x"],
+)
+def test_where_a_token_would_travel_in_the_clear(api: str) -> None:
+    with pytest.raises(UsageError, match="an https address is wanted"):
+        GitHub(api, "acme/shop", "t0ken")

@@ -1,0 +1,108 @@
+"""``auepora runs``: what was kept, listed and deleted; and what is said where there is nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_auepora.history.settings import FOLDER
+from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.metrics.judge.usage import USAGE
+
+from ..reporting.builders import run_of, verdict_of
+from .conftest import GOOD, WORSE, Shell
+
+
+def test_runs_are_listed_latest_first(shell: Shell, ids: list[str]) -> None:
+    said = shell("runs")
+    lines = said.out.splitlines()
+    assert said.code == 0
+    assert [line.split()[0] for line in lines[2:]] == ids[::-1]
+    assert "failed" in lines[2]
+    assert "abcdef12" in lines[2]
+    told = json.loads(shell("runs", "--json", "--limit", "1").out)
+    assert [one["run_id"] for one in told] == [ids[1]]
+    assert told[0]["aggregate"]["mrr"] == 0.0
+
+
+def test_runs_are_found_from_a_directory_below(shell: Shell, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    (shell.path / "deep" / "er").mkdir(parents=True)
+    monkeypatch.chdir(shell.path / "deep" / "er")
+    assert ids[0] in shell("runs").out
+
+
+def test_runs_can_be_deleted(shell: Shell, ids: list[str]) -> None:
+    assert shell("runs", "--delete", "last").out == f"deleted {ids[1]}\n"
+    assert [one["run_id"] for one in json.loads(shell("runs", "--json").out)] == ids[:1]
+
+
+def test_nothing_is_deleted_where_one_of_the_names_is_wrong(shell: Shell, ids: list[str]) -> None:
+    said = shell("runs", "--delete", ids[0], "XX")
+    assert (said.code, said.out, said.err.startswith("auepora: no run ")) == (2, "", True)
+    assert len(json.loads(shell("runs", "--json").out)) == 2
+
+
+def test_old_runs_can_be_pruned(shell: Shell, ids: list[str]) -> None:
+    assert shell("runs", "--prune", "1", "--suite", "travel").out == "deleted 0 runs\n"
+    assert shell("runs", "--prune", "1").out == "deleted 1 run\n"
+    assert [one["run_id"] for one in json.loads(shell("runs", "--json").out)] == ids[1:]
+
+
+@pytest.mark.parametrize("args", [("--prune", "0"), ("--prune", "-1"), ("--limit", "all"), ("--limit", "1.5")])
+def test_numbers_that_are_none(shell: Shell, ids: list[str], args: tuple[str, ...]) -> None:
+    said = shell("runs", *args)
+    assert (said.code, said.out) == (2, "")
+    assert "a whole number, " in said.err or "expected" in said.err
+
+
+def test_all_runs_or_those_of_a_suite(shell: Shell, ids: list[str]) -> None:
+    store = HistoryStore(shell.path / FOLDER / "history.sqlite")
+    for _ in range(20):
+        store.add(run_of([GOOD], suite="travel"), verdict_of(run_of([GOOD], suite="travel")))
+    lengths = [len(json.loads(shell("runs", "--json", *args).out)) for args in ([], ["--limit=0"], ["--suite=billing"])]
+    assert lengths == [20, 22, 2]
+
+
+def test_a_suite_that_never_ran(shell: Shell, ids: list[str]) -> None:
+    said = shell("runs", "--suite", "travel")
+    assert (said.code, said.out) == (0, "")
+    assert said.err.startswith("no run of travel in ")
+    assert json.loads(shell("runs", "--suite", "travel", "--json").out) == []
+
+
+def test_what_is_said_of_each_run(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    cases = [GOOD, WORSE.with_(id="two", thresholds={"recall@5": 1})]
+    run = run_of(cases, variant="dense", expected=["one", "two", "three"])
+    run.origin = {"run": "20260101-000000-aaaa", "kind": "replayed", "taken": 2}
+    HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict_of(run), git_commit="abcdef123456")
+    head, _, line = shell("runs").out.splitlines()
+    assert head.split() == ["run", "started", "suite", "outcome", "cases", "failed", "hit@5", "mrr@10", "commit"]
+    assert "billing[dense]" in line
+    assert "(partial, replayed)" in line
+    assert line.split()[-3:] == ["0.500", "0.250", "abcdef12"]
+
+
+@pytest.mark.parametrize(("cost", "told"), [(0.25, "0.25"), (None, "1,500 tokens")])
+def test_what_the_judge_cost(shell: Shell, cost: float | None, told: str) -> None:
+    run = run_of([GOOD])
+    spent = {"requests": 3, "prompt_tokens": 1000, "completion_tokens": 500, "cost": cost}
+    run.cases["one"].extra[USAGE] = {"llm_faithfulness": spent}
+    HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict_of(run))
+    head, _, line = shell("runs").out.splitlines()
+    assert "judge" in head
+    assert told in line
+
+
+def test_no_history_is_said_and_not_made(shell: Shell) -> None:
+    said = shell("runs")
+    assert said.code == 3
+    assert "pytest --auepora" in said.err
+    assert not (shell.path / FOLDER).exists()
+
+
+def test_a_damaged_history_cannot_be_judged(shell: Shell) -> None:
+    shell.write(f"{FOLDER}/history.sqlite", "no database" * 100)
+    said = shell("runs")
+    assert (said.code, "is no history" in said.err) == (3, True)
