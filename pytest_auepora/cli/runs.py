@@ -18,9 +18,13 @@ _FIGURES = (("hit_at_k", "5", "hit@5"), ("mrr", "", "mrr@10"))
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("--suite", help="only runs of this suite")
-    parser.add_argument("--limit", type=whole_number(0), default=20, metavar="N", help="at most so many (default 20; 0: all)")
+    parser.add_argument(
+        "--limit", type=whole_number(0), default=20, metavar="N", help="at most so many (default 20; 0: all)"
+    )
     parser.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")
-    parser.add_argument("--prune", type=whole_number(1), metavar="N", help="keep the last N of each suite, delete the others")
+    parser.add_argument(
+        "--prune", type=whole_number(1), metavar="N", help="keep the last N of each suite, delete the others"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_history(parser)
 
