@@ -44,13 +44,14 @@ EndedBy = Callable[[BaseException], "Ended | None"]
 class Asked:
     """A case, the finished calls on it, repeats in order, and the corpus that its labels are looked up in.
 
-    The last ``again`` of the calls count for nothing but what varies between answers.
+    The last ``again`` of the calls count only for what varies between answers, in all metrics but ``unjudged``.
     """
 
     case: GoldenCase
     calls: Sequence[CallResult]
     corpus: Any = None
     again: int = 0
+    unjudged: Collection[str] = ()
 
     @property
     def counted(self) -> Sequence[CallResult]:
@@ -94,8 +95,7 @@ class CaseFlow:
         record_cap: characters kept of each answer; 0 keeps none.
         ended_by: what counts as a skip, or as an expected failure.
         accepted: the answers of the accepted run by case id and content hash, for metrics that compare with them.
-        progress: where judged scores are counted; or whether a bar is shown on standard error while judges are asked,
-            None: where somebody looks at it.
+        progress: where judged scores are counted; or whether there is a bar for them, None: where somebody looks.
     """
 
     run: Run
@@ -133,10 +133,12 @@ class CaseFlow:
             except AueporaError as exc:
                 out[i] = self.end(one.case, exc)
                 continue
-            cases.append((i, case, [self.called(case, call, known) for call in one.calls]))
-        called = [one for _, _, calls in cases for one in calls]
+            first = [self.called(case, call, known) for call in one.counted]
+            more = [self.called(case, call, known, one.unjudged) for call in one.calls[len(first) :]]
+            cases.append((i, case, first + more))
+        every = [one for _, _, calls in cases for one in calls]
         measured = iter(
-            measure_calls(called, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress)
+            measure_calls(every, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress)
         )
         for i, case, calls in cases:
             singles = [next(measured) for _ in calls]
@@ -147,9 +149,11 @@ class CaseFlow:
             _sum_usage(out[i].result, [one.result for one in singles])
         return [out[i] for i in range(len(asked))]
 
-    def called(self, case: GoldenCase, call: CallResult, known: Callable[[str], bool] | None = None) -> Called:
+    def called(self, case: GoldenCase, call: CallResult, known: Any = None, unjudged: Collection[str] = ()) -> Called:
         """Return *call* with what is known of its case."""
-        return Called(case, call, self.where(case), known, self.accepted.get((case.id, case.content_hash), ""))
+        return Called(
+            case, call, self.where(case), known, self.accepted.get((case.id, case.content_hash), ""), unjudged
+        )
 
     def confirm(self, done: Finished, asked: Asked, system: System) -> None:
         """Decide a failed case by the finished calls that asked *system* again: it fails if every answer fails.
@@ -266,8 +270,7 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
     first = results[0]
     if len(results) == 1:
         return first
-    failed = [r for r in results if r.state == "error"]
-    if failed:
+    if failed := [r for r in results if r.state == "error"]:
         worst = failed[0]
         head, _, rest = worst.error.partition("\n")
         error = f"{head} (in {len(failed)} of {len(results)} repeats)" + (f"\n{rest}" if rest else "")
@@ -281,9 +284,8 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
 
 
 def _merged(scores: Sequence[Score], info: MetricInfo | None) -> Score:
-    for score in scores:
-        if score.state == "error":
-            return score
+    if failed := [score for score in scores if score.state == "error"]:
+        return failed[0]
     measured = [s for s in scores if s.measurement is not None]
     if not measured:
         return scores[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..adapters.systems import System
@@ -31,13 +31,16 @@ Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 
 
 class Called(NamedTuple):
-    """A case, the finished call on it, where it stands, what knows an id of the corpus, the answer accepted before."""
+    """A case, the finished call on it, where it stands, what knows an id of the corpus, the answer accepted before,
+    and the judged metrics that this answer is not asked about.
+    """
 
     case: GoldenCase
     call: CallResult
     where: str = ""
     known: Callable[[str], bool] | None = None
     accepted: str = ""
+    unjudged: Collection[str] = ()
 
 
 class Measured(NamedTuple):
@@ -75,13 +78,15 @@ def measure_calls(
         if isinstance(answer, SystemOutputs):
             known = one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else {}
             found = {**next(scores), **next(judged), **known}
-            out.append(Measured(_measured(one, answer, {name: found[name] for name in metrics}), answer))
+            out.append(Measured(_measured(one, answer, {n: found[n] for n in metrics if n in found}), answer))
         elif isinstance(answer, RecordedAnswer):
-            out.append(Measured(_measured_again(one, answer, metrics), answer))
+            wanted = {name: metric for name, metric in metrics.items() if name not in one.unjudged}
+            out.append(Measured(_measured_again(one, answer, wanted), answer))
         else:
             out.append(Measured(errored_result(one.case, answer, metrics, where=one.where, call=one.call), None))
     if isinstance(progress, Progress):
-        progress.done(len(aside) * (len(given) - len(good)))
+        missing = (one for one, o in zip(called, given, strict=True) if not isinstance(o, SystemOutputs))
+        progress.done(sum(metric.name not in one.unjudged for one in missing for metric in aside))
     return out
 
 
@@ -91,7 +96,12 @@ def _to_judge(called: Sequence[Called], given: Sequence[Any], aside: Sequence[Me
     for one, answer in zip(called, given, strict=True):
         if isinstance(answer, SystemOutputs):
             known = one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else ()
-            yield ToJudge([m for m in aside if m.name not in known], one.case.sample, answer, times[one.case.id])
+            yield ToJudge(
+                [m for m in aside if m.name not in known and m.name not in one.unjudged],
+                one.case.sample,
+                answer,
+                times[one.case.id],
+            )
         times[one.case.id] += 1
 
 

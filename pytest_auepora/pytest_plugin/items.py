@@ -79,7 +79,7 @@ class AskedCase:
     def _asked(self, calls: Sequence[CallResult], again: int = 0) -> Asked:
         from ..evaluation.case_flow import Asked
 
-        return Asked(self.case, calls, self.corpus, again)
+        return Asked(self.case, calls, self.corpus, again, self.session.suites.judged_once(self.suite) if again else ())
 
 
 def keep(item: pytest.Item, *reports: CaseReport) -> None:

@@ -65,6 +65,10 @@ class JudgeAhead:
 
         if not (metrics := side_by_side(self._suites.metrics(suite := item.stash[SUITE]).values())):
             return False
+        if repeat >= self._options.repeats(suite.repeat):  # asked again, by an update
+            metrics = [metric for metric in metrics if metric.name not in self._suites.judged_once(suite)]
+            if not metrics:
+                return True
         if self._executor is None:
             from ..calls.own_loop import OwnLoop
 

@@ -45,10 +45,7 @@ class RunProgress:
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> str:
         """Say before they begin how many calls an update makes, and why."""
-        cases = [(item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash]
-        if not self._session.answers.asks_nothing:
-            self._scores = sum(self._judged(suite, case) for suite, case in cases if case.skip is None)
-        return self._plan(cases)
+        return self._plan([(item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -66,21 +63,30 @@ class RunProgress:
                 suite = self._session.suites.at(path)
                 yield from ((suite, case) for case in suite.cases if case.id == name.partition("[")[0])
 
-    def _judged(self, suite: GoldenSuite, case: GoldenCase) -> int:
-        """Return how many scores LLM judges give to the answers to *case*."""
-        judged = sum(metric.judged for metric in self._session.suites.metrics(suite).values())
-        return judged and judged * (self._session.options.repeats(suite.repeat) + self._again(suite, case.id))
-
     def _plan(self, cases: Iterable[tuple[GoldenSuite, GoldenCase]]) -> str:
-        calls = more = 0
+        if self._session.answers.asks_nothing:
+            return ""
+        calls = more = scores = more_scores = 0
         for suite, case in cases:
-            again = self._again(suite, case.id)
-            calls, more = calls + self._session.options.repeats(suite.repeat) + again, more + again
-        if not more or self._session.answers.asks_nothing:
+            times, again = self._session.options.repeats(suite.repeat), self._again(suite, case.id)
+            calls, more = calls + times + again, more + again
+            if case.skip is None:
+                judged, varying = self._judged(suite)
+                scores, more_scores = scores + judged * times + varying * again, more_scores + varying * again
+        if not self._spread:
+            self._scores = scores
+        if not more:
             return ""
         self._calls = calls
         self._session.answered = self._answered
-        return f"auepora: {calls} calls, {more} of them again, {_WHY}"
+        told = f"auepora: {calls} calls, {more} of them again, {_WHY}"
+        judging = f"{scores} scores by LLM judges, {more_scores or 'none'} of them again"
+        return f"{told}; {judging}" if scores else told
+
+    def _judged(self, suite: GoldenSuite) -> tuple[int, int]:
+        """Return how many metrics of *suite* judges score, and of how many an update learns whether they vary."""
+        judged = sum(metric.judged for metric in self._session.suites.metrics(suite).values())
+        return judged, judged and judged - len(self._session.suites.judged_once(suite))
 
     def _again(self, suite: GoldenSuite, case_id: str) -> int:
         return self._session.answers.again(suite).get(case_id, 0)

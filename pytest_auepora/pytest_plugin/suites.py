@@ -155,6 +155,17 @@ class Suites:
             found = self._advisory[suite.path] = standing.advisory
         return found
 
+    def judged_once(self, suite: GoldenSuite) -> frozenset[str]:
+        """Return the judged metrics of which an update need not know whether they vary: they fail no case by a drop.
+
+        What varies of a judge's score counts where a calibrated judge has so few clusters that nothing else decides.
+        """
+        from ..regression.policy import CLUSTERS_FOR_STATISTICS
+
+        few = len({case.cluster or case.id for case in suite.cases}) < CLUSTERS_FOR_STATISTICS
+        advisory = self.advisory(suite)
+        return frozenset(n for n, m in self.metrics(suite).items() if m.judged and not (few and n not in advisory))
+
     def run(self, suite: GoldenSuite, variant: str) -> Run:
         """Return an empty run of *suite*."""
         from ..evaluation.suite_run import blank_run
