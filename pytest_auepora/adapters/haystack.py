@@ -34,18 +34,6 @@ _ROOT = "haystack"
 _Results = Mapping[str, Mapping[str, Any]]
 
 
-class HaystackAdapter:
-    """Adapts pipelines."""
-
-    def matches(self, obj: Any) -> bool:
-        """Whether *obj* is a pipeline."""
-        return kind_of(obj, _ROOT, "PipelineBase")
-
-    def adapt(self, obj: Any) -> System:
-        """Return *obj* as a system; see `from_haystack`."""
-        return from_haystack(obj)
-
-
 def from_haystack(
     pipeline: Any, *, inputs: Mapping[str, Mapping[str, Any]] | None = None, use_async: bool | None = None
 ) -> System:

@@ -34,23 +34,6 @@ from .systems import System, kind_of, name_of, provenance_of
 _ROOT = "langchain_core"
 
 
-def is_langchain(obj: Any) -> bool:
-    """Whether *obj* is a LangChain ``Runnable``; retrievers and chains are."""
-    return kind_of(obj, _ROOT, "Runnable")
-
-
-class LangChainAdapter:
-    """Adapts every ``Runnable``."""
-
-    def matches(self, obj: Any) -> bool:
-        """Whether *obj* is a runnable."""
-        return is_langchain(obj)
-
-    def adapt(self, obj: Any) -> System:
-        """Return *obj* as a system; see `from_langchain`."""
-        return from_langchain(obj)
-
-
 def from_langchain(
     runnable: Any,
     *,
@@ -69,7 +52,7 @@ def from_langchain(
     Raises:
         SystemShapeError: *runnable* is no runnable, or wants something that no case has.
     """
-    if not is_langchain(runnable):
+    if not kind_of(runnable, _ROOT, "Runnable"):
         raise SystemShapeError(f"no LangChain runnable: {describe(runnable)}")
     if make_input is None:
         make_input = input_maker(runnable, input_key)

@@ -29,18 +29,6 @@ _NAMES = ("file_path", "file_name", "url", "source")
 """Metadata keys by which people call a document, in order of preference."""
 
 
-class LlamaIndexAdapter:
-    """Adapts query engines and retrievers."""
-
-    def matches(self, obj: Any) -> bool:
-        """Whether *obj* is a query engine or a retriever, or a chat engine, which `adapt` refuses."""
-        return kind_of(obj, _ROOT, "BaseQueryEngine", "BaseRetriever", "BaseChatEngine")
-
-    def adapt(self, obj: Any) -> System:
-        """Return *obj* as a system; see `from_llamaindex`."""
-        return from_llamaindex(obj)
-
-
 def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
     """Return a LlamaIndex query engine or retriever as a `System`.
 

@@ -1,18 +1,17 @@
 """Whatever the ``rag`` fixture returned → `System`: one way to call it, one way to read its answer.
 
-Frameworks get an `Adapter` each, asked before the built-in forms: those that `register_adapter` was given, in order,
-then those for LangChain, LlamaIndex and Haystack.  An adapter recognises its objects by `type_names` or `kind_of`, so
-that no framework is ever imported here.
+Objects of LangChain, LlamaIndex and Haystack are recognised by the names of their classes (`kind_of`), so that no
+framework is ever imported here, and are asked about before the built-in forms.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, cast
 
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
@@ -70,30 +69,6 @@ class System:
         return outputs
 
 
-class Adapter(Protocol):
-    """Turns the objects of one framework into a `System`."""
-
-    def matches(self, obj: Any) -> bool:
-        """Whether *obj* is this adapter's; must not import the framework (see `type_names`)."""
-
-    def adapt(self, obj: Any) -> System:
-        """Return *obj* as a system."""
-
-
-_ADAPTERS: list[Adapter] = []
-
-
-def register_adapter(adapter: Adapter) -> None:
-    """Ask *adapter* about every object from now on, after those registered before it."""
-    if adapter not in _ADAPTERS:
-        _ADAPTERS.append(adapter)
-
-
-def type_names(obj: Any) -> frozenset[str]:
-    """Return ``"module.Class"`` of the type of *obj* and of all its bases."""
-    return frozenset(f"{kind.__module__}.{kind.__qualname__}" for kind in type(obj).__mro__)
-
-
 def kind_of(obj: Any, package: str, *classes: str) -> bool:
     """Whether *obj* is an instance of one of *classes* from anywhere in the top-level *package*."""
     return any(
@@ -105,30 +80,17 @@ _MAKES_ONE = ("as_query_engine", "as_retriever")
 """Methods by which an index or a vector store makes a system."""
 
 _FRAMEWORKS = {
-    "langchain_core": ("langchain", "LangChainAdapter"),
-    "llama_index": ("llamaindex", "LlamaIndexAdapter"),
-    "haystack": ("haystack", "HaystackAdapter"),
+    "langchain_core": ("langchain", ("Runnable",)),
+    "llama_index": ("llamaindex", ("BaseQueryEngine", "BaseRetriever", "BaseChatEngine")),
+    "haystack": ("haystack", ("PipelineBase",)),
 }
-"""Top-level package of a framework → the module and class of its adapter."""
-
-
-@cache
-def _framework(package: str) -> Adapter:
-    module, name = _FRAMEWORKS[package]
-    made: Adapter = getattr(import_module(f"{__package__}.{module}"), name)()
-    return made
-
-
-def _frameworks(obj: Any) -> Iterator[Adapter]:
-    """Yield the adapters of this package for frameworks that a class of *obj* is from; only those are imported."""
-    packages = {kind.__module__.partition(".")[0] for kind in type(obj).__mro__}
-    return (_framework(package) for package in _FRAMEWORKS if package in packages)
+"""Top-level package of a framework → the module here that has ``from_<module>``, and the classes it is for."""
 
 
 def as_system(obj: Any) -> System:
     """Return *obj* as a `System`.
 
-    Taken in this order: a `System` itself; what a registered `Adapter` claims; an object with ``run``;
+    Taken in this order: a `System` itself; an object of one of the frameworks; an object with ``run``;
     a (retriever, generator) pair, mapping or object; a callable (how it is called: `signatures`).
 
     Raises:
@@ -136,9 +98,10 @@ def as_system(obj: Any) -> System:
     """
     if isinstance(obj, System):
         return obj
-    for adapter in (*_ADAPTERS, *_frameworks(obj)):
-        if adapter.matches(obj):
-            return adapter.adapt(obj)
+    for package, (module, classes) in _FRAMEWORKS.items():
+        if kind_of(obj, package, *classes):
+            adapt = getattr(import_module(f"{__package__}.{module}"), f"from_{module}")
+            return cast("System", adapt(obj))
     if mistake := _mistake(obj):
         raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {mistake}\n{ACCEPTED}")
     if callable(run := getattr(obj, "run", None)):

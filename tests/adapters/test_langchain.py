@@ -24,7 +24,7 @@ from langchain_core.runnables import (
     RunnablePassthrough,
 )
 
-from pytest_auepora.adapters.langchain import from_langchain, is_langchain
+from pytest_auepora.adapters.langchain import from_langchain
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.errors import OutputShapeError, SystemShapeError
 from tests.unit.adapters.asking import by_query
@@ -86,7 +86,6 @@ def test_recognised_without_help_and_named_after_the_class() -> None:
     system = as_system(lcel())
     assert system.name == "RunnableSequence"
     assert not system.is_async
-    assert not is_langchain(by_query)
 
 
 def test_only_a_runnable_is_taken() -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pytest_auepora.adapters import systems
-from pytest_auepora.adapters.systems import System, as_system, register_adapter, type_names
+from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.errors import AueporaError, OutputShapeError, SystemShapeError
 from pytest_auepora.metrics.ranking.gold import source_of, sources_of
 
@@ -153,49 +151,6 @@ def test_provenance_that_is_no_mapping_is_refused() -> None:
     told.auepora_provenance = late
     with pytest.raises(SystemShapeError, match="gave coroutine"):
         as_system(told)
-
-
-# -- frameworks
-
-
-class Chain:
-    """Stands for a framework's object: callable, but not with a query."""
-
-    def __call__(self, inputs: dict[str, str], config: Any) -> str:
-        raise AssertionError("the adapter comes first")
-
-    def invoke(self, inputs: dict[str, str]) -> str:
-        return inputs["input"] + " 3"
-
-
-class Derived(Chain):
-    pass
-
-
-class ChainAdapter:
-    def matches(self, obj: Any) -> bool:
-        return f"{__name__}.Chain" in type_names(obj)
-
-    def adapt(self, obj: Any) -> System:
-        return System("chain", False, lambda sample, top_k: obj.invoke({"input": sample.query}))
-
-
-@pytest.fixture
-def adapters(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    registered: list[Any] = []
-    monkeypatch.setattr(systems, "_ADAPTERS", registered)
-    return registered  # type: ignore[return-value]
-
-
-def test_a_registered_adapter_is_asked_first(adapters: list[Any]) -> None:
-    with pytest.raises(SystemShapeError):
-        as_system(Chain())
-    adapter = ChainAdapter()
-    register_adapter(adapter)
-    register_adapter(adapter)
-    assert adapters == [adapter]
-    assert ask(as_system(Derived())).response.text == "why? 3"
-    assert as_system(by_query).name == "by_query"
 
 
 # -- LlamaIndex, without the package
