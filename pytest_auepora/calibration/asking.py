@@ -79,7 +79,7 @@ def ask(
     for item in todo:
         if not item.answer.strip():
             raise MetricError(f"line {item.line}: neither a score nor an answer to ask the judge about")
-        item.scores, item.error = [], ""
+        item.scores, item.error, item.swapped = [], "", None
     sound = [item for item in items if not item.error]
     turned = [item for item in sound if swap and len(item.evidence) > 1 and item.swapped is None]
     wanted = len(turned) + sum(max(0, repeats - len(item.scores)) for item in sound)
