@@ -154,11 +154,7 @@ _Inputs = Mapping[str, Mapping[str, Any]]
 
 
 def input_maker(pipeline: Any, given: _Inputs) -> Callable[[EvaluationSample], dict[str, dict[str, Any]]]:
-    """Return what makes the input of *pipeline* from a sample.
-
-    Args:
-        pipeline: the pipeline.
-        given: by component, what it is given besides; ``"{query}"`` stands for the query.
+    """Return what makes the input of *pipeline* from a sample; *given* is as the ``inputs`` of `from_haystack`.
 
     Raises:
         SystemShapeError: no input takes the query, or a mandatory input has nothing to be given.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..drafting.draft import Drafting
     from ..drafting.journal import Journal
     from ..drafting.plan import Price
-    from ..metrics.judge.spending import Prices
+    from ..metrics.judge.usage import Prices
     from ..metrics.registry import Registry
 
 _SUFFIXES = (".yaml", ".yml", ".jsonl")

@@ -94,10 +94,7 @@ def noise_of(sample: EvaluationSample) -> list[Document]:
 def with_noise(found: Sequence[T], sample: EvaluationSample, like: Callable[[Document], T]) -> list[T]:
     """Return *found* with the noise of *sample* among it, each at a place that depends on the case's id alone.
 
-    Args:
-        found: what the generator would get.
-        sample: the case.
-        like: makes what the generator takes of a document.
+    *like* makes what the generator takes of a document.
     """
     mixed = list(found)
     for index, document in enumerate(noise_of(sample)):

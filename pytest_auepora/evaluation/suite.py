@@ -228,13 +228,7 @@ def opened(
 ) -> Evaluation:
     """Return the evaluation of *suite* before anything was measured: its run is empty, what it is held to is there.
 
-    Args:
-        suite: the golden file.
-        registry: where metric names are looked up.
-        variant: name of the configuration.
-        baseline: directory or ``.json`` file to use instead of ``__baselines__/`` beside the golden file.
-        calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
-        repeat: how often each case is asked.
+    Parameters are those of `evaluate`.
 
     Raises:
         BaselineError: the baseline is there and cannot be read.

@@ -13,13 +13,9 @@ _FOLDER = "accepted"
 
 
 def save_accepted(folder: Path, name: str, run: Run, cases: Collection[str]) -> None:
-    """Keep the answers to *cases* of *run* in *folder*, that of the history, beside those kept before.
+    """Keep the answers to *cases* of *run* beside those kept before in *folder*, that of the history.
 
-    Args:
-        folder: of the history.
-        name: that of the baseline's file.
-        run: what was accepted.
-        cases: ids of the accepted cases.
+    *name* is that of the baseline's file.
 
     Raises:
         OSError: it cannot be written.

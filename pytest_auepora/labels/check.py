@@ -80,13 +80,8 @@ def settle(case: GoldenCase, labels: Sequence[CheckedLabel], corpus: Corpus, *, 
 
     ``moved`` of the result says what became of each moved label, and under ``match`` how the case is matched: as its
     weakest label.  Where one cannot be matched, nothing is known to be relevant, so that retrieval is n/a: a share of
-    the others would be another score.
-
-    Args:
-        case: a golden case.
-        labels: what `check_case` found.
-        corpus: where it looked.
-        strict: match by chunk or not at all.
+    the others would be another score.  *labels* are what `check_case` found in *corpus*; *strict* matches by chunk or
+    not at all.
     """
     moved = {one.index: one for one in labels if one.by_id and one.finding.moved}
     if not moved or case.sample.relevant_docs is None:

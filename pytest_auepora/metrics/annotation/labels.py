@@ -107,14 +107,7 @@ class LabelSource(ABC):
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
-        """Return what is known about the chunks of a case.
-
-        Args:
-            sample: the case.
-            outputs: what the system gave.
-            wanted: which labels are of interest.
-            depth: how many returned chunks are; what is said about further ones is not needed.
-        """
+        """Return what is known about the chunks of a case: the *wanted* labels, of the first *depth* returned."""
 
     @abstractmethod
     def answer_labels(

@@ -27,6 +27,10 @@ class JudgeCallError(AueporaError):
         self.status, self.detail = status, detail
 
 
+class JudgeBudgetError(JudgeCallError):
+    """The budget is used up: nothing more is asked."""
+
+
 class TransientJudgeError(JudgeCallError):
     """It may go well the next time.  ``retry_after`` is how many seconds the server asks to wait, where it does."""
 

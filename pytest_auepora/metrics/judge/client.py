@@ -15,11 +15,18 @@ from ...calls.caller import Caller
 from ...core.retry import RetryPolicy
 from ...errors import MetricError
 from .cache import ReplyCache
-from .chat import JudgeCallError, TransientJudgeError, content_of, post, refused_parameter, response_format
+from .chat import (
+    JudgeBudgetError,
+    JudgeCallError,
+    TransientJudgeError,
+    content_of,
+    post,
+    refused_parameter,
+    response_format,
+)
 from .critic import LLMCritic, Question, form_of, good
 from .reply import Form, Judgement
-from .spending import Budget, JudgeBudgetError, Prices
-from .usage import REPEAT, JudgeUsage, count
+from .usage import REPEAT, Budget, JudgeUsage, Prices, count
 
 T = TypeVar("T")
 

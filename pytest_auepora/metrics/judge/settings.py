@@ -15,7 +15,7 @@ from typing import Any
 from ...errors import MetricError, did_you_mean
 from .chosen import CHOSEN
 from .client import OpenAICompatibleCritic
-from .spending import Budget, Prices
+from .usage import Budget, Prices
 
 KEYS = {
     "url": "of the server, up to and without `/chat/completions`",
@@ -119,8 +119,8 @@ def load_settings(path: Path) -> JudgeSettings:
     import yaml
 
     try:
-        node = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader)
-        said = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        node, said = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
     except (OSError, UnicodeError) as exc:
         raise MetricError(f"{path}: the judge's settings cannot be read: {exc}") from None
     except yaml.MarkedYAMLError as exc:

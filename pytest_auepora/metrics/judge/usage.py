@@ -1,4 +1,4 @@
-"""What LLM judges spend: requests, tokens and cost, counted where they are spent and summed over a run."""
+"""What LLM judges spend and may spend: requests, tokens and cost, counted where they are spent, summed over a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from ...core.run import Run
@@ -70,6 +70,35 @@ class JudgeUsage:
         """Return JSON-able data, without what is zero or missing."""
         named = ((f.name, getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_"))
         return {name: value for name, value in named if value or (name == "cost" and value is not None)}
+
+
+class Prices(NamedTuple):
+    """Cost of a million tokens; ``cached_input`` of those that the server had in its cache, by default the same."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+
+    def cost(self, prompt: int, completion: int, cached: int) -> float:
+        """Return the cost of one reply."""
+        of_cached = self.input if self.cached_input is None else self.cached_input
+        return ((prompt - cached) * self.input + cached * of_cached + completion * self.output) / 1e6
+
+
+class Budget(NamedTuple):
+    """What may be spent; None is no limit.  Requests under way when it is reached are finished."""
+
+    cost: float | None = None
+    tokens: float | None = None
+    requests: float | None = None
+
+    def used_up(self, usage: JudgeUsage) -> str:
+        """Return which limit *usage* has reached; an empty string while there is money left."""
+        spent = {"cost": usage.cost or 0.0, "tokens": usage.tokens, "requests": usage.requests}
+        for name, limit in self._asdict().items():
+            if limit is not None and spent[name] >= limit:
+                return f"the judge's budget is used up: {name} {spent[name]:.10g} of {limit:.10g}"
+        return ""
 
 
 _METER: ContextVar[JudgeUsage | None] = ContextVar("auepora_judge_usage", default=None)

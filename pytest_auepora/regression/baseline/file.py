@@ -128,12 +128,7 @@ def changing(path: Path) -> Iterator[None]:
 
 
 def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
-    """Read *path*; None where there is no such file.
-
-    Args:
-        path: the file.
-        suite: whose baseline it should be.
-        variant: of which configuration.
+    """Read *path*, which should be the baseline of *suite* in this *variant*; None where there is no such file.
 
     Raises:
         BaselineError: the file is not a baseline, cut short, in conflict, of a newer format, or of

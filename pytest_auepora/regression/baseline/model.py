@@ -195,11 +195,8 @@ def again_plan(ids: Iterable[str], most: int | None = None) -> dict[str, int]:
     """Return how many more answers to ask for, by case; cases that are left out need none.
 
     A hundred in all: every case of a suite below a hundred as often as that takes, up to four times; of a larger one
-    a hundred cases once, chosen by a hash of their ids so that every run chooses the same.
-
-    Args:
-        ids: the cases that are run.
-        most: a lower limit for each case; 0 asks nothing.
+    a hundred cases once, chosen by a hash of their ids so that every run chooses the same.  *most* is a lower limit for
+    each case; 0 asks nothing.
     """
     names = list(ids)
     if not names or most == 0:

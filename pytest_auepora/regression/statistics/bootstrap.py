@@ -111,14 +111,8 @@ def jackknife_interval(
     """Return effect ± t(1 - alpha, G - 1)·SE, with the SE from leaving out one cluster at a time.
 
     For smooth aggregates only, never for quantiles.  Of the difference in distinct-2 each bound misses in
-    2 to 5 % of samples where 5 % is asked for, and that of a bootstrap in up to 58 %.
-
-    Args:
-        aggregate: from measurements to one number.
-        pairs: case id → (baseline, candidate) measurement; cases without both are absent.
-        clusters: case id → cluster; a case not listed is in the cluster of its own id.
-        effect: what is computed from the two aggregates.
-        alpha: level of each bound.
+    2 to 5 % of samples where 5 % is asked for, and that of a bootstrap in up to 58 %.  Parameters are those of
+    `bootstrap_interval`.
 
     Source: Efron & Tibshirani (1993), *An Introduction to the Bootstrap*, chapter 11.
     """
