@@ -61,6 +61,9 @@ def test_gates_over_skipped_cases_are_skipped(project: Example) -> None:
     assert result.ret == 0, str(result.stdout)
     result.assert_outcomes(skipped=7)  # five cases, the threshold, the error rate
     assert "recall@3: every case was skipped (no key)" in str(result.stdout)
+    strict = project.run("--auepora-require-baseline")
+    assert strict.ret == 1
+    assert "nothing in this run compares with it: 5 of 5 cases were skipped" in str(strict.stdout)
 
 
 def test_every_case_skipped_by_the_golden_file_is_green(project: Example) -> None:

@@ -12,7 +12,7 @@ from ...metrics.ranking.gold import sources_of
 from ..compare.cases import Comparison, Flip, by_reason
 from .gates import GateOutcome, cases_words, names_words
 
-_UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited"}
+_UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited", "skipped": "were skipped"}
 _PRUNE = "accept with --auepora-update prune"
 _BY = {
     "exact": "by the same text under another id",
@@ -83,11 +83,12 @@ def _name_of(hit: Mapping[str, Any]) -> str:
 def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> list[GateOutcome]:
     """Return an outcome if there is a baseline and not one score compares with it: that must not pass for a pass.
 
-    It fails where a baseline is *required*; elsewhere it is not judged.
+    It fails where a baseline is *required*; elsewhere it is not judged, and a run that was skipped as a whole is fine.
     """
     measured = (c for c in comparison.cases.values() if c.flip != "skipped")
     held = any(info.baselined for info in run.metrics.values())
-    if not held or any(c.changes or c.lost for c in measured) or comparison.count()["skipped"] == len(comparison.cases):
+    skipped = comparison.count()["skipped"] == len(comparison.cases)
+    if not held or any(c.changes or c.lost for c in measured) or (skipped and not required):
         return []
     why = [f"{names_words(names)} ({what})" for what, names in by_reason(comparison.incomparable).items()]
     counts = comparison.count()
