@@ -116,12 +116,14 @@ def score_cases(
     metrics: Iterable[Metric], samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
 ) -> list[dict[str, Score]]:
     """Run every metric on many cases at once, which models are made for; see `score_case`."""
+    if len(samples) < 2:
+        return [score_case(metrics, s, o) for s, o in zip(samples, outputs, strict=True)]
     columns = [(metric.name, _column(metric, samples, outputs)) for metric in metrics]
     return [{name: column[i] for name, column in columns} for i in range(len(samples))]
 
 
 def _column(metric: Metric, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Score]:
-    if len(samples) > 1 and metric.deterministic and not metric.judged:
+    if metric.deterministic and not metric.judged:
         # if one of them cannot be measured: which one it is shows below
         with suppress(Exception):
             seen = metric.measure_many(samples, outputs)

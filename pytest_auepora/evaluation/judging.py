@@ -43,6 +43,8 @@ def judge_answers(work: Sequence[ToJudge], *, progress: Progress | bool | None =
 
     They are counted in *progress*, or in a bar of their own.
     """
+    if not any(one.metrics for one in work):
+        return [{} for _ in work]
     jobs = [(i, group) for i, one in enumerate(work) for group in _groups(one.metrics)]
     together = [(i, group) for i, group in jobs if _at_once(group)]
     out: list[dict[str, Score]] = [{} for _ in work]

@@ -17,7 +17,6 @@ from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known
-from ..metrics.judge.measures import BASELINE_ANSWER
 from ..metrics.judge.usage import USAGE, take_usage
 from ..metrics.ranking.matching import ranks_of_relevant
 from ..regression.baseline.model import metric_key
@@ -72,13 +71,16 @@ def measure_calls(
     aside = [metric for metric in metrics.values() if metric.judged]
     plain = [metric for metric in metrics.values() if not metric.judged]
     scores = iter(score_cases(plain, [sample for sample, _ in good], [outputs for _, outputs in good]))
-    judged = iter(judge_answers([*_to_judge(called, given, aside)], progress=progress))
+    judged = iter(judge_answers([*_to_judge(called, given, aside)], progress=progress) if aside else ())
     out = []
     for one, answer in zip(called, given, strict=True):
         if isinstance(answer, SystemOutputs):
-            known = one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else {}
-            found = {**next(scores), **next(judged), **known}
-            out.append(Measured(_measured(one, answer, {n: found[n] for n in metrics if n in found}), answer))
+            found = next(scores)
+            if aside:
+                known = one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else {}
+                found = {**found, **next(judged), **known}
+                found = {name: found[name] for name in metrics if name in found}
+            out.append(Measured(_measured(one, answer, found), answer))
         elif isinstance(answer, RecordedAnswer):
             wanted = {name: metric for name, metric in metrics.items() if name not in one.unjudged}
             out.append(Measured(_measured_again(one, answer, wanted), answer))
@@ -137,6 +139,8 @@ def _noted(one: Called, outputs: SystemOutputs) -> SystemOutputs:
     if one.known is not None:
         note_known(outputs, one.known)
     if one.accepted:
+        from ..metrics.judge.measures import BASELINE_ANSWER  # brings all that judges need
+
         outputs.memo[BASELINE_ANSWER] = one.accepted
     return outputs
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from ..core.json import encoded
+from ..core.json import encoded, loads
 from ..core.result_shapes import Place
 from ..core.run import CaseResult
 from ..errors import HistoryError
@@ -179,10 +179,10 @@ def _unpacked(data: bytes, hint: Any) -> list[Any]:
         if data.startswith(b"BZh"):
             import bz2
 
-            found = json.loads(bz2.decompress(data))
+            data = bz2.decompress(data)
         else:
-            found = json.loads(zlib.decompress(data))
-        check_shape(found, hint)
+            data = zlib.decompress(data)
+        check_shape(found := loads(data), hint)
     except (ValueError, RecursionError, OSError, EOFError, ImportError, zlib.error) as exc:
         raise HistoryError(f"recorded answers are damaged: {exc}") from None
     made: list[Any] = found
@@ -240,7 +240,7 @@ def _texts_of(recordings: Sequence[Recording]) -> tuple[str | None, list[str]]:
     if not recordings or (text := recordings[0][0]).startswith(ERRORED):
         return None, []
     try:
-        parts = json.loads(text[1:])["parts"]
+        parts = loads(text[1:].encode(errors="surrogatepass"))["parts"]
         texts = [recordings[0][1][hit[TEXT]] if hit[TEXT] is not None else "" for hit in parts["retrieved"] or ()]
         return parts["answer"], texts
     except (ValueError, LookupError, TypeError, AttributeError) as exc:

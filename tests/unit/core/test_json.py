@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_auepora.core import json as json_text
-from pytest_auepora.core.json import dumps, taken_apart
+from pytest_auepora.core.json import dumps, encoded, loads, taken_apart
 from pytest_auepora.core.scoring import Score
 
 TEXTS = st.text(st.characters(exclude_categories=())) | st.sampled_from(
@@ -124,3 +124,17 @@ def test_a_dataclass_of_one_field_is_taken_apart_as_well() -> None:
         only: int
 
     assert taken_apart(One(3)) == {"only": 3}
+
+
+@given(VALUES)
+@example([math.inf, -0.0, "\ud800", 5e-324, 1e22])
+@example([2**64 - 1, -(2**63)])
+@example([2**64, -(2**63) - 1, 1 - 10**19, 10**19, 10**300])
+def test_what_was_encoded_is_loaded_as_json_loads_it(value: Any) -> None:
+    assert repr(loads(encoded(value))) == repr(json.loads(encoded(value)))
+
+
+def test_what_is_damaged_is_refused_as_json_refuses_it() -> None:
+    for text in (b"", b"{", b"[1,]", b"nul"):
+        with pytest.raises(ValueError, match="Expecting|Illegal"):
+            loads(text)

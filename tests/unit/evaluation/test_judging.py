@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import pytest
+
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
+from pytest_auepora.evaluation import judging
 from pytest_auepora.evaluation.judging import JudgedAnswer, ToJudge, judge_answers, side_by_side
 from pytest_auepora.evaluation.measure import Called, measure_calls
 from pytest_auepora.io.golden.model import GoldenCase
@@ -88,3 +91,9 @@ def metric_score(value: float) -> Any:
     from pytest_auepora.core.scoring import Score
 
     return Score.of(Measurement(value))
+
+
+def test_nothing_is_called_where_nothing_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "Caller", lambda concurrency: pytest.fail("a caller was made"))
+    assert judge_answers([ToJudge([], EvaluationSample("a", "q"), SystemOutputs([], Response("")))]) == [{}]
+    assert judge_answers([]) == []
