@@ -136,5 +136,5 @@ def test_what_was_encoded_is_loaded_as_json_loads_it(value: Any) -> None:
 
 def test_what_is_damaged_is_refused_as_json_refuses_it() -> None:
     for text in (b"", b"{", b"[1,]", b"nul"):
-        with pytest.raises(ValueError, match="Expecting|Illegal"):
+        with pytest.raises(ValueError, match=r"Expecting|Illegal"):
             loads(text)
