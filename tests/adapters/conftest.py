@@ -11,6 +11,8 @@ import pytest
 
 from tests.plugin.conftest import Example
 
+from .endpoint import Endpoint, serving
+
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # read when haystack is imported, so before any test
 os.environ["LANGSMITH_TRACING"] = "false"
 
@@ -18,6 +20,13 @@ os.environ["LANGSMITH_TRACING"] = "false"
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Example:
     return Example(pytester)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """What a system behind HTTP asks."""
+    with serving() as made:
+        yield made
 
 
 @pytest.fixture(autouse=True)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from pytest_auepora.core.metrics_base import Measurement
+from pytest_auepora.metrics.registry import Registry
+
+from .rankings import EXACT, Case
 
 _COUNTS: pytest.StashKey[Counter[str]] = pytest.StashKey()
 SHARED_DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -22,6 +27,27 @@ def compared(request: pytest.FixtureRequest) -> Callable[[str, int], None]:
         counts[oracle] += n
 
     return note
+
+
+@pytest.fixture
+def same(
+    compared: Callable[[str, int], None], record_property: Callable[[str, object], None]
+) -> Iterator[Callable[..., None]]:
+    """Compare our metric on a case with the number somebody else has for it; at least 500 times in a test."""
+    done: Counter[str] = Counter()
+    registry = Registry()
+
+    def compare(name: str, case: Case, theirs: float, oracle: str) -> None:
+        seen = registry.get(name).measure(case.sample, case.outputs)
+        assert isinstance(seen, Measurement), (name, case, seen)
+        assert seen.value == pytest.approx(theirs, abs=EXACT, rel=EXACT), (name, oracle, case)
+        done[oracle] += 1
+
+    yield compare
+    for oracle, n in done.items():
+        compared(oracle, n)
+    record_property("comparisons", done.total())
+    assert done.total() >= 500
 
 
 @pytest.fixture

@@ -8,6 +8,9 @@ from functools import cached_property
 
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
+CUTS = (1, 3, 5, 10, 30)
+EXACT = 1e-12
+
 
 @dataclass
 class Case:
