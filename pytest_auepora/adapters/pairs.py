@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
+from ..core.rag_interface import Generator as GeneratorBase
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
 from .documents import ID_KEYS, METADATA_KEYS, NESTED_KEYS, TEXT_KEYS, to_retrieved
@@ -35,8 +36,6 @@ class Pair:
         generate = _method(generator, "generate", "generator")
         self._retrieve = binder(retrieve, ("sample", "query", "top_k"), ("query",))
         self._generate = binder(generate, ("sample", "query", "top_k", "documents"), ("query", "documents"))
-        from ..core.rag_interface import Generator as GeneratorBase
-
         self._wants_documents = isinstance(generator, GeneratorBase)
         self.is_async = is_async(retrieve) or is_async(generate)
         self.invoke: Callable[[EvaluationSample, int], Any] = self._ainvoke if self.is_async else self._invoke

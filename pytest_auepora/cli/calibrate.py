@@ -11,6 +11,7 @@ from typing import Any
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
 from ..errors import did_you_mean
+from ..metrics.judge.usage import metered
 from ..regression.guards.calibration import (
     FOLDER,
     Calibration,
@@ -65,7 +66,6 @@ def run(given: argparse.Namespace) -> int:
     from ..calibration.asking import ask, take_from_run
     from ..calibration.labels import read_label_file
     from ..calibration.study import study
-    from ..metrics.judge.usage import metered
     from ..reporting.judge_usage import usage_text
 
     if given.repeat < 1:

@@ -11,6 +11,8 @@ from pathlib import Path
 from ..core.run import Run
 from ..errors import AueporaError, NotComparableError
 from ..history.compare import compare
+from ..io.golden.load import load_policy
+from ..regression.baseline.file import baseline_path, load_baseline
 from ..regression.policy import RegressionPolicy
 from .common import PASSED, UsageError, of_outcome, put
 from .sources import Sources, add_history, open_history
@@ -122,8 +124,6 @@ def _columns(sources: Sources, said: Sequence[str]) -> list[tuple[str, Run]]:
 
 def steady_of(root: Path, run: Run) -> frozenset[str]:
     """Return the metrics that the baseline beside the run's golden file knows as steady; none without one."""
-    from ..regression.baseline.file import baseline_path, load_baseline
-
     path = baseline_path(root / run.path, run.suite, run.variant)
     try:
         found = load_baseline(path, run.suite, run.variant) if run.path else None
@@ -137,8 +137,6 @@ def policy_of(root: Path, run: Run) -> RegressionPolicy | None:
     path = root / run.path
     if not run.path or not path.is_file():
         return None
-    from ..io.golden.load import load_policy
-
     try:
         return load_policy(path)
     except AueporaError:

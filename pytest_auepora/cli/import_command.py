@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..io.golden.load import load_golden
 from ..reporting.numbers import plural
 from .common import PASSED, UsageError, to_read
 
@@ -45,7 +46,6 @@ def run_import(path: Path, fmt: str, output: Path | None = None, *, force: bool 
         ImportProblem: *path* cannot be read.
         GoldenFileError: what was written needs mending by hand; it is left where it is, each complaint with its place.
     """
-    from ..io.golden.load import load_golden
     from ..io.importers import ImportProblem, golden_text, import_cases
     from ..io.importers.rows import write_text
 
@@ -76,7 +76,6 @@ def _check_free(output: Path, force: bool) -> None:
 
 
 def _export(path: Path, fmt: str, output: Path | None, options: dict[str, Any], force: bool) -> int:
-    from ..io.golden.load import load_golden
     from ..io.importers import export_cases
 
     if output is None:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..core.files import write_atomically
+from ..io.golden.fields import golden_schema
 from .common import PASSED, UsageError
 
 FORMS: Mapping[str, tuple[str, str]] = {
@@ -64,8 +65,6 @@ def name_of(folder: Path) -> str:
 
 def starter_files(form: str, name: str) -> dict[str, str]:
     """Return path → text of all that is written for a system of *form*, its suite and module called after *name*."""
-    from ..io.golden.fields import golden_schema
-
     starter = files(__package__) / "starter"
 
     def text(*parts: str) -> str:

@@ -12,6 +12,8 @@ from ..errors import HistoryError, Problem
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_trend
 from ..reporting.json.report import from_outside, read_verdict
+from ..reporting.side_by_side.table import side_by_sides
+from ..reporting.tally import mistakes_note
 from ..reporting.trend import Trend, trend_of
 from ..shapes import ShapeError
 from .common import PASSED, put
@@ -60,9 +62,7 @@ def _trends(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Trend]:
 
 def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> str:
     """Return the summary that closes a pytest run, as wide as the terminal, below the *mistakes* in golden files."""
-    from ..reporting.side_by_side.table import side_by_sides
     from ..reporting.side_by_side.text import side_by_side_lines
-    from ..reporting.tally import mistakes_note
     from ..reporting.terminal.layout import Cell, render
     from ..reporting.terminal.summary import summary_lines
     from ..reporting.text import printable

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from ..history.tables import StoredRun
+from ..metrics.judge.usage import JudgeUsage
 from .common import PASSED, UNJUDGED, whole_number
 from .sources import add_history, open_history
 
@@ -91,7 +92,6 @@ def _table(found: Sequence[StoredRun]) -> str:
 
 def _judge(one: StoredRun) -> str:
     """Return the cost of the judge, its tokens where prices are not known."""
-    from ..metrics.judge.usage import JudgeUsage
     from ..reporting.judge_usage import cost_text
 
     usage = JudgeUsage(**one.aggregate.get("judge", {}))

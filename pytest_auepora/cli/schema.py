@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import Any
 
+from ..io.golden.fields import golden_schema
 from .common import PASSED
 
 _KINDS = ("golden", "report", "side-by-side")
@@ -27,8 +28,6 @@ def run(given: argparse.Namespace) -> int:
 
 def _schema(kind: str) -> dict[str, Any]:
     if kind == "golden":
-        from ..io.golden.fields import golden_schema
-
         return golden_schema()
     from ..reporting.json.schema import report_schema, side_by_side_schema
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..core.git import git
 from ..core.run import Run
 from ..errors import AueporaError, NotComparableError, Problem
 from ..history.baselines import as_run
@@ -143,8 +144,6 @@ def _read_at(ref: str, path: Path) -> str:
     Raises:
         AueporaError: there is no git, no such commit, or no such file in it; with git's own words.
     """
-    from ..core.git import git
-
     folder = path.parent
     while not folder.is_dir():
         folder = folder.parent

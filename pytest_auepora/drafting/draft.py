@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import AueporaError
 from ..metrics.judge.critic import LLMCritic
+from ..metrics.judge.reply import JudgeReplyError
 from ..metrics.ranking.gold import fold_quote
 from ..metrics.text.tokens import squad_words
 from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, Asker
@@ -257,8 +258,6 @@ def _left(works: Sequence[_Work]) -> list[_Work]:
 
 def _unread(exc: Exception) -> str:
     """Return the reason of a reply that could not be read; a model that cannot be asked ends it all."""
-    from ..metrics.judge.reply import JudgeReplyError
-
     if isinstance(exc, JudgeReplyError):
         return f"unreadable reply: {exc}"
     raise exc if isinstance(exc, AueporaError) else AueporaError(f"the model cannot be asked: {exc}")

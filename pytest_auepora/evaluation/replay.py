@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System
 from ..core.rag_interface import NOISE_DOCS
+from ..core.telemetry import with_resources
 from ..errors import AueporaError, HistoryError, NotRecordedError, SystemShapeError
 from ..io.golden.model import GoldenCase
 
@@ -49,8 +50,6 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
         fn = seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
     if not case.resources:
         return fn
-    from ..core.telemetry import with_resources
-
     return with_resources(fn, is_async=system.is_async)
 
 

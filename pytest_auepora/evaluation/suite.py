@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..adapters.systems import as_system
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
-from ..core.run import CaseResult, Run
+from ..core.run import CaseResult, ComparableScore, Run
 from ..errors import BaselineError, UnknownNameError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
@@ -25,11 +25,11 @@ from ..regression.guards.case_guard import Confirmations
 from ..regression.guards.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
+from .case_flow import CaseFlow
 from .replay import Answering
-from .suite_run import blank_run, calibrations_of, find_baseline, suite_metrics
+from .suite_run import blank_run, calibrations_of, find_baseline, run_suite, suite_metrics
 
 if TYPE_CHECKING:
-    from ..core.run import ComparableScore
     from .measure import Convert
 
 _RATES = ("error_rate", "pass_rate")
@@ -81,8 +81,6 @@ class Evaluation:
         Raises:
             UnknownNameError: the metric was not measured; the message names those that were.
         """
-        from ..core.run import ComparableScore
-
         if name in _RATES:
             gate = judge_gate(self.run, Gate(name, Bound("min", 0.0)), self.metrics)
             return ComparableScore(name, gate.value, gate.message, run=self.run)
@@ -186,9 +184,6 @@ def evaluate(
     times = suite.repeat if repeat is None else repeat
     out = opened(suite, registry, variant=variant, baseline=baseline, calibrations=calibrations, repeat=times)
     out.run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
-    from .case_flow import CaseFlow
-    from .suite_run import run_suite
-
     flow = CaseFlow(
         out.run, out.metrics, suite.policy, baseline=out.baseline, advisory=out.advisory, timed=timed, convert=convert,
         progress=progress,

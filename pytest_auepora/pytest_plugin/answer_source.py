@@ -11,6 +11,7 @@ import pytest
 from ..adapters.systems import System, as_system
 from ..calls.call import Fn
 from ..evaluation.replay import Answering, ask_case
+from ..regression.baseline.model import again_plan
 from ..regression.guards.case_guard import Confirmations
 from .compat import fixtures_only_for, variant_of
 from .session import SUITE
@@ -106,8 +107,6 @@ class AnswerSource:
         if not accepts or isinstance(system, Answering):
             return {}
         if (plan := self._again.get(suite.path)) is None:
-            from ..regression.baseline.model import again_plan
-
             asked = (case.id for case in suite.cases if case.skip is None and case.benchmark is None)
             known = self._options.repeats(suite.repeat) - 1  # repeats tell as much
             found = again_plan(asked, suite.policy.again)

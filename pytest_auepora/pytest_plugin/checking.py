@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..core.run import run_title
 from ..errors import AueporaError
 from ..labels.check import CheckedLabel, repairs
 from ..labels.repair import Repaired, baselines_of, repair
@@ -141,7 +142,6 @@ class Report:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell, file by file, what became of the labels."""
-        from ..core.run import run_title
         from ..reporting.terminal.labels import label_page, repaired_texts
         from ..reporting.text import harmless
         from .terminal import is_ascii, write_lines

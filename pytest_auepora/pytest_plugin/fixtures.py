@@ -11,13 +11,16 @@ import pytest
 from ..adapters.systems import System
 from ..core.run import CaseResult, ComparableScore, MetricInfo
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
+from ..evaluation.case_result import Ended
 from ..evaluation.suite import Evaluation, opened
+from ..evaluation.suite_run import run_suite
 from ..io.golden.model import GoldenCase, GoldenSuite
 from .compat import parameters_of, variant_of
 from .items import AskedCase, end_unmeasured, keep
 from .registration import session_of
 from .session import CORPUS, AueporaSession
 from .suites import raise_ended
+from .terminal import failure_message
 from .xdist import CaseReport
 
 if TYPE_CHECKING:
@@ -49,8 +52,6 @@ class Auepora:
         request = self._request
         session = session_of(request.config)
         suites, answers = session.suites, session.answers
-        from ..evaluation.suite_run import run_suite  # with it come bars and batches
-
         suite = suites.at(find_golden(request, golden))
         variant = variant_of(request.node, suite.fixture) if rag is None else parameters_of(request.node)
         system = _system(session, request, suite, variant, rag)
@@ -170,8 +171,6 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
     raise_ended(done)
     infos = session.suites.infos(suite)
     if done.result.state == "error":
-        from .terminal import failure_message
-
         pytest.fail(failure_message(request.config, done.result, done.comparison, infos), pytrace=False)
     return ScoredCase(done.result, case, infos)
 
@@ -180,8 +179,6 @@ def _finished(
     session: AueporaSession, request: pytest.FixtureRequest, suite: GoldenSuite, case: GoldenCase
 ) -> Finished:
     """Ask the system about *case*, as often as it is to be asked, and end the case."""
-    from ..evaluation.case_result import Ended
-
     node = request.node
     if case.skip is not None:
         return end_unmeasured(session, node, suite, case, Ended("skip", case.skip))

@@ -20,6 +20,7 @@ from .options import Options
 from .selection import Selection
 from .session import SESSION, AueporaSession
 from .suites import Suites
+from .terminal import ShortFailures, Terminal
 
 if TYPE_CHECKING:
     from .replay import Replay
@@ -107,7 +108,6 @@ def _register_judging(
     config: pytest.Config, session: AueporaSession, selection: Selection, replay: Replay | None, unread: str
 ) -> None:
     from .controller import Judge
-    from .terminal import ShortFailures, Terminal
 
     register, options, suites = config.pluginmanager.register, session.options, session.suites
     replaying = replay is not None and replay.asks_nothing

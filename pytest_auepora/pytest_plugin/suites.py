@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..core.files import shown_path
+from ..core.git import commit_of
 from ..core.progress import Progress
 from ..errors import BaselineError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
+from ..regression.policy import CLUSTERS_FOR_STATISTICS
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
@@ -66,8 +68,6 @@ class Suites:
     @cached_property
     def commit(self) -> str:
         """The commit that the project is at, or an empty string."""
-        from ..core.git import commit_of
-
         return commit_of(self.root)
 
     def at(self, path: Path | str) -> GoldenSuite:
@@ -160,8 +160,6 @@ class Suites:
 
         What varies of a judge's score counts where a calibrated judge has so few clusters that nothing else decides.
         """
-        from ..regression.policy import CLUSTERS_FOR_STATISTICS
-
         few = len({case.cluster or case.id for case in suite.cases}) < CLUSTERS_FOR_STATISTICS
         advisory = self.advisory(suite)
         return frozenset(n for n, m in self.metrics(suite).items() if m.judged and not (few and n not in advisory))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import Run
 
 if TYPE_CHECKING:
@@ -54,7 +55,6 @@ def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_R
     Raises:
         HistoryError: the history cannot be read.
     """
-    from ..core.metrics_base import CHUNK_KEYS
     from ..history.aggregates import AggregateMetrics
     from ..regression.compare.comparability import provenance_changes
 

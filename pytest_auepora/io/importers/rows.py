@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import GoldenFileError
+from ..source import Source
 from ..yaml.scalars import sound_number
 from .model import ImportProblem
 
@@ -93,7 +94,6 @@ def _check(data: Any, depth: int = 0) -> None:
 
 
 def _yaml(text: str, path: Path) -> Any:
-    from ..source import Source
     from ..yaml.load import load_yaml
 
     try:

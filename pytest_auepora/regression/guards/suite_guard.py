@@ -18,7 +18,7 @@ from ..compare.cases import Comparison, ScoreChange
 from ..compare.measurements import is_apart
 from ..compare.slices import Part, is_too_small, parts_of
 from ..policy import RegressionPolicy
-from ..statistics.precision import TIE, count_clusters
+from ..statistics.precision import TIE, count_clusters, planned_mde
 from ..thresholds import Bound
 from .case_guard import feeds_case_guard
 from .gates import GateOutcome, cases_words, leave_undecided, regression_title
@@ -146,7 +146,6 @@ def _statistical(
     run: Run, comparison: Comparison, policy: RegressionPolicy, parts: Sequence[Part]
 ) -> dict[str, GateOutcome]:
     from ..statistics.evidence import PairedMetric
-    from ..statistics.precision import planned_mde
     from ..statistics.significance import judge_family
 
     family = [
