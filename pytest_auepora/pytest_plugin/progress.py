@@ -16,7 +16,7 @@ import pytest
 from ..core.progress import Progress, is_watched
 from ..io.golden.model import GoldenCase, GoldenSuite
 from .session import CASE, SUFFIXES, SUITE, AueporaSession
-from .terminal import terminal_width
+from .terminal import terminal_width, wrapped
 from .xdist import unpack
 
 _WHY = "to learn which metrics vary between answers"
@@ -80,8 +80,8 @@ class RunProgress:
         self._calls = calls
         self._session.answered = self._answered
         told = f"auepora: {calls} calls, {more} of them again, {_WHY}"
-        judging = f"{scores} scores by LLM judges, {more_scores or 'none'} of them again"
-        return f"{told}; {judging}" if scores else told
+        judging = f"\nauepora: {scores} scores by LLM judges, {more_scores or 'none'} of them again" if scores else ""
+        return wrapped(self._config, told + judging)
 
     def _judged(self, suite: GoldenSuite) -> tuple[int, int]:
         """Return how many metrics of *suite* judges score, and of how many an update learns whether they vary."""

@@ -161,8 +161,12 @@ class Terminal:
             text = harmless(headline(verdicts, runs), ascii_only=is_ascii())
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
         width = self.config.get_terminal_writer().fullwidth
+        reports: Any = self.config.pluginmanager.getplugin("auepora-reports")
+        written = reports.written if reports is not None else []
+        html = next((one.removeprefix("html:") for one in written if one.startswith("html:")), None)
         for one in judged:
-            write_lines(terminalreporter, summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii()))
+            told = summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii(), html=html)
+            write_lines(terminalreporter, told)
             for done in filter(None, (one.accepted, one.anchored)):
                 from ..reporting.terminal.session import accepted_lines
 

@@ -16,7 +16,7 @@ from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
 from .anchor import Anchor, anchor_notes, judge_anchor
 from .baseline.model import BROKEN, Baseline
-from .compare.cases import Comparison, compare
+from .compare.cases import Comparison, broke, compare
 from .compare.measurements import score_pairs, settle
 from .compare.slices import slice_notes
 from .guards.calibration import advisory_notes, broken_outcomes, hold_back, silent_judges, standing_of
@@ -205,9 +205,9 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
     if run.is_full:
         out.notes += slice_notes(run, comparison, policy) + too_few_notes(out.gates)
     for case_id, case in comparison.cases.items():
-        result = run.cases[case_id]
-        broke = result.state == "failed" and any("since the baseline" in line for line in result.problems)
-        if broke or (case.flip == "errored" and case.before is not None and case.before.state != "error"):
+        if broke(run.cases[case_id]) or (
+            case.flip == "errored" and case.before is not None and case.before.state != "error"
+        ):
             out.fell.append(case_id)
     if (flips := net_flips(run, comparison, policy)) is not None:
         out.rose = [case_id for case_id, change in flips.part.changes.items() if change.gain > 0]

@@ -96,12 +96,18 @@ def gate_groups(verdict: Verdict) -> Iterator[GateGroup]:
             yield GateGroup(title.format(what), is_open, "failed" if state == "slices" else state, gates)
 
 
-def next_steps(verdict: Verdict) -> list[str]:
-    """Return what to do about a run that is red or got better, a sentence each; nothing for others."""
+def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
+    """Return what to do about a run that is red or got better, a sentence each; nothing for others.
+
+    *html* is the HTML report to look closer at, where there is one; empty where that is what is being read.
+    """
     if verdict.outcome != "failed":
         accept = "got better: accept it with `pytest --auepora-update`, and later runs are held to it"
         return [accept] if verdict.word == "better" else []
-    return verdict.next_steps or ["look closer: pytest --auepora --auepora-report html:report.html"]
+    steps = verdict.next_steps or ["look closer: pytest --auepora --auepora-report html:report.html"]
+    if html is None:
+        return steps
+    return [step for step in steps if not step.startswith("look closer: ")] + ([f"look closer: {html}"] if html else [])
 
 
 def provenance_changes(verdict: Verdict) -> list[str]:

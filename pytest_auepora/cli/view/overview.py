@@ -47,7 +47,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
     word, mark = OUTCOMES[verdict.outcome]
     rows = metric_rows(run, verdict)
     compared = verdict.comparison
-    steps = next_steps(verdict) if pair.by_baseline else []
+    steps = next_steps(verdict, html="") if pair.by_baseline else []
     notes = [*missing_notes(run, verdict, rows), *verdict.notes, *noise_lines(verdict)]
     return {
         "run": listed_run(pair.info),

@@ -242,10 +242,20 @@ def compare_case(
     return out
 
 
+def broke(result: CaseResult) -> bool:
+    """Whether *result* failed as it is worse than its baseline."""
+    return result.state == "failed" and any("since the baseline" in line for line in result.problems)
+
+
 def flip_of(before: BaselineCase, result: CaseResult) -> Flip:
-    """Return what happened to the state of a case that compares with what it was *before*."""
+    """Return what happened to the state of a case that compares with what it was *before*.
+
+    One that failed before, and now fails as it fell since, is newly failing.
+    """
     if result.state == "error":
         return "errored"
+    if broke(result):
+        return "newly failing"
     if "still_failing" in result.extra:
         return "still failing"
     if before.state == "passed":

@@ -74,7 +74,7 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
     out.parts = [Part(name, n, n / out.n_cases) for name, n in parts.most_common()]
     failed = [g for g in verdict.gates if g.state == "failed"]
     out.n_gates, out.gates = len(failed), [g.message for g in failed if g.kind not in _OF_METRICS]
-    out.changed, out.steps = provenance_changes(verdict), next_steps(verdict)
+    out.changed, out.steps = provenance_changes(verdict), next_steps(verdict, html="")
     out.summary = _summary(out)
     return out
 

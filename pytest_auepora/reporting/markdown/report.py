@@ -195,7 +195,7 @@ def _failing(kind: Kind, cases: Sequence[CaseResult], run: Run, verdict: Verdict
     """Tell cases of one kind: some collapsible with their text, some as a line, the others as a number."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     groups: dict[str, list[CaseResult]] = {}
-    for case in cases:
+    for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
         why = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
         groups.setdefault(alike(why, case) or case.case_id, []).append(case)
     yield ""

@@ -43,9 +43,11 @@ _PLAIN: tuple[str, ...] = ()
 _STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",)}
 
 
-def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
+def summary_lines(
+    run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bool = False, html: str | None = None
+) -> list[Line]:
     """Return the closing summary of one run, at most about a screen and a half: what happened, the metrics, the worst
-    cases, the gates, and last what to do next.
+    cases, the gates, and last what to do next; *html* is the HTML report that was written, if any.
     """
     page = Page(width, ascii_only=ascii_only)
     _title(page, run)
@@ -57,7 +59,7 @@ def summary_lines(run: Run, verdict: Verdict, *, width: int = 80, ascii_only: bo
     _moved(page, run, verdict)
     _gates(page, verdict, run)
     _notes(page, run, verdict)
-    for step in next_steps(verdict):
+    for step in next_steps(verdict, html):
         page.free(f"{page.marks.arrow} {step}", "bold")
     return page.lines
 

@@ -197,8 +197,8 @@ def test_answers_are_held_against_those_accepted(judged: Example, server: JudgeS
 
 
 def test_an_update_judges_each_case_once(judged: Example, server: JudgeServer) -> None:
-    told = "auepora: 60 calls, 48 of them again, to learn which metrics vary between answers; "
-    assert f"{told}12 scores by LLM judges, none of them again" in str(judged.run("--auepora-update").stdout)
+    told = "auepora: 60 calls, 48 of them again, to learn which metrics vary between answers\n"
+    assert f"{told}auepora: 12 scores by LLM judges, none of them again" in str(judged.run("--auepora-update").stdout)
     assert len(server.bodies) == 12
     kept = json.loads((judged.path / "__baselines__" / "shop.json").read_text())["metrics"]
     assert "steady" not in kept["llm_answer_quality"]
@@ -210,5 +210,8 @@ def test_what_varies_of_a_judge_counts_in_few_clusters(judged: Example, server: 
     lines = (judged.path / "shop.golden.yaml").read_text().splitlines()
     judged.write("shop.golden.yaml", "\n".join(lines[: 4 + cases]) + "\n")
     told = str(judged.run("--auepora-update").stdout)
-    assert f"; {18 if cases == 9 else 10} scores by LLM judges, {'9' if cases == 9 else 'none'} of them again" in told
+    assert (
+        f"auepora: {18 if cases == 9 else 10} scores by LLM judges, {'9' if cases == 9 else 'none'} of them again"
+        in told
+    )
     assert len(server.bodies) == (18 if cases == 9 else 10)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.metric_rows import MetricRow, metric_rows
-from pytest_auepora.reporting.notes import latency_line, missing_notes
+from pytest_auepora.reporting.notes import latency_line, missing_notes, next_steps
 
 from .builders import Case, baseline_of, run_of, verdict_of
 
@@ -47,3 +47,12 @@ def test_times_without_a_gate_share_a_line() -> None:
     assert "p95_latency: needs at least 59 values, got 10" in notes
     only = run_of(CASES, ["recall@5"])
     assert latency_line(only, verdict_of(only)) == ""
+
+
+def test_who_has_the_html_report_is_not_told_to_make_one() -> None:
+    run = run_of(CASES)
+    verdict = verdict_of(run, {"token_f1": {"max": 0.5}})
+    assert verdict.outcome == "failed"
+    assert next_steps(verdict) == ["look closer: pytest --auepora --auepora-report html:report.html"]
+    assert next_steps(verdict, "out/r.html") == ["look closer: out/r.html"]
+    assert next_steps(verdict, html="") == []

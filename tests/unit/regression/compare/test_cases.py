@@ -36,6 +36,15 @@ def test_flips(before: str, after: str, flip: str) -> None:
     assert found.cases["a"].flip == flip
 
 
+def test_a_case_that_failed_before_and_fell_since_is_newly_failing() -> None:
+    before = accepted(case("a", state="failed", mrr=1.0))
+    now = case("a", state="failed", mrr=0.2)
+    now.extra["still_failing"] = ["assertion_pass: the assertion does not hold"]
+    assert compare(run(now), before).cases["a"].flip == "still failing"
+    now.problems = ["mrr fell from 1.00 to 0.20 since the baseline, limit 0.5"]
+    assert compare(run(now), before).cases["a"].flip == "newly failing"
+
+
 def test_new_edited_vanished_and_renamed_cases() -> None:
     baseline = accepted(case("a", mrr=1.0), case("b", mrr=1.0, content="same"), case("c", mrr=1.0))
     now = run(case("a", mrr=0.0, content="edited"), case("d", mrr=1.0, content="same"), expected=("a", "d"))
