@@ -36,7 +36,7 @@ def test_flips(before: str, after: str, flip: str) -> None:
     assert found.cases["a"].flip == flip
 
 
-def test_a_case_that_failed_before_and_fell_since_is_newly_failing() -> None:
+def test_what_failed_before_and_fell_since_is_newly_failing() -> None:
     before = accepted(case("a", state="failed", mrr=1.0))
     now = case("a", state="failed", mrr=0.2)
     now.extra["still_failing"] = ["assertion_pass: the assertion does not hold"]
