@@ -95,6 +95,7 @@ def test_lists_that_are_required_are_empty(history: Any) -> None:
         (keys("language", "country"), "'language', 'country'"),
         (keys(language={}, country={}), "'language', 'country'"),
         (keys("history", history={"type": "array"}), "'history'"),
+        (keys("question", "anything", anything=True), "'anything'"),  # a schema may be no more than that
     ],
 )
 def test_a_key_that_no_case_has(chain: Chain, wants: str) -> None:

@@ -11,11 +11,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_auepora.cli.main import main
+from pytest_auepora.core.run import Run
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.metrics.judge.chosen import use_judge
+from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.json.report import json_report
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
+from ..reporting.systems import system
 
 GOLDEN = """\
 suite: shop
@@ -112,3 +116,11 @@ def ids(shell: Shell) -> list[str]:
     store = HistoryStore(shell.path / FOLDER / "history.sqlite")
     runs = [run_of([case], provenance={"model": model}) for case, model in ((GOOD, "m-1"), (WORSE, "m-2"))]
     return [store.add(run, verdict_of(run, {"recall@5": 0.5}), git_commit="abcdef123456") for run in runs]
+
+
+def write_report(shell: Shell, name: str, *variants: str) -> tuple[list[Run], list[Verdict]]:
+    """Write the JSON report of a run of each configuration, and return what is in it."""
+    runs = [system(variant, 0.5 + 0.3 * i) for i, variant in enumerate(variants)]
+    verdicts = [verdict_of(run) for run in runs]
+    shell.write(name, json_report(runs, verdicts))
+    return runs, verdicts

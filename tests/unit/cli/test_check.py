@@ -52,6 +52,13 @@ def test_the_schema(shell: Shell) -> None:
     assert (said.code, json.loads(said.out)) == (0, golden_schema())
 
 
+def test_the_schemas_are_printed(shell: Shell) -> None:
+    titles = [json.loads(shell("schema", *of).out)["title"] for of in ((), ("report",), ("side-by-side",))]
+    assert titles[1:] == ["auepora report", "auepora systems side by side"]
+    assert titles[0] not in titles[1:]
+    assert shell("schema", "reports").code == 2
+
+
 @pytest.mark.parametrize("args", [(), ("no-such",), ("check",), ("runs", "--limit", "many"), ("report",)])
 def test_usage_errors(shell: Shell, args: tuple[str, ...]) -> None:
     said = shell(*args)

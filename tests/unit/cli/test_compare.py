@@ -9,12 +9,11 @@ import pytest
 from pytest_auepora.cli.compare import policy_of
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.json.report import json_report
 
 from ..reporting.builders import baseline_of, run_of, verdict_of
 from ..reporting.systems import system
-from .conftest import GOOD, WORSE, Shell
+from .conftest import GOOD, WORSE, Shell, write_report
 
 THREE = [system("", hits) for hits in (0.5, 0.75, 0.8)]
 
@@ -66,13 +65,6 @@ def three(shell: Shell) -> list[str]:
     return [store.add(run, verdict_of(run)) for run in THREE]
 
 
-def report(shell: Shell, name: str = "ci.json", *variants: str) -> tuple[list[object], list[Verdict]]:
-    runs = [system(variant, 0.5 + 0.3 * i) for i, variant in enumerate(variants)]
-    verdicts = [verdict_of(run) for run in runs]
-    shell.write(name, json_report(runs, verdicts))
-    return list(runs), verdicts
-
-
 def test_three_runs_stand_side_by_side(shell: Shell, three: list[str]) -> None:
     said = shell("compare", "last~2", "last~1", "last")
     assert said.code == 0
@@ -106,16 +98,16 @@ def test_json_and_csv_go_to_files(shell: Shell, three: list[str]) -> None:
 
 def test_a_baseline_and_a_report_are_systems_too(shell: Shell, three: list[str]) -> None:
     shell.write("old.json", baseline_of(THREE[0]).dumps())
-    report(shell, "ci.json", "")
+    write_report(shell, "ci.json", "")
     said = shell("compare", "old.json", "ci.json", "last", "--json")
     assert [c["name"] for c in json.loads(said.out)["columns"]] == ["old.json", "ci.json", three[2]]
 
 
 def test_the_configurations_in_one_report(shell: Shell) -> None:
-    report(shell, "ci.json", "bm25", "dense")
+    write_report(shell, "ci.json", "bm25", "dense")
     told = json.loads(shell("compare", "--side-by-side", "ci.json", "--json").out)
     assert [c["name"] for c in told["columns"]] == ["bm25", "dense"]
-    report(shell, "old.json", "bm25")
+    write_report(shell, "old.json", "bm25")
     told = json.loads(shell("compare", "--side-by-side", "old.json", "ci.json", "--json").out)
     assert [c["name"] for c in told["columns"]] == ["old.json", "ci.json[bm25]", "ci.json[dense]"]
 
@@ -127,7 +119,7 @@ def test_what_does_not_compare(shell: Shell, three: list[str]) -> None:
     assert (said.code, "runs of different suites do not compare: billing, other" in said.err) == (3, True)
     said = shell("compare", "other.json", three[0], three[1])
     assert (said.code, "wanted is billing" in said.err) == (2, True)
-    report(shell, "alone.json", "bm25")
+    write_report(shell, "alone.json", "bm25")
     said = shell("compare", "--side-by-side", "alone.json")
     assert (said.code, "1 run cannot stand side by side" in said.err) == (3, True)
     few = run_of([])
@@ -135,13 +127,6 @@ def test_what_does_not_compare(shell: Shell, three: list[str]) -> None:
     shell.write("few.json", json_report([few], [verdict_of(few)]))
     said = shell("compare", three[0], three[1], "few.json")
     assert (said.code, "they share no case that compares" in said.err) == (3, True)
-
-
-def test_the_schemas_are_printed(shell: Shell) -> None:
-    titles = [json.loads(shell("schema", *of).out)["title"] for of in ((), ("report",), ("side-by-side",))]
-    assert titles[1:] == ["auepora report", "auepora systems side by side"]
-    assert titles[0] not in titles[1:]
-    assert shell("schema", "reports").code == 2
 
 
 def test_the_policy_of_a_suite_with_metrics_of_the_project(shell: Shell) -> None:

@@ -10,21 +10,12 @@ import pytest
 from pytest_auepora.cli.report import summary_text
 from pytest_auepora.errors import Problem
 from pytest_auepora.history.settings import FOLDER
-from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.formats import FORMATS, report_text
-from pytest_auepora.reporting.json.report import json_report
 from pytest_auepora.reporting.text import text_width
 
 from ..reporting.builders import Case, run_of, verdict_of
 from ..reporting.systems import system
-from .conftest import Shell
-
-
-def report(shell: Shell, name: str = "ci.json", *variants: str) -> tuple[list[object], list[Verdict]]:
-    runs = [system(variant, 0.5 + 0.3 * i) for i, variant in enumerate(variants)]
-    verdicts = [verdict_of(run) for run in runs]
-    shell.write(name, json_report(runs, verdicts))
-    return list(runs), verdicts
+from .conftest import Shell, write_report
 
 
 def test_a_slip_gets_a_suggestion(shell: Shell, ids: list[str]) -> None:
@@ -57,14 +48,14 @@ def test_an_html_report_goes_to_a_file_with_the_runs_before(shell: Shell, ids: l
 
 @pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind != "html"])
 def test_every_report_is_made_from_the_json_alone(shell: Shell, kind: str) -> None:
-    runs, verdicts = report(shell, "ci.json", "bm25", "dense")
+    runs, verdicts = write_report(shell, "ci.json", "bm25", "dense")
     said = shell("report", "ci.json", "--format", kind)
     assert said.code == 0
-    assert said.out == report_text(kind, runs, verdicts)  # type: ignore[arg-type]
+    assert said.out == report_text(kind, runs, verdicts)
 
 
 def test_the_summary_of_a_json_report(shell: Shell) -> None:
-    report(shell, "ci.json", "bm25", "dense")
+    write_report(shell, "ci.json", "bm25", "dense")
     said = shell("report", "ci.json")
     assert "billing[bm25]" in said.out
     assert "billing side by side" in said.out
@@ -79,7 +70,7 @@ def test_a_file_that_is_no_report(shell: Shell, text: str | None, code: int) -> 
 
 
 def test_a_report_that_cannot_be_written(shell: Shell) -> None:
-    report(shell, "ci.json", "bm25")
+    write_report(shell, "ci.json", "bm25")
     shell.write("file", "")
     said = shell("report", "ci.json", "--out", "file/a.md")
     assert (said.code, "cannot be written" in said.err) == (3, True)
@@ -107,9 +98,10 @@ def test_the_summary_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch)
     assert widest > 60
 
 
-def test_a_verdict_that_cannot_be_read_is_named_with_its_run(shell: Shell, ids: list[str]) -> None:
+@pytest.mark.parametrize("text", ["3", "{", '{"title": 3}'])
+def test_a_verdict_that_cannot_be_read_is_named_with_its_run(shell: Shell, ids: list[str], text: str) -> None:
     with sqlite3.connect(shell.path / FOLDER / "history.sqlite") as database:
-        database.execute("UPDATE eval_runs SET verdict_json = '3'")
+        database.execute("UPDATE eval_runs SET verdict_json = ?", [text])
     database.close()
     said = shell("report", ids[0])
     assert (said.code, f"the verdict of run {ids[0]} cannot be read" in said.err) == (3, True), said
