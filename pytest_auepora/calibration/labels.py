@@ -81,13 +81,9 @@ class LabelSet:
 
     def says_yes(self, value: Value) -> bool:
         """Whether a person's *value* means yes."""
-        if self.kind == "class":
-            assert isinstance(self.positive, tuple)
-            return str(value) in self.positive
-        if self.kind == "grade":
-            assert isinstance(self.positive, int)
+        if isinstance(self.positive, int):
             return int(value) >= self.positive
-        return bool(value)
+        return str(value) in self.positive if self.kind == "class" else bool(value)
 
     def people_say(self, item: Item) -> bool | None:
         """Return what most people say of *item*; None where as many say yes as no."""

@@ -26,7 +26,6 @@ from .common import (
     UsageError,
     add_calibrations,
     add_metrics,
-    calibrations_folder,
     load_suite,
     registry_of,
     to_read,
@@ -83,7 +82,8 @@ def run(given: argparse.Namespace) -> int:
             ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask, progress=None)
         if spent.to_dict():
             print("\n".join([f"judge: {usage_text(spent)}", *spent.notes]), file=sys.stderr)
-    path = calibration_path(calibrations_folder(given.calibrations, given.golden or Path(FOLDER)), name)
+    beside = given.golden.parent / FOLDER if given.golden else Path(FOLDER)
+    path = calibration_path(given.calibrations or beside, name)
     former = _former(path)
     changed = former is not None and bool(former.mismatch(judge))
     found = study(

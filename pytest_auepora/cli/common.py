@@ -80,11 +80,6 @@ def add_calibrations(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calibrations", type=Path, metavar="DIR", help=what)
 
 
-def calibrations_folder(given: Path | None, golden: Path) -> Path:
-    """Return the folder that was given, or the one beside *golden*."""
-    return given if given is not None else golden.parent / FOLDER
-
-
 def add_metrics(parser: argparse.ArgumentParser) -> None:
     """Add ``--metrics``."""
     parser.add_argument(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..adapters.systems import System
 from ..calls.call import CallResult
@@ -21,7 +21,7 @@ from ..core.scoring import FURTHER, Score
 from ..errors import AueporaError
 from ..io.golden.model import GoldenCase
 from ..metrics.judge.usage import USAGE, add_usage
-from ..regression.baseline.model import note_again
+from ..regression.baseline.model import Baseline, note_again
 from ..regression.compare.cases import CaseComparison, compare_case, flip_of
 from ..regression.compare.comparability import Recut, incomparable_metrics, recut_of
 from ..regression.guards.case_guard import judge_case, settle_confirmed
@@ -29,12 +29,8 @@ from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
 from .case_result import Ended, ended_result, errored_result
 from .measure import Called, Convert, Measured, measure_calls
-from .recording import RecordedAnswer, Redact, record
+from .recording import RecordedAnswer, Recording, Redact, record
 from .replay import CONFIRMED, CaseEndedError
-
-if TYPE_CHECKING:
-    from ..regression.baseline.model import Baseline
-    from .recording import Recording
 
 EndedBy = Callable[[BaseException], "Ended | None"]
 """Says whether an exception skips its case, or expects it to fail; may raise it where it ends the whole run."""

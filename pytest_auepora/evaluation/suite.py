@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..adapters.systems import as_system
 from ..calls.caller import Caller
@@ -26,11 +26,9 @@ from ..regression.guards.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from ..regression.verdict import Verdict, judge
 from .case_flow import CaseFlow
+from .measure import Convert
 from .replay import Answering
 from .suite_run import blank_run, calibrations_of, find_baseline, run_suite, suite_metrics
-
-if TYPE_CHECKING:
-    from .measure import Convert
 
 _RATES = ("error_rate", "pass_rate")
 _MOST = 20  # lines of a failed assertion

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ..adapters.systems import System
 from ..core.run import CaseResult, ComparableScore, MetricInfo
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
+from ..evaluation.case_flow import Finished
 from ..evaluation.case_result import Ended
 from ..evaluation.suite import Evaluation, opened
 from ..evaluation.suite_run import run_suite
@@ -22,9 +23,6 @@ from .session import CORPUS, AueporaSession
 from .suites import raise_ended
 from .terminal import failure_message
 from .xdist import CaseReport
-
-if TYPE_CHECKING:
-    from ..evaluation.case_flow import Finished
 
 
 class Auepora:
