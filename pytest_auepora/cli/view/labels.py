@@ -66,8 +66,10 @@ def put_label(
         key = _key(case)
         labels = {**rows.get(key, {}).get("labels", {}), **given}
         labels = {name: said for name, said in labels.items() if said is not None}
-        row = {**_row(run, case, metric), "labels": labels, "evidence": [*evidence]}
-        rows.pop(key, None) if not labels else rows.update({key: row})
+        if labels:
+            rows[key] = {**_row(run, case, metric), "labels": labels, "evidence": [*evidence]}
+        else:
+            rows.pop(key, None)
         write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.values()))
     return labels
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ...core.run import CaseResult, Run
 from ...errors import UnknownRunError
@@ -24,8 +23,6 @@ from ...reporting.json.report import read_verdict
 from ...reporting.metric_rows import chosen_metrics
 from ...reporting.text import listed
 from ..compare import policy_of, steady_of
-
-T = TypeVar("T")
 
 _KEPT = 4
 """Runs, and pairs of them, that lie in memory."""
@@ -104,9 +101,9 @@ class Library:
 
     def __init__(self, store: HistoryStore, root: Path, labels: Path) -> None:
         self.store, self.root, self.labels = store, root, labels
+        self._run = lru_cache(_KEPT)(store.load)
+        self._held = lru_cache(_KEPT)(self._pair)
         self._lock = threading.Lock()
-        self._runs: OrderedDict[str, Run] = OrderedDict()
-        self._pairs: OrderedDict[tuple[str, str], Pair] = OrderedDict()
 
     def pair(self, name: str, against: str = "") -> Pair:
         """Return a run and what it is held against: the baseline of its time, or the run called *against*.
@@ -118,20 +115,16 @@ class Library:
         """
         run_id = self.store.resolve(name)
         with self._lock:  # two requests for one large run read it once
-            return _held(self._pairs, (run_id, against), lambda: self._pair(run_id, against))
-
-    def run(self, run_id: str) -> Run:
-        """Return a stored run."""
-        return _held(self._runs, run_id, lambda: self.store.load(run_id))
+            return self._held(run_id, against)
 
     def _pair(self, run_id: str, against: str) -> Pair:
-        info, run = self.store.info(run_id), self.run(run_id)
+        info, run = self.store.info(run_id), self._run(run_id)
         verdict = read_verdict(self.store.verdict(run_id))
         if not against:
             before = self._run_before(info)
-            return Pair(info, run, verdict, self.run(before.run_id) if before else None, before)
+            return Pair(info, run, verdict, self._run(before.run_id) if before else None, before)
         other_info = self.store.info(self.store.resolve(against, run.suite))
-        other = self.run(other_info.run_id)
+        other = self._run(other_info.run_id)
         steady = steady_of(self.root, run)
         report = compare(
             other, run, names=(other_info.run_id, run_id), policy=policy_of(self.root, run), steady=steady
@@ -167,13 +160,3 @@ def _notes(other: StoredRun, report: CompareReport) -> Iterator[str]:
         yield f"only in the earlier run: {listed(report.only_a, 10)}"
     if report.only_b:
         yield f"only in this run: {listed(report.only_b, 10)}"
-
-
-def _held(kept: OrderedDict[Any, T], key: Any, make: Callable[[], T]) -> T:
-    """Return what is *kept* under *key*, or make it, and let go of what was used longest ago."""
-    if key not in kept:
-        kept[key] = make()
-    kept.move_to_end(key)
-    if len(kept) > _KEPT:
-        kept.popitem(last=False)
-    return kept[key]

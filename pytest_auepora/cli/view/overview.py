@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -47,7 +46,10 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
     word, mark = OUTCOMES[verdict.outcome]
     rows = metric_rows(run, verdict)
     compared = verdict.comparison
-    steps = next_steps(verdict, html="") if pair.by_baseline else []
+    if pair.by_baseline:
+        steps, changed = next_steps(verdict, html=""), [shown(one) for one in changed_since(verdict)]
+    else:
+        steps, changed = [], _moved(pair.other.provenance, run.provenance) if pair.other else []
     notes = [*missing_notes(run, verdict, rows), *verdict.notes, *noise_lines(verdict)]
     return {
         "run": listed_run(pair.info),
@@ -64,7 +66,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "reasons": [_reason(gate, run.owner) for state in _STATES for gate in verdict.gates if gate.state == state],
         "failedCases": verdict.failed_cases,
         "steps": [shown(step) for step in steps if not step.startswith("look closer")],
-        "changed": [shown(one) for one in changed_since(verdict)] if pair.by_baseline else _changed(pair),
+        "changed": changed,
         "notes": [shown(note) for note in notes],
         "gone": {shown(old): shown(new or "") for old, new in (compared.vanished if compared else {}).items()},
         "metrics": [_metric(pair, row) for row in rows if row.name in run.metrics or row.gate is not None],
@@ -90,13 +92,6 @@ def _reason(gate: GateOutcome, owner: str) -> dict[str, Any]:
         "p": None if gate.p is None else number(gate.p, 4), "mde": None if gate.mde is None else number(gate.mde),
         "n": gate.n, "total": gate.total, "bound": shown(gate.bound),
     }  # fmt: skip
-
-
-def _changed(pair: Pair) -> list[str]:
-    if pair.other is None:
-        return []
-    changes = provenance_changes(pair.other.provenance, pair.run.provenance)
-    return [shown(f"{key} {old} → {new}") for key, (old, new) in changes.items()]
 
 
 def _labels(pair: Pair) -> dict[str, list[str]]:
@@ -178,7 +173,7 @@ def history_of(library: Library, info: StoredRun) -> dict[str, Any]:
     changes = [[], *(_moved(provenance.get(a, {}), provenance.get(b, {})) for a, b in pairwise(ids))]
     return {
         "metrics": [{"name": shown(n), "values": [values[i].get(n) for i in ids]} for n in kept],
-        "runs": [{**listed_run(one), "changed": list(told)} for one, told in zip(listed, changes, strict=True)],
+        "runs": [{**listed_run(one), "changed": told} for one, told in zip(listed, changes, strict=True)],
     }
 
 
@@ -187,5 +182,5 @@ def _within_one(told: dict[str, Any]) -> bool:
     return low is not None and high is not None and low >= 0 and high <= 1
 
 
-def _moved(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
-    return (shown(f"{key} {old} → {new}") for key, (old, new) in provenance_changes(before, after).items())
+def _moved(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    return [shown(f"{key} {old} → {new}") for key, (old, new) in provenance_changes(before, after).items()]
