@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import HistoryError, MissingExtraError
-from .settings import FOLDER, is_url
+from .settings import is_url, make_folder
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another before it gives up."""
@@ -111,7 +111,7 @@ class SqliteFile:
         """Run statements together, see `Database.transaction`; *write* takes the file's lock at the start."""
         try:
             if write:
-                self._make_folder()
+                self._make_file()
             with closing(self._connect(write)) as connection:
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
                 try:
@@ -141,11 +141,8 @@ class SqliteFile:
             raise
         return connection
 
-    def _make_folder(self) -> None:
-        folder = self.path.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        if folder.name == FOLDER and not (ignore := folder / ".gitignore").exists():
-            ignore.write_text("*\n", encoding="utf-8")
+    def _make_file(self) -> None:
+        make_folder(self.path.parent)
         if not self.path.exists():  # answers are nobody else's business; SQLite's own files beside it take its mode
             os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600))
 

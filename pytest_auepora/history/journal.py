@@ -26,7 +26,7 @@ from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from ..shapes import check_shape
 from .codec import result_data, run_text
-from .settings import FOLDER, journal_path, journals_in
+from .settings import journal_path, journals_in, make_folder
 from .store import HistoryStore
 from .tables import new_run_id
 
@@ -95,9 +95,7 @@ class Journal:
             self._broken = True
 
     def _open(self) -> ResultFile:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if self.path.parent.name == FOLDER and not (ignore := self.path.parent / ".gitignore").exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        make_folder(self.path.parent)
         # unbuffered, so that a line is with the system as soon as it is written, whatever becomes of this process
         file = open(self.path, "x+b", buffering=0, opener=lambda path, flags: os.open(path, flags, 0o600))  # noqa: SIM115
         if not _lock(file):
@@ -164,7 +162,11 @@ def recover(store: HistoryStore, folder: Path) -> list[str]:
             except (ValueError, TypeError, OverflowError, RecursionError) as exc:
                 damaged.append(f"{path}: a run that was killed cannot be read, mend or remove the file: {exc}")
                 continue
-            out += [_store(store, one) for one in found if one.run.cases]
+            out += [
+                store.add(one.run, one.verdict, started=one.started, git_commit=one.commit, recordings=one.recordings)
+                for one in found
+                if one.run.cases
+            ]
             path.unlink(missing_ok=True)
     if damaged:
         raise HistoryError("; ".join(damaged))
@@ -184,12 +186,6 @@ class _ToldKeys(TypedDict):
 
 class _Told(_ToldKeys, total=False):
     answers: list[tuple[str, list[str]]]
-
-
-def _store(store: HistoryStore, one: Unfinished) -> str:
-    return store.add(
-        one.run, one.verdict, started=one.started, git_commit=one.commit, recordings=one.recordings
-    )  # fmt: skip
 
 
 def _read(lines: Iterable[bytes]) -> list[Unfinished]:

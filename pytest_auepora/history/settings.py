@@ -48,6 +48,13 @@ _ALWAYS = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 """Files that make a root although they are empty."""
 
 
+def make_folder(folder: Path) -> None:
+    """Make the directory that a history or a journal lies in."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.name == FOLDER and not (ignore := folder / ".gitignore").exists():
+        ignore.write_text("*\n", encoding="utf-8")
+
+
 def is_url(place: str | os.PathLike[str]) -> bool:
     """Whether *place* names a server rather than a file."""
     return isinstance(place, str) and "://" in place
