@@ -74,7 +74,9 @@ def is_refusal(
     text = fold(outputs.response.text or "")
     if not text:
         return None
-    return any(_phrase(pattern) in text for pattern in patterns) or (patterns == REFUSAL_PATTERNS and _opens_empty(text))
+    return any(_phrase(pattern) in text for pattern in patterns) or (
+        patterns == REFUSAL_PATTERNS and _opens_empty(text)
+    )
 
 
 _phrase = lru_cache(maxsize=64)(fold)  # the same few are looked for in every answer
