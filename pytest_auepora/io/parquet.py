@@ -62,7 +62,7 @@ def row_count(path: Path) -> int:
 
 
 def _opened(path: Path) -> Any:
-    parquet = _parquet()
+    parquet = imported_pyarrow().parquet
     try:
         # a row group may be the whole file; without a buffer, and by default, all of its bytes are read at once
         return parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
@@ -99,9 +99,7 @@ def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
         MissingExtraError: the extra ``parquet`` is not installed.
         AueporaError: a sample holds something that is no JSON; nothing is written then.
     """
-    parquet = _parquet()
-    import pyarrow
-
+    pyarrow = imported_pyarrow()
     columns: dict[str, list[str | None]] = {name: [] for name in (*_TEXTS, *_JSON)}
     for sample in dataset:
         data = asdict(sample)
@@ -115,12 +113,17 @@ def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
             except (TypeError, ValueError) as exc:
                 raise AueporaError(f"sample {sample.sample_id!r} cannot be written as JSON: {exc}") from None
     text = pyarrow.string()
-    parquet.write_table(pyarrow.table({n: pyarrow.array(values, text) for n, values in columns.items()}), path)
+    pyarrow.parquet.write_table(pyarrow.table({n: pyarrow.array(values, text) for n, values in columns.items()}), path)
 
 
-def _parquet() -> Any:
+def imported_pyarrow() -> Any:
+    """Return pyarrow with its module for Parquet.
+
+    Raises:
+        MissingExtraError: the extra ``parquet`` is not installed.
+    """
     try:
         import pyarrow.parquet
     except ImportError as exc:
         raise MissingExtraError("Parquet", "parquet") from exc
-    return pyarrow.parquet
+    return pyarrow

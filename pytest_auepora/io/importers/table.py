@@ -7,13 +7,12 @@ holds JSON, or texts between ``|``; a mapping is JSON.  Every other column becom
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import MissingExtraError
 from ..golden.fields import CASE_FIELDS
-from ..parquet import iter_rows
+from ..parquet import imported_pyarrow, iter_rows
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, split_metadata
 from .rows import as_list, dump_json, read_rows, write_csv
@@ -51,20 +50,12 @@ def load_parquet(path: Path) -> ImportedSuite:
     return _suite(list(iter_rows(Path(path))), Path(path))
 
 
-def _parquet() -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError as exc:
-        raise MissingExtraError("Parquet", "parquet") from exc
-    return pyarrow.parquet
-
-
 def _suite(rows: list[dict[str, Any]], path: Path) -> ImportedSuite:
     dropped = Dropped()
     names = Names(dropped)
     cases = []
     for number, row in enumerate(rows, 1):
-        columns = {k: next((n for n in (k, *ALIASES.get(k, ())) if n in row), k) for k in _COLUMNS}
+        columns = _names_in(row)
         query = row.get(columns["query"])
         if not isinstance(query, str) or not query.strip():
             dropped.add(f"a row without a question (columns query, {', '.join(ALIASES['query'])})")
@@ -83,10 +74,15 @@ def _suite(rows: list[dict[str, Any]], path: Path) -> ImportedSuite:
     return ImportedSuite(cases, dropped.sentences(), notes=_read_as(rows))
 
 
+def _names_in(there: Container[str]) -> dict[str, str]:
+    """Return by what name each column is *there*."""
+    return {key: next((n for n in (key, *ALIASES.get(key, ())) if n in there), key) for key in _COLUMNS}
+
+
 def _read_as(rows: list[dict[str, Any]]) -> list[str]:
     """Say which columns were read as something of another name."""
     there = dict.fromkeys(name for row in rows for name in row)
-    known = {k: next((n for n in (k, *ALIASES.get(k, ())) if n in there), k) for k in _COLUMNS}
+    known = _names_in(there)
     taken = [f"the column {name} is read as {key}" for key, name in known.items() if name in there and name != key]
     rest = [n for n in there if n not in known.values() and n not in CASE_FIELDS]
     return [*taken, *(f"the column {name} is kept as metadata, which no metric reads" for name in rest)]
@@ -132,14 +128,12 @@ def _cell(key: str, value: Any) -> Any:
 
 def save_parquet(suite: Any, path: Path) -> list[str]:
     """Write a Parquet file, nested values as JSON; return what was dropped.  Needs the extra ``parquet``."""
-    parquet = _parquet()
-    import pyarrow
-
+    pyarrow = imported_pyarrow()
     cases = mappings_of(suite)
     columns = [c for c in _COLUMNS if any(c in case for case in cases)]
     table = pyarrow.table({c: pyarrow.array([_flat(c, case.get(c)) for case in cases]) for c in columns})
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    parquet.write_table(table, path)
+    pyarrow.parquet.write_table(table, path)
     return _left(cases)
 
 
