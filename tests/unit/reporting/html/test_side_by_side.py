@@ -8,6 +8,7 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.reporting.html.report import MOST_CASES, html_report
+from pytest_auepora.reporting.side_by_side.table import side_by_sides
 
 from ..builders import Case, run_of, verdict_of
 from ..systems import system
@@ -20,10 +21,16 @@ GOOD, BAD = ["refunds.md"], ["index.md"]
 CASE = Case("apart", got=GOOD, thresholds={"recall@5": 0.5})
 
 
-def tables(runs: Sequence[Run]) -> list[Element]:
-    """The tables side by side: of metrics, and of cases where there are any."""
-    page = read(html_report(runs, [verdict_of(run) for run in runs]))
-    return page.one("section", class_="beside-each").all("table")
+def section(runs: Sequence[Run], *, alone: bool = True) -> Element:
+    """What a page has of *runs* side by side; *alone*, the page has nothing else, which is quickly made."""
+    shown = [] if alone else runs
+    page = read(html_report(shown, [verdict_of(run) for run in shown], compared=side_by_sides(runs)))
+    return page.one("section", class_="beside-each")
+
+
+def tables(runs: Sequence[Run], *, alone: bool = True) -> list[Element]:
+    """The tables of it: of metrics, and of cases where there are any."""
+    return section(runs, alone=alone).all("table")
 
 
 def rows(table: Element) -> list[list[Element]]:
@@ -51,7 +58,7 @@ def test_a_tie_has_no_best_and_no_table_of_cases() -> None:
 def test_a_case_leads_to_its_row_in_the_table_of_its_system() -> None:
     one = run_of([CASE.with_(id="same"), CASE], NAMES, variant="a")
     two = run_of([CASE.with_(got=BAD), CASE.with_(id="same")], NAMES, variant="b")
-    ((name, *cells),) = rows(tables([run_of([Case("x")], suite="travel"), one, two])[1])
+    ((name, *cells),) = rows(tables([run_of([Case("x")], suite="travel"), one, two], alone=False)[1])
     assert name.words == "apart"
     assert [(cell.words, cell.one("a").given["href"]) for cell in cells] == [
         ("passed ✓ 1.000", "#case-1-1"),
@@ -61,7 +68,7 @@ def test_a_case_leads_to_its_row_in_the_table_of_its_system() -> None:
 
 def test_two_runs_of_one_configuration_have_no_links() -> None:
     """Which of them is meant cannot be told from their title."""
-    ((_, *cells),) = rows(tables([run_of([CASE.with_(got=got)], NAMES) for got in (GOOD, BAD)])[1])
+    ((_, *cells),) = rows(tables([run_of([CASE.with_(got=got)], NAMES) for got in (GOOD, BAD)], alone=False)[1])
     assert [(cell.words, cell.all("a")) for cell in cells] == [("✓ 1.000", []), ("✗ 0.000", [])]
 
 
@@ -75,8 +82,7 @@ def test_a_system_that_did_not_run_the_case_has_an_empty_cell() -> None:
 def test_more_cases_than_a_page_should_have_are_counted() -> None:
     cases = [CASE.with_(id=f"c{i}") for i in range(MOST_CASES + 7)]
     runs = [run_of([c.with_(got=got) for c in cases], NAMES, variant=got[0]) for got in (GOOD, BAD)]
-    page = read(html_report(runs, [verdict_of(run) for run in runs]))
-    beside = page.one("section", class_="beside-each")
+    beside = section(runs)
     assert beside.one("h3").words == "207 cases that only some of them pass"
     assert len(rows(beside.all("table")[1])) == MOST_CASES
     assert beside.all("p")[-1].words == "… and 7 more"
