@@ -81,7 +81,7 @@ def test_all_configurations_of_a_report(shell: Shell) -> None:
     [
         ("{", "odd.json:1:2: not JSON"),
         ("[]", "odd.json: not a baseline file"),
-        ("[" * 100_000, "odd.json: not a baseline file: RecursionError"),
+        ("[" * 100_000, "odd.json:.*(RecursionError|not JSON)"),  # as deep as this Python goes
         ('{"suites": 3}', "odd.json: not an auepora report: there is no 'format' key"),
         ('{"format": 99, "suites": []}', "odd.json: report format 99, this version reads 1"),
     ],
