@@ -7,9 +7,8 @@ from typing import Any
 
 from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
-from ...errors import MetricError
-from ..judge import settings
 from ..judge.critic import LLMCritic, Question, yes_or_no
+from ..judge.judged import AsksCritic
 from ..judge.prompts import fingerprint, label_prompt
 from ..text.comparands import answer_text
 from .labels import ChunkLabels, Labels, LabelSource
@@ -36,7 +35,7 @@ _ALONE = ("response_on_topic", "helpful", "incomplete", "unsafe_content", "refus
 """Labels that are a matter of question and answer, whatever was retrieved."""
 
 
-class JudgeLabels(LabelSource):
+class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurrency is that of the critic
     """Asks *critic*, or the judge of the settings; only the replies 0 and 1 are labels, any other number is an error.
 
     A reply is remembered with the outputs it is about, so that several metrics ask once.
@@ -47,22 +46,6 @@ class JudgeLabels(LabelSource):
 
     def __init__(self, critic: LLMCritic | None = None) -> None:
         self.critic = critic
-
-    def critic_in_use(self) -> LLMCritic:
-        """Return the critic, that of the settings if none was given.
-
-        Raises:
-            MetricError: the settings name none either.
-        """
-        return self.critic or settings.critic_from_environment()
-
-    @property
-    def concurrency(self) -> int:  # type: ignore[override]  # it is that of the critic
-        """Of how many cases labels may be asked for at once."""
-        try:
-            return self.critic_in_use().concurrency
-        except MetricError:
-            return 1
 
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
@@ -112,8 +95,4 @@ class JudgeLabels(LabelSource):
 
     def params(self) -> Any:
         """Return what changes the labels: the judge, its model and its prompts."""
-        try:
-            said = self.critic_in_use().params()
-        except MetricError:
-            said = {}
-        return {"judge": said, "prompt": fingerprint(*(label_prompt(q) for q in QUESTIONS.values()))}
+        return {"judge": self.critic_params(), "prompt": fingerprint(*(label_prompt(q) for q in QUESTIONS.values()))}

@@ -18,25 +18,10 @@ Seen = Measurement | NotApplicable
 RATIONALE_CAP = 500
 
 
-class Judged(Configured):
-    """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
-
-    Without a critic, that of the judge's settings is asked.
-
-    Class attributes:
-        prompt: the name of the prompt's file.
-    """
+class AsksCritic:
+    """Asks a critic, that of the judge's settings if none was given."""
 
     critic: LLMCritic | None
-    scale: str
-    prompt: ClassVar[str]
-    deterministic: ClassVar[bool] = False
-    judged: ClassVar[bool] = True
-    shares: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        Scale.read(self.scale)
-        super().__post_init__()
 
     def critic_in_use(self) -> LLMCritic:
         """Return the critic, that of the settings if none was given.
@@ -51,21 +36,44 @@ class Judged(Configured):
         return self.critic
 
     @property
-    def concurrency(self) -> int:  # type: ignore[override]  # it is that of the critic
-        """How many cases may be measured at once."""
+    def concurrency(self) -> int:
+        """How many questions the critic takes at once."""
         try:
             return self.critic_in_use().concurrency
         except MetricError:
             return 1
 
+    def critic_params(self) -> dict[str, Any]:
+        """Return what the critic says of itself; nothing where there is none."""
+        try:
+            return dict(self.critic_in_use().params())
+        except MetricError:
+            return {}
+
+
+class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency is that of the critic
+    """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
+
+    Without a critic, that of the judge's settings is asked.
+
+    Class attributes:
+        prompt: the name of the prompt's file.
+    """
+
+    scale: str
+    prompt: ClassVar[str]
+    deterministic: ClassVar[bool] = False
+    judged: ClassVar[bool] = True
+    shares: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        Scale.read(self.scale)
+        super().__post_init__()
+
     def params(self) -> dict[str, Any]:
         """Return the options that change the score, with what the critic says of itself and the prompt."""
-        try:
-            said = self.critic_in_use().params()
-        except MetricError:
-            said = {}
         prompt = f"{load_prompt(self.prompt).version}:{fingerprint(self._filled())}"
-        return {**super().params(), "judge": said, "prompt": prompt}
+        return {**super().params(), "judge": self.critic_params(), "prompt": prompt}
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
         """Return what to ask about one case, or what is known without asking."""
