@@ -67,9 +67,10 @@ class Progress:
             self._bar.refresh()
 
     def hide(self) -> None:
-        """Take it off until more is done."""
+        """Take it off until it is drawn again."""
         if self._bar is not None:
             self._bar.clear()
+            self._drawn = 0.0
 
     def __enter__(self) -> Progress:
         return self

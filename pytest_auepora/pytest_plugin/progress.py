@@ -93,8 +93,10 @@ class RunProgress:
 
     def _answered(self, *, last: bool) -> None:
         """Count one call of this process; after the *last* of a case pytest's own line goes on."""
-        if not self._scores:
-            self._bar.done()
+        if self._scores:  # judges are still to be waited for
+            self._bar.draw()
+            return
+        self._bar.done()
         if last:
             self._bar.hide()
 
