@@ -6,6 +6,7 @@ journal of the run (or in a temporary file where there is none), and what stays 
 
 from __future__ import annotations
 
+import json
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,7 +14,7 @@ from dataclasses import dataclass, fields
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from .json import encoded, loads
+from .json import encoded
 
 TEXTS = frozenset(("query", "expected", "outputs"))
 """The fields of a result that are texts."""
@@ -66,7 +67,7 @@ class ResultFile:
     def texts(self, start: int, length: int) -> Mapping[str, Any]:
         """Return the JSON object that was written at *start*; the same one again until another is read."""
         if self._last[0] != start:
-            self._last = start, loads(self.read(start, length))
+            self._last = start, json.loads(self.read(start, length))
         return self._last[1]
 
 

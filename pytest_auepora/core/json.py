@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from operator import attrgetter
@@ -50,21 +49,17 @@ def encoded(value: Any, nulls: int = 0) -> bytes:
     return data
 
 
-def loads(data: bytes) -> Any:
-    """Return what `json.loads` makes of *data*, which `encoded` wrote, in a fifth of the time.
+def loads(data: bytes | str) -> Any:
+    """Return what `encoded` wrote, in a fifth of the time that `json.loads` takes; integers beyond 64 bits are rounded.
 
     Raises:
         ValueError: it is no JSON.
         RecursionError: a value holds too many in one another.
     """
-    if _LONG_NUMBER not in data.translate(_DIGITS):  # orjson would round it
-        with suppress(orjson.JSONDecodeError):  # infinity, NaN, letters that UTF-8 does not have; or it is damaged
-            return orjson.loads(data)
-    return json.loads(data)
-
-
-_DIGITS = bytes(ord("0") if chr(i) in "0123456789" else ord(" ") for i in range(256))
-_LONG_NUMBER = b"0" * 19
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:  # infinity, NaN, letters that UTF-8 does not have; or it is damaged
+        return json.loads(data)
 
 
 def taken_apart(value: Any) -> dict[str, Any]:

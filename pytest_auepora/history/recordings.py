@@ -240,7 +240,7 @@ def _texts_of(recordings: Sequence[Recording]) -> tuple[str | None, list[str]]:
     if not recordings or (text := recordings[0][0]).startswith(ERRORED):
         return None, []
     try:
-        parts = loads(text[1:].encode(errors="surrogatepass"))["parts"]
+        parts = loads(text[1:])["parts"]
         texts = [recordings[0][1][hit[TEXT]] if hit[TEXT] is not None else "" for hit in parts["retrieved"] or ()]
         return parts["answer"], texts
     except (ValueError, LookupError, TypeError, AttributeError) as exc:
