@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import pytest_auepora
+from pytest_auepora.core.metrics_base import Metric
+from pytest_auepora.metrics.judge.critic import LLMCritic
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "pages").rglob("*.md"))]
@@ -50,6 +52,23 @@ def test_importing_the_package_imports_nothing_of_it() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_modules_of_the_specification_are_there(seed: str) -> None:
     assert __import__(f"pytest_auepora.{seed}", fromlist=["_"]).__doc__
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("retrieval_basic", ["RecallAtK", "PrecisionAtK", "HitRateAtK"]),
+        ("retrieval_ranking", ["MRRAtK", "MeanAveragePrecision", "NDCGAtK"]),
+        ("generation_overlap", ["ExactMatch", "TokenF1", "Rouge1", "Rouge2", "RougeL", "EvidenceOverlapFaithfulness"]),
+        ("generation_semantic", ["BertScoreMetric", "EmbeddingSimilarity"]),
+        ("generation_llm_judge", ["LLMCritic", "LLMFaithfulnessScore", "LLMAnswerQuality"]),
+        ("robustness", ["NoiseRobustness", "NegativeRejectionRate", "CounterfactualConsistency"]),
+        ("additional", ["MeanLatency", "QuantileLatency", "DistinctN", "IntraListDiversity"]),
+    ],
+)
+def test_modules_of_metrics_have_the_specified_classes(module: str, names: list[str]) -> None:
+    found = __import__(f"pytest_auepora.metrics.{module}", fromlist=["_"])
+    assert all(issubclass(getattr(found, name), (Metric, LLMCritic)) for name in names)
 
 
 @pytest.mark.parametrize(
