@@ -46,10 +46,14 @@ def wrapped(config: pytest.Config, text: str) -> str:
 
     In CI it stays as it is: pytest lists the whole of it there, one line for each failure.
     """
-    if os.environ.get("CI") or os.environ.get("BUILD_NUMBER"):
+    if _in_ci():
         return text
     how: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
     return "\n".join(fill(line, terminal_width(config), **how) for line in text.splitlines())
+
+
+def _in_ci() -> bool:
+    return bool(os.environ.get("CI") or os.environ.get("BUILD_NUMBER"))
 
 
 def begin_at_case(item: pytest.Function, call: pytest.CallInfo[None]) -> None:
@@ -152,11 +156,17 @@ class Terminal:
             self._write_unused(terminalreporter)
             return
         from ..reporting.tally import headline, headline_style
+        from ..reporting.terminal.session import accepted_lines, accepted_worse
         from ..reporting.terminal.summary import summary_lines
         from ..reporting.text import harmless
 
         runs, verdicts = [j.run for j in judged], [j.verdict for j in judged]
         terminalreporter.section("auepora", sep="=", bold=True)
+        for one in judged:
+            if one.accepted is not None:
+                text = accepted_worse(one.accepted, one.run, one.verdict, in_ci=_in_ci())
+                if text:
+                    terminalreporter.line(harmless(text, ascii_only=is_ascii()), yellow=True)
         if len(judged) > 1:
             text = harmless(headline(verdicts, runs), ascii_only=is_ascii())
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
@@ -168,8 +178,6 @@ class Terminal:
             told = summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii(), html=html)
             write_lines(terminalreporter, told)
             for done in filter(None, (one.accepted, one.anchored)):
-                from ..reporting.terminal.session import accepted_lines
-
                 for text in accepted_lines(done, self.config.rootpath):
                     terminalreporter.line(harmless(text, ascii_only=is_ascii()))
         write_lines(terminalreporter, self._side_by_side(width))

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core.files import shown_path
-from ...core.run import CaseResult, MetricInfo
-from ..numbers import score
+from ...core.run import CaseResult, MetricInfo, Run
+from ..numbers import plural, score
 
 if TYPE_CHECKING:
     from ...regression.accept import Accepted
+    from ...regression.verdict import Verdict
 
 _MOST = 10  # cases named of a baseline that is written
 
@@ -93,6 +94,27 @@ def accepted_lines(done: Accepted, root: Path) -> list[str]:
     if len(told) > _MOST:
         lines.append(f"  … and {len(told) - _MOST} more")
     return lines
+
+
+def accepted_worse(done: Accepted, run: Run, verdict: Verdict, *, in_ci: bool = False) -> str:
+    """Return the line that says first what an update made the new normal: what scored lower, what fails.
+
+    Empty where nothing did, but in CI, where nobody looks on.
+    """
+    pairs = verdict.comparison.cases if verdict.comparison is not None else {}
+    lower = [i for i in done.changed if i in pairs and pairs[i].worst < 0]
+    failing = [i for i in (*done.added, *done.changed) if run.cases[i].state == "failed"]
+    parts = [f"{plural(len(lower), 'case')} scored lower ({_names(lower)})"] if lower else []
+    if lower and verdict.comparison is not None:
+        changes = ((name, verdict.comparison.metric(name)) for name in run.metrics)
+        fell = [(name, change) for name, change in changes if change is not None and change.gain < 0]
+        parts += [f"{name} {score(change.before, 3)} \u2192 {score(change.after, 3)}" for name, change in fell]
+    parts += [f"{plural(len(failing), 'case')} failed ({_names(failing)})"] if failing else []
+    if failed := sum(gate.state == "failed" for gate in verdict.gates):
+        parts.append(f"{plural(failed, 'gate')} failed")
+    if not done.written or not (parts or in_ci):
+        return ""
+    return f"accepted {run.title}{' in CI' if in_ci else ''}: {', '.join(parts) or 'nothing scored lower'}"
 
 
 def _names(ids: list[str]) -> str:
