@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from ..conftest import Example, gates
 
 
@@ -78,3 +82,17 @@ def test_asked_for_and_nothing_there_is_not_green(project: Example) -> None:
     assert result.ret == 1
     assert "no golden case was run" in str(result.stdout)
     assert project.run("-k", "test_x").ret == 0
+
+
+def test_an_update_says_first_what_it_made_normal(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.accept()
+    project.break_retriever()
+    lines = str(project.run("--auepora-update").stdout).splitlines()
+    first = lines[next(i for i, line in enumerate(lines) if line.strip("= ") == "auepora") + 1]
+    assert re.match(
+        r"accepted shop: 1 case scored lower \(refund-window\), recall@1 1.000 → 0.750, .* 1 gate failed$", first
+    )
+    assert "accepted shop" not in str(project.run("--auepora-update").stdout)
+    monkeypatch.setenv("CI", "1")
+    project.baseline.unlink()
+    assert "accepted shop in CI: " in str(project.run("--auepora-update").stdout)
