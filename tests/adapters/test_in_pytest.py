@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 
@@ -133,14 +134,14 @@ def test_fixture_that_returns_it_is_measured(project: Example, needs: str, sourc
             """
     from langchain_core.prompts import PromptTemplate
     return PromptTemplate.from_template("{language} {question}")""",
-            "*wants 'language'*make_input*",
+            "wants 'language'.*make_input",
         ),
         (
             "haystack",
             """
     from haystack import Pipeline
     return Pipeline()""",
-            "*the Pipeline has no input for the query*",
+            "the Pipeline has no input for the query",
         ),
     ],
     ids=["langchain", "haystack"],
@@ -151,7 +152,7 @@ def test_object_that_cannot_be_asked_says_why(project: Example, needs: str, sour
     project.system(f"def rag():{source}")
     result = project.run_apart("-rf")
     assert result.ret != 0
-    result.stdout.fnmatch_lines([told])
+    assert re.search(told, " ".join(str(result.stdout).split()))
 
 
 def test_no_framework_is_imported_to_look_at_a_function() -> None:
