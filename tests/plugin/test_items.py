@@ -32,7 +32,7 @@ def test_a_fixture_without_a_system_errs_without_a_traceback(project: Example) -
     project.system("def rag():\n    pass")
     result = project.run("-rf")
     assert result.ret == 1
-    text = output(result)
+    text = " ".join(output(result).split())
     assert "the rag fixture gave NoneType: None; the fixture returns nothing: is there a return missing?" in text
     assert "5 errored (no baseline" in text
     assert "as_system" not in text
