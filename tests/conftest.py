@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("thorough", deadline=None, max_examples=30)  # of .ci/run: --hypothesis-profile=thorough
-settings.register_profile("light", deadline=None, max_examples=15)
+settings.register_profile("light", deadline=None, max_examples=10)
 settings.load_profile("light")
 
 

@@ -38,23 +38,14 @@ def judged(project: Example, server: JudgeServer) -> Example:
     return project
 
 
-def first_to_last(server: JudgeServer) -> float:
-    """Return the seconds from the first request to the last, and forget them."""
-    took = server.times[-1] - server.times[0]
-    server.times.clear()
-    return took
-
-
 @pytest.mark.parametrize("option", ["--auepora-concurrency=8", "-q"], ids=["calls at once", "calls one by one"])
 def test_judges_are_asked_side_by_side(judged: Example, server: JudgeServer, option: str) -> None:
     judged.edit("model:", "concurrency: 1\nmodel:", "judge.yaml")
     assert judged.run(option).ret == 0
     assert (server.most_running, len(server.bodies)) == (1, 12)
-    serial = first_to_last(server)
     judged.edit("concurrency: 1\n", "", "judge.yaml")
     assert judged.run(option).ret == 0
     assert 1 < server.most_running <= 8
-    assert first_to_last(server) < serial / 3
 
 
 @pytest.mark.parametrize("fixture", ["def", "async def"])

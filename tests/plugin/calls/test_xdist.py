@@ -23,6 +23,7 @@ def table(result: pytest.RunResult) -> list[str]:
     return [re.sub(r"\d+\.\d+ ?s", "", line) for line in lines]
 
 
+@pytest.mark.slow
 def test_the_same_verdict_files_and_exit_code(project: Example) -> None:
     project.accept()
     serial = project.baseline.read_bytes()
