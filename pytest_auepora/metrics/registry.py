@@ -205,17 +205,23 @@ def _parts(text: str) -> list[str]:
     return [stripped for part in parts if (stripped := part.strip())]
 
 
-def _taken_by(factory: Callable[..., Metric], given: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters(factory: Callable[..., Metric]) -> list[str]:
+    """Return the names that *factory* takes; of a class those of its ``__init__``, whoever has a ``__new__``."""
     import inspect
 
-    taken = inspect.signature(factory).parameters
+    made_by = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]  # of this very class
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    named = [p.name for p in inspect.signature(made_by).parameters.values() if p.kind not in variable]
+    return named[1:] if made_by is not factory else named
+
+
+def _taken_by(factory: Callable[..., Metric], given: Mapping[str, Any]) -> dict[str, Any]:
+    taken = _parameters(factory)
     return {name: value for name, value in given.items() if name in taken}
 
 
 def _options(name: str, text: str, factory: Callable[..., Metric], taken: set[str]) -> dict[str, Any]:
-    import inspect
-
-    known = [p for p in inspect.signature(factory).parameters if p not in taken]
+    known = [p for p in _parameters(factory) if p not in taken]
     out: dict[str, Any] = {}
     for part in _parts(text):
         if (named := re.fullmatch(_NAMED, part)) is not None:

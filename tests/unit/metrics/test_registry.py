@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.metrics_base import Metric
+from pytest_auepora.core.metrics_base import Measurement, Metric
+from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.options import Configured
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
 from pytest_auepora.metrics.retrieval_ranking import NDCGAtK
-from pytest_auepora.metrics.robustness import (
-    NoiseRobustness,
-)
+from pytest_auepora.metrics.robustness import NoiseRobustness
 
 from .test_options import MINE, REGISTRY, typed
 
@@ -78,3 +77,18 @@ def test_options_as_the_sources_name_them() -> None:
     assert noisy.params() == NoiseRobustness("hit@1", scenarios=("typo",)).params()
     with pytest.raises(MetricError, match="gain must be one of"):
         NDCGAtK(5, gain_scheme="cubic")
+
+
+def test_a_metric_without_options_of_its_own_takes_none() -> None:
+    class Constant(Metric):
+        name, target, range = "constant", TargetCategory.GENERATION_RELEVANCE, (0.0, 1.0)
+
+        def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
+            return Measurement(1.0)
+
+    registry = Registry()
+    registry.add("constant", Constant)
+    with pytest.raises(MetricError, match="takes no option, got '5'"):
+        registry.get("constant[5]")
+    with pytest.raises(MetricError, match="no option '_'; there is none"):
+        registry.get("constant[_=5]")
