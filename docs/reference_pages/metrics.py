@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pytest_auepora.core.metrics_base import Metric
-from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.metrics.registry import Registry, parameters_of
 
 from .layout import cell
 
@@ -119,8 +119,8 @@ def _options(kind: Callable[..., Any], spelling: str) -> str:
     """Return the options of a metric class with their defaults, but those the spelling already holds."""
     held = set(re.findall(r"\{(\w+)\}", spelling))
     out = []
-    for name, parameter in inspect.signature(kind).parameters.items():
-        if name in held or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+    for name, parameter in parameters_of(kind).items():
+        if name in held:
             continue
         default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
         plain = " object at 0x" not in default and len(default) < 60

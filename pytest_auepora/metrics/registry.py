@@ -11,11 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.metrics_base import Metric
 from ..errors import MetricError, UnknownNameError, did_you_mean
 from .catalogue import PAPER_SPELLINGS, SPELLINGS
+
+if TYPE_CHECKING:
+    import inspect
 
 # compiled where they are first used: few runs have options in names, and most use few of a hundred patterns
 _HOLE = r"\\\{(\w+)\\\}"
@@ -205,23 +208,22 @@ def _parts(text: str) -> list[str]:
     return [stripped for part in parts if (stripped := part.strip())]
 
 
-def _parameters(factory: Callable[..., Metric]) -> list[str]:
-    """Return the names that *factory* takes; of a class those of its ``__init__``, whoever has a ``__new__``."""
+def parameters_of(factory: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return what *factory* takes by name; of a class what its ``__init__`` takes, whoever has a ``__new__``."""
     import inspect
 
     made_by = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]  # of this very class
-    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    named = [p.name for p in inspect.signature(made_by).parameters.values() if p.kind not in variable]
-    return named[1:] if made_by is not factory else named
+    taken = list(inspect.signature(made_by).parameters.values())[made_by is not factory :]
+    return {p.name: p for p in taken if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
 
 
 def _taken_by(factory: Callable[..., Metric], given: Mapping[str, Any]) -> dict[str, Any]:
-    taken = _parameters(factory)
+    taken = parameters_of(factory)
     return {name: value for name, value in given.items() if name in taken}
 
 
 def _options(name: str, text: str, factory: Callable[..., Metric], taken: set[str]) -> dict[str, Any]:
-    known = [p for p in _parameters(factory) if p not in taken]
+    known = [p for p in parameters_of(factory) if p not in taken]
     out: dict[str, Any] = {}
     for part in _parts(text):
         if (named := re.fullmatch(_NAMED, part)) is not None:

@@ -176,6 +176,9 @@ def test_named_exceptions_are_retried_and_counted(project: Example) -> None:
     result.stdout.re_match_lines([r"retries +0\.400 +5/5"])
 
 
+UNHANDLED = "pytest.PytestUnhandledThreadExceptionWarning"
+
+
 def test_an_exception_that_cannot_print_ends_its_case_alone(project: Example) -> None:
     project.system(
         "def rag():\n    class Busy(Exception):\n        retry_after = 0.01\n        def __str__(self):\n"
@@ -183,7 +186,7 @@ def test_an_exception_that_cannot_print_ends_its_case_alone(project: Example) ->
         "        if 'warranty' in query: raise Busy\n        return answer(query)\n    return ask"
     )
     project.pytester.makeini("[pytest]\nauepora_retry = Busy")
-    result = project.run("--auepora-concurrency", "3", "--auepora-timeout", "60", "-W", "error")
+    result = project.run("--auepora-concurrency", "3", "--auepora-timeout", "60", "-W", f"error::{UNHANDLED}")
     result.stdout.re_match_lines(["error: .*Busy: <exception str\\(\\) failed> \\(3 attempts\\)"])
     assert "1 errored, 4 passed" in str(result.stdout)
 
