@@ -71,16 +71,14 @@ def measure_calls(
     aside = [metric for metric in metrics.values() if metric.judged]
     plain = [metric for metric in metrics.values() if not metric.judged]
     scores = iter(score_cases(plain, [sample for sample, _ in good], [outputs for _, outputs in good]))
-    judged = iter(judge_answers([*_to_judge(called, given, aside)], progress=progress) if aside else ())
+    judged = iter(judge_answers([*_to_judge(called, given, aside)], progress=progress))
     out = []
     for one, answer in zip(called, given, strict=True):
         if isinstance(answer, SystemOutputs):
-            found = next(scores)
-            if aside:
-                known = one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else {}
-                found = {**found, **next(judged), **known}
-                found = {name: found[name] for name in metrics if name in found}
-            out.append(Measured(_measured(one, answer, found), answer))
+            known = one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else {}
+            found = {**next(scores), **next(judged), **known}
+            in_order = {name: found[name] for name in metrics if name in found}
+            out.append(Measured(_measured(one, answer, in_order), answer))
         elif isinstance(answer, RecordedAnswer):
             wanted = {name: metric for name, metric in metrics.items() if name not in one.unjudged}
             out.append(Measured(_measured_again(one, answer, wanted), answer))

@@ -20,6 +20,7 @@ from ..metrics.registry import Registry
 from ..regression.anchor import Anchor, load_anchor
 from ..regression.baseline.file import baseline_path
 from ..regression.baseline.model import Baseline
+from ..regression.compare.cases import drops_of
 from ..regression.guards.calibration import standing_of
 from ..regression.guards.case_guard import Confirmations
 from ..regression.guards.gates import GateOutcome, judge_gate
@@ -107,7 +108,7 @@ class Evaluation:
         for case in self.run.cases.values():
             if case.state == "error":
                 bad.append(f"{case.case_id}: {case.error.splitlines()[0]}")
-            bad += [f"{case.case_id}: {p}" for p in case.problems if "since the baseline" in p]
+            bad += [f"{case.case_id}: {line}" for line in drops_of(case)]
         if bad:
             raise AssertionError(_listed(f"{self.run.title} got worse than its baseline", bad))
 

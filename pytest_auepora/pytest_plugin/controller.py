@@ -285,10 +285,8 @@ def _reports(
     now = time()
     phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
     skipped = location[0], location[1] + 1, f"Skipped: {message}"
-    ends: dict[str, tuple[_Outcome, Any]] = {
-        "failed": ("failed", wrapped(config, message)),
-        "not judged": ("skipped", skipped),
-    }
+    failed = wrapped(config, message)
+    ends: dict[str, tuple[_Outcome, Any]] = {"failed": ("failed", failed), "not judged": ("skipped", skipped)}
     made = []
     for when in phases:
         outcome, longrepr = ends.get(state, _PASSED) if when == "call" else _PASSED

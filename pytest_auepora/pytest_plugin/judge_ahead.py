@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from ..core.metrics_base import Metric
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.judging import JudgedAnswer
-    from ..io.golden.model import GoldenCase, GoldenSuite
+    from ..io.golden.model import GoldenCase
     from .hooks import ProjectHooks
     from .options import Options
     from .suites import Suites
@@ -50,7 +49,6 @@ class JudgeAhead:
         self._options, self._project, self._suites = options, project, suites
         self._expected: dict[Hashable, _Expected] = {}
         self._jobs: dict[Hashable, Call] = {}
-        self._judged: dict[Path, list[Metric]] = {}
         self._executor: OwnLoop | None = None
         self._size = 0
 
@@ -59,7 +57,7 @@ class JudgeAhead:
 
         Not where labels are matched by a corpus: they are settled when the item runs.
         """
-        if not (judged := self._judged_metrics(suite := item.stash[SUITE])):
+        if not (judged := self._suites.judged(suite := item.stash[SUITE])):
             return False
         if (item, repeat) in self._expected:
             return True
@@ -82,13 +80,6 @@ class JudgeAhead:
             item.stash[CASE], system, metrics, repeat, self._suites.flow(suite, variant_of(item, suite.fixture))
         )
         return True
-
-    def _judged_metrics(self, suite: GoldenSuite) -> list[Metric]:
-        """Return what judges score in *suite*: mostly nothing, so it is not looked for with every case."""
-        if (judged := self._judged.get(suite.path)) is None:
-            metrics = self._suites.metrics(suite).values()
-            judged = self._judged[suite.path] = [metric for metric in metrics if metric.judged]
-        return judged
 
     def start(self, key: Hashable, call: Call) -> None:
         """Judge what *call* gave; called in whichever thread ended it."""

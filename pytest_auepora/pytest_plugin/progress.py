@@ -85,7 +85,7 @@ class RunProgress:
 
     def _judged(self, suite: GoldenSuite) -> tuple[int, int]:
         """Return how many metrics of *suite* judges score, and of how many an update learns whether they vary."""
-        judged = sum(metric.judged for metric in self._session.suites.metrics(suite).values())
+        judged = len(self._session.suites.judged(suite))
         return judged, judged and judged - len(self._session.suites.judged_once(suite))
 
     def _again(self, suite: GoldenSuite, case_id: str) -> int:

@@ -58,6 +58,7 @@ class Suites:
         self._infos: dict[Path, dict[str, MetricInfo]] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
         self._advisory: dict[Path, Mapping[str, str]] = {}
+        self._judged_once: dict[Path, frozenset[str]] = {}
         self._flows: dict[tuple[Path, str], CaseFlow] = {}
 
     @property
@@ -155,14 +156,20 @@ class Suites:
             found = self._advisory[suite.path] = standing.advisory
         return found
 
+    def judged(self, suite: GoldenSuite) -> list[Metric]:
+        """Return the metrics of *suite* that judges score; for most there are none."""
+        return [metric for metric in self.metrics(suite).values() if metric.judged]
+
     def judged_once(self, suite: GoldenSuite) -> frozenset[str]:
         """Return the judged metrics of which an update need not know whether they vary: they fail no case by a drop.
 
         What varies of a judge's score counts where a calibrated judge has so few clusters that nothing else decides.
         """
-        few = len({case.cluster or case.id for case in suite.cases}) < CLUSTERS_FOR_STATISTICS
-        advisory = self.advisory(suite)
-        return frozenset(n for n, m in self.metrics(suite).items() if m.judged and not (few and n not in advisory))
+        if (found := self._judged_once.get(suite.path)) is None:
+            few = len({case.cluster or case.id for case in suite.cases}) < CLUSTERS_FOR_STATISTICS
+            names, advisory = (metric.name for metric in self.judged(suite)), self.advisory(suite)
+            found = self._judged_once[suite.path] = frozenset(n for n in names if not few or n in advisory)
+        return found
 
     def run(self, suite: GoldenSuite, variant: str) -> Run:
         """Return an empty run of *suite*."""

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..core.run import CaseResult, MetricInfo
+from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import Score
 from ..core.targets import component_of
 from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
@@ -90,6 +90,22 @@ def alike(why: str, case: CaseResult) -> str:
     if len(query := case.query) >= _SHORT_QUERY:
         why = why.replace(query, "")
     return _LONG_WORD.sub(lambda word: "#" if any(map(str.isdigit, word[0])) else word[0], why)
+
+
+def worst_first(cases: Iterable[CaseResult], compared: Mapping[str, CaseComparison]) -> list[CaseResult]:
+    """Return *cases* in the order of their largest drops since the baseline."""
+    return sorted(cases, key=lambda case: compared[case.case_id].worst if case.case_id in compared else 0.0)
+
+
+def together(
+    cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison]
+) -> Iterable[list[CaseResult]]:
+    """Put those of *cases* together that errored alike, or a metric of which did; others are alone."""
+    by: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        why = str(diagnose(case, compared.get(case.case_id), run.metrics))
+        by.setdefault(alike(why, case) or f"|{case.case_id}", []).append(case)
+    return by.values()
 
 
 def component(info: MetricInfo) -> str:

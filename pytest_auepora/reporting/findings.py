@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ..core.run import CaseResult, Run
 from ..errors import Problem
-from ..regression.compare.cases import CaseComparison
 from ..regression.guards.gates import GateKind, GateOutcome
 from ..regression.verdict import Verdict
-from .diagnosis import alike, blamed_metrics, diagnose
+from .diagnosis import blamed_metrics, diagnose, together, worst_first
 from .tally import FAILING, Kind, cases_of
 from .text import listed
 
@@ -109,7 +108,7 @@ def _gate(run: Run, gate: GateOutcome) -> Finding:
 
 
 def _errors(run: Run, verdict: Verdict) -> Iterator[Finding]:
-    for cases in _together(cases_of(run, verdict).get("errored", ()), run, {}):
+    for cases in together(cases_of(run, verdict).get("errored", ()), run, {}):
         why = str(diagnose(cases[0], None, run.metrics))
         path, line = _place(cases[0], run)
         ids = [c.case_id for c in cases]
@@ -120,8 +119,7 @@ def _errors(run: Run, verdict: Verdict) -> Iterator[Finding]:
 def _failures(run: Run, verdict: Verdict, kind: Kind) -> Iterator[Finding]:
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     cases = cases_of(run, verdict).get(kind, [])
-    ordered = sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0)
-    for case, *others in _together(ordered, run, compared):
+    for case, *others in together(worst_first(cases, compared), run, compared):
         why = diagnose(case, compared.get(case.case_id), run.metrics)
         path, line = _place(case, run)
         whose = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
@@ -131,17 +129,6 @@ def _failures(run: Run, verdict: Verdict, kind: Kind) -> Iterator[Finding]:
         who = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
         title = f"{run.title}: {who}"
         yield Finding("error", kind, title, message, path, line, f"{run.title}|case|{case.case_id}")
-
-
-def _together(
-    cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison]
-) -> Iterable[list[CaseResult]]:
-    """Put those of *cases* together that errored alike, or a metric of which did; others are alone."""
-    by: dict[str, list[CaseResult]] = {}
-    for case in cases:
-        why = str(diagnose(case, compared.get(case.case_id), run.metrics))
-        by.setdefault(alike(why, case) or f"|{case.case_id}", []).append(case)
-    return by.values()
 
 
 def _place(case: CaseResult, run: Run) -> tuple[str, int]:

@@ -34,7 +34,7 @@ MOST = 16
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [7, 20, 60])
+@pytest.mark.parametrize("n", [7, 20, 60, 100])
 @pytest.mark.parametrize("scenario", [
     sampling(made_up_answers(steady=False)), sampling(made_up_answers(steady=False), retriever=True),
     sampling(made_up_answers(steady=True), metrics=SAMPLED), nearly_steady(0.1, 0.3),
@@ -50,7 +50,7 @@ def test_an_unchanged_system_that_varies_is_rarely_red(scenario: Scenario, n: in
     sampling(made_up_answers(steady=False), retriever=True, endless=True), nearly_steady(0.1, 0.1),
 ])  # fmt: skip
 def test_settings_as_suggested_leave_few_runs_red(scenario: Scenario, learned: int) -> None:
-    red = [rate(scenario, n, 100, AUTO, learned=learned)["red"] for n in (7, 20, 60)]
+    red = [rate(scenario, n, 75, AUTO, learned=learned)["red"] for n in (7, 20, 60, 100)]
     assert sum(red) <= 18, "6 % of 300"
 
 
@@ -58,7 +58,7 @@ def test_settings_as_suggested_leave_few_runs_red(scenario: Scenario, learned: i
 def test_assertions_kept_by_chance_are_let_go_where_suggested() -> None:
     scenario = sampling(made_up_answers(steady=False), metrics=SAMPLED, endless=True)
     as_it_is, as_suggested = (
-        sum(rate(scenario, n, 100, AUTO, learned=learned)["red"] for n in (7, 20, 60)) for learned in (0, 5)
+        sum(rate(scenario, n, 75, AUTO, learned=learned)["red"] for n in (7, 20, 60, 100)) for learned in (0, 5)
     )
     assert as_suggested <= 18 < as_it_is
 
@@ -119,7 +119,7 @@ def test_on_real_retrieval_and_real_answers_too() -> None:
     assert rate(sampling(answers), 50, 150, AUTO)["red"] <= MOST
     assert rate(sampling(answers, 0.2), 50, 60, AUTO)["red"] >= 54
     varied = sampling(answers, metrics=SAMPLED, endless=True)
-    assert sum(rate(varied, n, 100, AUTO, learned=5)["red"] for n in (7, 20, 60)) <= 18
+    assert sum(rate(varied, n, 75, AUTO, learned=5)["red"] for n in (7, 20, 60, 100)) <= 18
 
 
 @pytest.mark.parametrize("n", [6, 60])

@@ -65,7 +65,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "baselineNote": shown(verdict.baseline_note),
         "reasons": [_reason(gate, run.owner) for state in _STATES for gate in verdict.gates if gate.state == state],
         "failedCases": verdict.failed_cases,
-        "steps": [shown(step) for step in steps if not step.startswith("look closer")],
+        "steps": [shown(step) for step in steps],
         "changed": changed,
         "notes": [shown(note) for note in notes],
         "gone": {shown(old): shown(new or "") for old, new in (compared.vanished if compared else {}).items()},

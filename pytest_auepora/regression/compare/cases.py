@@ -242,9 +242,14 @@ def compare_case(
     return out
 
 
+def drops_of(result: CaseResult) -> list[str]:
+    """Return those problems of *result* that say what fell since the baseline."""
+    return [line for line in result.problems if "since the baseline" in line]
+
+
 def broke(result: CaseResult) -> bool:
     """Whether *result* failed as it is worse than its baseline."""
-    return result.state == "failed" and any("since the baseline" in line for line in result.problems)
+    return result.state == "failed" and bool(drops_of(result))
 
 
 def flip_of(before: BaselineCase, result: CaseResult) -> Flip:

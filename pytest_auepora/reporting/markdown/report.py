@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...core.run import CaseResult, Run
 from ...errors import Problem
 from ...regression.verdict import Verdict
-from ..diagnosis import alike, diagnose
+from ..diagnosis import diagnose, together, worst_first
 from ..findings import titled
 from ..judge_usage import judge_lines
 from ..metric_rows import MetricRow, has_values, metric_rows, state_mark
@@ -194,14 +194,11 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
 def _failing(kind: Kind, cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
     """Tell cases of one kind: some collapsible with their text, some as a line, the others as a number."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    groups: dict[str, list[CaseResult]] = {}
-    for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
-        why = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
-        groups.setdefault(alike(why, case) or case.case_id, []).append(case)
+    groups = list(together(worst_first(cases, compared), run, compared))
     yield ""
     yield f"**{len(cases):,} {kind}**"
     yield ""
-    for i, (case, *others) in enumerate(groups.values()):
+    for i, (case, *others) in enumerate(groups):
         why = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
         who = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
         if i < detail.texts:

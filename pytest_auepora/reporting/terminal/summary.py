@@ -112,7 +112,7 @@ def _cells(row: MetricRow, marks: Symbols, room: str) -> list[Cell]:
 
 def _worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
     """List the worst cases, those with the same cause together: an outage is one thing, not forty."""
-    from ..diagnosis import alike, diagnose
+    from ..diagnosis import alike, diagnose, worst_first
 
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     found = cases_of(run, verdict, (*FAILING, "fixed"))
@@ -120,7 +120,7 @@ def _worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
     left = MOST_CASES
     for after, (kind, cases) in enumerate(found.items(), 1 - len(found)):
         by: dict[str, tuple[str, list[str]]] = {}
-        for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
+        for case in worst_first(cases, compared):
             found_why = diagnose(case, None if kind == "errored" else compared.get(case.case_id), run.metrics)
             told = str(found_why or case.state)
             by.setdefault(alike(told, case) or told, (told, []))[1].append(case.case_id)

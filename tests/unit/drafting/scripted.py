@@ -121,3 +121,17 @@ def _quote(passage: str) -> str:
     """Return the longest sentence that points at no document, which a question made of it must not do."""
     found = [s for line in passage.split("\n") for s in sentences(line) if 5 < len(s.split()) < 40 and s in passage]
     return max(found or [passage[: len(passage) // 2]], key=lambda s: (not _POINTS.search(s), len(s)))
+
+
+class Fixed(LLMCritic):
+    """Gives one reply to all prompts, and remembers them."""
+
+    def __init__(self, reply: str) -> None:
+        self.reply = reply
+        self.prompts: list[str] = []
+
+    def complete(
+        self, *, prompt: str, schema: Mapping[str, Any] | None = None, metadata: dict[str, Any] | None = None
+    ) -> str:
+        self.prompts.append(prompt)
+        return self.reply

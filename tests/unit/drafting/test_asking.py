@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from pytest_auepora.drafting.asking import ANSWERED, ASKED, FOUND, PROMPTS, VERDICT, WRITTEN, Asker
-from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError, LLMCritic
+from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError
 from pytest_auepora.metrics.judge.reply import Form
 
-
-class Fixed(LLMCritic):
-    def __init__(self, reply: str) -> None:
-        self.reply = reply
-        self.prompts: list[str] = []
-
-    def complete(
-        self, *, prompt: str, schema: Mapping[str, Any] | None = None, metadata: dict[str, Any] | None = None
-    ) -> str:
-        self.prompts.append(prompt)
-        return self.reply
+from .scripted import Fixed
 
 
 @pytest.mark.parametrize(

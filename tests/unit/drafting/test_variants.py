@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +10,9 @@ from pytest_auepora.core.types import Document, EvaluationSample, Response
 from pytest_auepora.drafting.variants import ask_paraphrases, load_paraphrases, noise_variants
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.labels.corpus import corpus_of
-from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError, LLMCritic
+from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError
+
+from .scripted import Fixed
 
 
 @pytest.mark.parametrize(
@@ -53,20 +53,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         load_paraphrases(tmp_path / "a.yaml")
 
 
-class Rewords(LLMCritic):
-    def __init__(self, reply: str) -> None:
-        self.reply = reply
-        self.prompts: list[str] = []
-
-    def complete(
-        self, *, prompt: str, schema: Mapping[str, Any] | None = None, metadata: dict[str, Any] | None = None
-    ) -> str:
-        self.prompts.append(prompt)
-        return self.reply
-
-
 def test_a_model_rewords_each_query() -> None:
-    model = Rewords('{"wordings": ["Is 14 days the limit?", "is it 14 DAYS?", "The limit?", "Is 14 days the limit?"]}')
+    model = Fixed('{"wordings": ["Is 14 days the limit?", "is it 14 DAYS?", "The limit?", "Is 14 days the limit?"]}')
     found, refused = ask_paraphrases({"a": "Is it 14 days?"}, model, 4)
     assert found == {"a": ["Is 14 days the limit?"]}
     assert refused == 3
@@ -77,7 +65,7 @@ def test_a_model_rewords_each_query() -> None:
 @pytest.mark.parametrize("reply", ["Sure!", '{"wordings": "one"}', '{"wordings": [1]}'])
 def test_wordings_that_cannot_be_read_are_an_error(reply: str) -> None:
     with pytest.raises(JudgeReplyError):
-        ask_paraphrases({"a": "Is it so?"}, Rewords(reply), 1)
+        ask_paraphrases({"a": "Is it so?"}, Fixed(reply), 1)
 
 
 CORPUS = corpus_of(

@@ -123,7 +123,7 @@ COMMANDS = (
 )  # fmt: skip
 
 
-@tries(10, 150)
+@tries(10, 300)
 def test_commands_over_a_damaged_history(
     kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], tries: int
 ) -> None:

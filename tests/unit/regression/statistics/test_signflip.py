@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.regression.statistics import signflip
@@ -60,6 +60,7 @@ def brute_force(sums: Matrix) -> tuple[list[float], list[float], list[float]]:
 
 
 @given(matrices())
+@settings(max_examples=150)
 def test_enumeration_agrees_with_brute_force(sums: Matrix) -> None:
     test = run(sums)
     z, raw, adjusted = brute_force(sums)

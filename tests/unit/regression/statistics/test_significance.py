@@ -9,7 +9,7 @@ import random
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.regression.statistics.evidence import PairedMetric
@@ -160,6 +160,7 @@ def test_the_order_of_cases_and_metrics_does_not_matter(tables: list[dict[str, f
 
 
 @given(st.lists(DIFFERENCES, min_size=1, max_size=4), st.floats(0.0, 0.3), st.floats(0.0, 0.3))
+@settings(max_examples=120)
 def test_every_verdict_keeps_its_promises(tables: list[dict[str, float]], min_effect: float, margin: float) -> None:
     family = judge_family([PairedMetric(f"m{i}", t, min_effect, margin) for i, t in enumerate(tables)], {}, draws=199)
     for m in family.metrics:

@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.core.run import Run
@@ -156,6 +156,7 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_heading() -> None:
     assert set(cells[at - 1 :]) == {4}
 
 
+@settings(max_examples=200)
 @given(
     st.text(alphabet=st.characters(codec="utf-8"), max_size=40)
     | st.text(alphabet="\\`*_[]|~$<&>!#@:w.ab ()-", max_size=40)
