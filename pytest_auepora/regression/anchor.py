@@ -54,9 +54,9 @@ def judge_anchor(
         return []
     gates = judge_comparison(run, compare(run, anchor.baseline), policy.against_anchor(), metrics, advisory)
     for gate in gates:
-        name = gate.title.removeprefix("regression: ")
-        gate.title, gate.kind = f"anchor: {name}", "anchor"
-        gate.message = f"{gate.title}: {gate.message.removeprefix(f'{name} ')}"
+        part = gate.part
+        gate.title, gate.kind = f"anchor: {part}", "anchor"
+        gate.message = f"{gate.title}: {gate.message.removeprefix(f'{part} ')}"
     return gates
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
 from ..regression.compare.cases import MetricChange
-from ..regression.guards.gates import GateOutcome
+from ..regression.guards.gates import GateOutcome, regression_title
 from ..regression.verdict import Verdict
 from .numbers import bound_of, denominator, metric_change, metric_value
 from .text import Symbols
@@ -117,7 +117,7 @@ def _row(run: Run, verdict: Verdict, found: Aggregate, gate: GateOutcome | None)
     word = ""
     if comparison is not None and change is None and info is not None and info.baselined:
         word = "changed" if name in comparison.incomparable else "new" if _has_cases(run, name) else ""
-    regression = next((g for g in verdict.gates if g.title == f"regression: {name}"), None)
+    regression = next((g for g in verdict.gates if g.title == regression_title(name)), None)
     former = comparison.former.get(name) if comparison is not None else None
     return MetricRow(
         name, found.value, found.n, found.total, info, found.n_error, found.n_na, change, word, gate, regression, former
@@ -146,8 +146,7 @@ def _part_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
     if gate.before is not None and gate.value is not None:
         gain = gate.value - gate.before if info is None else info.gain(gate.before, gate.value)
         change = MetricChange(gate.n, gate.before, gate.value, gain)
-    name = gate.title.removeprefix("regression: ")
-    return MetricRow(name, gate.value, gate.n, gate.n, info, change=change, regression=gate)
+    return MetricRow(gate.part, gate.value, gate.n, gate.n, info, change=change, regression=gate)
 
 
 def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False) -> list[str]:

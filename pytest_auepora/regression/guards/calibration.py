@@ -210,8 +210,7 @@ def hold_back(gates: Iterable[GateOutcome], standing: Standing) -> None:
             continue
         gate.would_be, gate.state = gate.state, "advisory"
         if gate.would_be == "failed":
-            named = gate.title.removeprefix("regression: ")
-            told = gate.message if gate.message.startswith(named) else f"{named}: {gate.message}"
+            told = gate.message if gate.message.startswith(gate.part) else f"{gate.part}: {gate.message}"
             gate.message = f"would fail: {told}"
         gate.message = f"advisory: {gate.message}; {why}"
 
@@ -248,7 +247,7 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
     would = [gate for gate in gates if gate.would_be == "failed"]
     whole = [gate for gate in would if not gate.is_of_slice]
     notes = [_finding(gate.message.removesuffix(f"; {standing.advisory[gate.metric]}")) for gate in whole]
-    if slices := [gate.title.removeprefix("regression: ") for gate in would if gate not in whole]:
+    if slices := [gate.part for gate in would if gate not in whole]:
         notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
     if cases := _would_fail(run, gates):
         told = [f"{_ids(ids)}: {line}" for line, ids in cases.items()]

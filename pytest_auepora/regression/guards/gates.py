@@ -57,6 +57,11 @@ class GateOutcome:
     """Against a baseline: whether the metric is worse, better, the same, or nobody can tell; else empty."""
 
     @property
+    def part(self) -> str:
+        """The metric, slice or statistic that it is about."""
+        return self.title.removeprefix(regression_title(""))
+
+    @property
     def is_of_whole(self) -> bool:
         """Whether it says that a metric got worse over the whole suite, and not over a slice of it."""
         return self.title == regression_title(self.metric)

@@ -14,7 +14,7 @@ from ...core.run import MetricInfo, Run
 from ..compare.cases import Comparison, MetricChange
 from ..compare.measurements import APART, DAMAGED, Pairs, aggregate_of, settle
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
-from .gates import GateOutcome, cases_words, leave_undecided
+from .gates import GateOutcome, cases_words, leave_undecided, regression_title
 
 if TYPE_CHECKING:
     from ..statistics.bootstrap import Effect, EffectInterval
@@ -75,7 +75,7 @@ def judge_apart(
     """
     settled = settle(run, comparison, metrics)
     damaged = [
-        GateOutcome(f"regression: {name}", "regression", "failed", f"{why}; restore the baseline or accept anew")
+        GateOutcome(regression_title(name), "regression", "failed", f"{why}; restore the baseline or accept anew")
         for name, why in comparison.incomparable.items()
         if why.startswith(DAMAGED)
     ]
@@ -121,7 +121,7 @@ def _outcome(run: Run, comparison: Comparison, question: _Question) -> GateOutco
     name, change = question.name, question.change
     worst = comparison.metric_of_cases(name)
     return GateOutcome(
-        f"regression: {name}", "regression", "passed", "", name, change.after, n=change.n, total=len(run.cases),
+        regression_title(name), "regression", "passed", "", name, change.after, n=change.n, total=len(run.cases),
         owner=run.owner_of(name), culprits=worst.dropped[:5] if worst is not None else (), before=change.before,
     )  # fmt: skip
 

@@ -75,8 +75,7 @@ def _judged(report: CompareReport) -> Iterator[str]:
     gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
     by: dict[str, list[str]] = {}
     for gate in gates:  # metrics that move alike share a line
-        name = gate.title.removeprefix("regression: ")
-        by.setdefault(gate.message.removeprefix(f"{name} "), []).append(name)
+        by.setdefault(gate.message.removeprefix(f"{gate.part} "), []).append(gate.part)
     told = [f"{', '.join(names)}: {message}" for message, names in by.items()]
     told += [f"{case_id}: {line}" for case_id, lines in report.problems.items() for line in lines]
     if told:

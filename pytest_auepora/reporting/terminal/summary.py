@@ -179,7 +179,7 @@ def _gates(page: Page, verdict: Verdict, run: Run) -> None:
         slices = sorted((g for g in gates if g.is_of_slice), key=lambda g: -abs((g.value or 0.0) - (g.before or 0.0)))
         style = _STATE_STYLE.get(state, ("yellow",))
         if state == "inconclusive" and verdict.outcome == "failed":
-            told = [g.title.removeprefix("regression: ") for g in gates if g not in slices]
+            told = [g.part for g in gates if g not in slices]
             told += [plural(len(slices), "slice")] if slices else []
             page.free(f"{page.marks.unsure} inconclusive: {listed(told, 5)}" if told else "", *style)
             continue
@@ -188,7 +188,7 @@ def _gates(page: Page, verdict: Verdict, run: Run) -> None:
             if gate not in slices or len(slices) <= MOST_SLICES:
                 by.setdefault((gate.kind, gate_reason(gate)), []).append(gate)
         for (kind, story), alike in by.items():
-            titles = ", ".join(g.title.removeprefix("regression: ") for g in alike)
+            titles = ", ".join(g.part for g in alike)
             text = story if story.startswith(titles) else f"{titles}: {story}"
             text = f"{'regression: ' if kind == 'regression' else ''}{text}{_beside(alike, run, named=named)}"
             page.free(f"{state_mark(state, page.marks)} {text}", *style)
@@ -201,7 +201,7 @@ def _gates(page: Page, verdict: Verdict, run: Run) -> None:
 def _slice(gate: GateOutcome) -> str:
     """Return a slice of a metric, and by how much it moved."""
     moved = "" if gate.value is None or gate.before is None else f" {change(gate.value - gate.before, 2)}"
-    return gate.title.removeprefix("regression: ") + moved
+    return gate.part + moved
 
 
 def _beside(gates: Sequence[GateOutcome], run: Run, *, named: bool) -> str:
