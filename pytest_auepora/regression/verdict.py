@@ -53,27 +53,6 @@ def word_of(gates: Iterable[GateOutcome], fell: Sequence[str] = ()) -> Word:
     return "not judged"
 
 
-def next_steps(word: Word, *, varies: Sequence[str] = (), errored: str = "") -> list[str]:
-    """Return what to do next, a sentence each; nothing where *word* needs nothing done.
-
-    Args:
-        word: the verdict.
-        varies: cases that did not answer the same when asked again.
-        errored: how many cases errored, ``20 of 20 cases``, where that fails the run: an update accepts none of these.
-    """
-    out: list[str] = []
-    if errored:
-        out.append(f"{errored} errored: mend that, then `pytest --auepora-resume` asks only those again")
-    elif word in ("worse", "mixed"):
-        out.append("intended: accept it with `pytest --auepora-update`, and commit the baseline")
-    if varies:
-        named = names_words(varies)
-        out.append(f"varies: {named} answered differently when asked again; see the page Non-deterministic systems")
-    if word in ("worse", "mixed"):
-        out.append("look closer: `pytest --auepora-report html:report.html` shows each case beside its baseline")
-    return out
-
-
 Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
 
 
@@ -106,13 +85,6 @@ class Verdict:
     def word(self) -> Word:
         """The comparison with the baseline in a word: worse, better, same, inconclusive, not judged, mixed."""
         return word_of(self.gates, self.fell)
-
-    @property
-    def next_steps(self) -> list[str]:
-        """What to do about it, a sentence each; empty where there is nothing to do."""
-        failed = [g for g in self.gates if g.metric == "error_rate" and g.state == "failed"]
-        errored = f"{round((failed[0].value or 0.0) * failed[0].n)} of {failed[0].n} cases" if failed else ""
-        return next_steps(self.word, varies=self.varies, errored=errored)
 
     @property
     def outcome(self) -> Outcome:

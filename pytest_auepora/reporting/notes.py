@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..core.run import Run
 from ..regression.compare.cases import Comparison, by_reason
-from ..regression.guards.gates import GateOutcome
+from ..regression.guards.gates import GateOutcome, names_words
 from ..regression.verdict import Verdict
 from .metric_rows import MetricRow, chosen_metrics, rank_of
 from .numbers import change, metric_value, number, plural
@@ -101,13 +101,24 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
 
     *html* is the HTML report to look closer at, where there is one; empty where that is what is being read.
     """
+    word = verdict.word
     if verdict.outcome != "failed":
         accept = "got better: accept it with `pytest --auepora-update`, and later runs are held to it"
-        return [accept] if verdict.word == "better" else []
-    steps = verdict.next_steps or ["look closer: pytest --auepora --auepora-report html:report.html"]
-    if html is None:
-        return steps
-    return [step for step in steps if not step.startswith("look closer: ")] + ([f"look closer: {html}"] if html else [])
+        return [accept] if word == "better" else []
+    steps = []
+    if errors := [g for g in verdict.gates if g.metric == "error_rate" and g.state == "failed"]:
+        errored = f"{round((errors[0].value or 0.0) * errors[0].n)} of {errors[0].n} cases"
+        steps.append(f"{errored} errored: mend that, then `pytest --auepora-resume` asks only those again")
+    elif word in ("worse", "mixed"):
+        steps.append("intended: accept it with `pytest --auepora-update`, and commit the baseline")
+    if verdict.varies:
+        named = names_words(verdict.varies)
+        steps.append(f"varies: {named} answered differently when asked again; see the page Non-deterministic systems")
+    if html is None and word in ("worse", "mixed"):
+        html = "`pytest --auepora-report html:report.html` shows each case beside its baseline"
+    elif html is None and not steps:
+        html = "pytest --auepora --auepora-report html:report.html"
+    return [*steps, f"look closer: {html}"] if html else steps
 
 
 def provenance_changes(verdict: Verdict) -> list[str]:

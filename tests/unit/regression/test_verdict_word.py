@@ -1,11 +1,11 @@
-"""The verdict in a word, and what is said to do next."""
+"""The verdict in a word."""
 
 from __future__ import annotations
 
 import pytest
 
 from pytest_auepora.regression.guards.gates import GateOutcome, GateState, GateWord
-from pytest_auepora.regression.verdict import next_steps, word_of
+from pytest_auepora.regression.verdict import word_of
 
 
 def gate(word: GateWord, state: GateState = "passed") -> GateOutcome:
@@ -30,13 +30,3 @@ def gate(word: GateWord, state: GateState = "passed") -> GateOutcome:
 )
 def test_the_word(gates: list[GateOutcome], fell: list[str], word: str) -> None:
     assert word_of(gates, fell) == word
-
-
-def test_what_to_do_about_a_red_run() -> None:
-    told = next_steps("mixed", varies=["d"])
-    assert [step.partition(":")[0] for step in told] == ["intended", "varies", "look closer"]
-    assert "d answered differently" in told[1]
-    assert next_steps("same") == []
-    assert len(next_steps("worse")) == 2
-    told = next_steps("worse", errored="1 of 20 cases")
-    assert [step.partition(":")[0] for step in told] == ["1 of 20 cases errored", "look closer"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pytest_auepora.core.run import Run
+from pytest_auepora.regression.guards.gates import GateOutcome, GateWord
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.metric_rows import MetricRow, metric_rows
 from pytest_auepora.reporting.notes import latency_line, missing_notes, next_steps
@@ -56,3 +57,22 @@ def test_who_has_the_html_report_is_not_told_to_make_one() -> None:
     assert next_steps(verdict) == ["look closer: pytest --auepora --auepora-report html:report.html"]
     assert next_steps(verdict, "out/r.html") == ["look closer: out/r.html"]
     assert next_steps(verdict, html="") == []
+
+
+def worse_or(word: GateWord, *more: GateOutcome, **said: list[str]) -> Verdict:
+    gate = GateOutcome("regression: m", "regression", "failed" if word == "worse" else "passed", "", "m", word=word)
+    return Verdict("shop", [gate, *more], failed_cases=1, **said)  # type: ignore[arg-type]
+
+
+def test_what_to_do_about_a_red_run() -> None:
+    beside = "look closer: `pytest --auepora-report html:report.html` shows each case beside its baseline"
+    told = next_steps(worse_or("same", fell=["c"], varies=["d"]))
+    assert [step.partition(":")[0] for step in told] == ["intended", "varies", "look closer"]
+    assert "d answered differently" in told[1]
+    assert told[2] == beside
+    assert len(next_steps(worse_or("worse"))) == 2
+    assert next_steps(worse_or("same", varies=["d"])) == [told[1]]
+    assert next_steps(worse_or("worse"), "r.html")[-1] == "look closer: r.html"
+    errors = GateOutcome("error_rate", "threshold", "failed", "", "error_rate", 0.05, n=20)
+    told = next_steps(worse_or("worse", errors))
+    assert [step.partition(":")[0] for step in told] == ["1 of 20 cases errored", "look closer"]
