@@ -14,7 +14,7 @@ from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.run import CaseResult, Run
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
-from ..regression.compare.cases import Comparison, MetricChange
+from ..regression.compare.cases import SINCE, Comparison, MetricChange
 from ..regression.compare.cases import compare as pair
 from ..regression.compare.measurements import score_pairs
 from ..regression.guards.calibration import Standing, hold_back, standing_of
@@ -264,7 +264,7 @@ def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: Regressio
         if case.flip == "errored" and case.before is not None and case.before.state != "error":
             told.append(f"errored: {_first_line(b.cases[case_id].error)}")
         if told:
-            out.problems[case_id] = [line.replace(" since the baseline", "") for line in told]
+            out.problems[case_id] = [line.replace(f" {SINCE}", "") for line in told]
 
 
 def _short(value: Any) -> str:

@@ -18,14 +18,13 @@ from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
 from ..errors import without_case
 from ..metrics.refusal import is_refusal
 from ..regression.compare.cases import CaseComparison
-from ..regression.guards.case_guard import STILL_FAILING
+from ..regression.guards.case_guard import RAISED, STILL_FAILING
 from ..regression.guards.steadiness import as_shown
 from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, relevant_docs
 from .text import listed, quoted
 
 _CUT = re.compile(r"@(\d+)")
-_RAISED = ": the metric raised "
 _OURS = re.compile(r"pytest_auepora(\.\w+)*\.(?=[A-Z])")
 _LONG_WORD = re.compile(r"[\w:.+-]{5,}")
 _SHORT_QUERY = 8
@@ -76,7 +75,7 @@ def diagnosis_of(
         latency = all(metrics[n].target == "LATENCY" for n in by["system"])
         return Diagnosis("latency" if latency else "system", _told(result, by["system"][0]))
     problem = result.problems[0] if result.problems else "failed"
-    return Diagnosis("metric" if _RAISED in problem else "system", problem.replace(_RAISED, " raised "))
+    return Diagnosis("metric" if RAISED in problem else "system", problem.replace(RAISED, " raised "))
 
 
 def alike(why: str, case: CaseResult) -> str:
@@ -137,7 +136,7 @@ def blamed_metrics(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> lis
     """Return the metrics that the problems of *result* name, in that order; those that raised come not into it."""
     out: list[str] = []
     for problem in result.problems:
-        if _RAISED in problem:
+        if RAISED in problem:
             continue
         named = [n for n in metrics if problem.startswith(n) and _names(problem, n)]  # a call for few of them
         if named and (name := max(named, key=len)) not in out:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -11,6 +10,7 @@ from ..core.run import CaseResult, Run
 from ..errors import Problem
 from ..regression.baseline.model import BROKEN
 from ..regression.compare.cases import CaseComparison
+from ..regression.compare.comparability import without_hashes
 from ..regression.verdict import Outcome, Verdict
 from .numbers import plural
 
@@ -28,7 +28,6 @@ FAILING: tuple[Kind, ...] = (
 ORDER: tuple[Kind, ...] = (*FAILING, "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped")
 """All kinds, the worst first."""
 _WORDS = {"edited": "not comparable (edited)"}
-_HASHES = re.compile(r": \w+:[0-9a-f]{8}\b[^,]*")  # of prompts; the note below has them
 _SHORT_NOTE = 40
 
 
@@ -147,7 +146,7 @@ def _metrics_not_comparable(verdicts: Sequence[Verdict]) -> list[str]:
     for verdict in verdicts:
         if verdict.comparison is not None:
             for name, reason in verdict.comparison.incomparable.items():
-                reasons.setdefault(_HASHES.sub("", reason), set()).add(name)
+                reasons.setdefault(without_hashes(reason), set()).add(name)
     return [f"{plural(len(names), 'metric')} not comparable ({reason})" for reason, names in reasons.items()]
 
 

@@ -12,6 +12,9 @@ from ...core.run import CaseResult, MetricInfo, Run
 from ..baseline.model import RESOLUTION, Baseline, BaselineCase, asked_again, match_of
 from .comparability import Recut, changed_since, incomparable_metrics, recut_of
 
+SINCE = "since the baseline"
+"""In the problems of a case that is worse than its baseline, and in no others."""
+
 _ALIKE = Recut()
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
 
@@ -244,7 +247,7 @@ def compare_case(
 
 def drops_of(result: CaseResult) -> list[str]:
     """Return those problems of *result* that say what fell since the baseline."""
-    return [line for line in result.problems if "since the baseline" in line]
+    return [line for line in result.problems if SINCE in line]
 
 
 def broke(result: CaseResult) -> bool:

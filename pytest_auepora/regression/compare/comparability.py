@@ -18,6 +18,7 @@ from ..baseline.model import GIT_COMMIT, Baseline, BaselineCase, metric_key
 
 _MOST = 40
 _FINGERPRINT = re.compile(r"\w+:[0-9a-f]{16}")
+_HASHES = re.compile(r": \w+:[0-9a-f]{8}\b[^,]*")
 _PASSAGES = ("quote", "span", "doc")
 
 
@@ -108,6 +109,11 @@ def changed_words(key: str, old: Any, new: Any) -> str:
     if all(map(_are_fingerprints, (old, new))):
         return f"another prompt: {_short_hash(old)} \u2192 {_short_hash(new)}"
     return _arrow(key, old, new)
+
+
+def without_hashes(told: str) -> str:
+    """Return what differs without the hashes of prompts: ``another prompt``."""
+    return _HASHES.sub("", told)
 
 
 def _are_fingerprints(value: Any) -> bool:

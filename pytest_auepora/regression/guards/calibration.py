@@ -18,6 +18,7 @@ from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, NotWrittenError
 from ..compare.comparability import changed_words
 from ..policy import RegressionPolicy
+from .case_guard import RAISED
 from .gates import GateOutcome, cases_words, names_words, why_nothing
 
 FORMAT = 1
@@ -262,7 +263,7 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
 
 def _would_fail(run: Run, gates: Iterable[GateOutcome]) -> dict[str, list[str]]:
     """Return what judges would fail cases for, and which; without the errors of judges that a failed gate tells."""
-    silent = tuple(f"{gate.metric}: the metric raised " for gate in gates if gate.title == f"judge: {gate.metric}")
+    silent = tuple(f"{gate.metric}{RAISED}" for gate in gates if gate.title == f"judge: {gate.metric}")
     out: dict[str, list[str]] = {}
     for case in run.having("advisory"):
         for line in case.extra["advisory"]:

@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 
 from ...core.run import CaseResult, MetricInfo
 from ..baseline.model import CONTRACTS
-from ..compare.cases import CaseComparison
+from ..compare.cases import SINCE, CaseComparison
 from ..policy import RegressionPolicy
 from ..thresholds import Bound
 
 STILL_FAILING = "still_failing"
 """Key in ``extra``: assertions that fail, and failed in the accepted baseline: listed, not red."""
+
+RAISED = ": the metric raised "
+"""In the problem of a case of which a metric raised, between its name and the reason."""
 
 VARIES = "varies"
 """Key in ``extra`` of a case that failed at first and passed when asked again: answers, how many passed, problems."""
@@ -61,7 +64,7 @@ def judge_case(
 
 def _raised(result: CaseResult, names: Collection[str]) -> list[str]:
     return [
-        f"{name}: the metric raised {score.reason}"
+        f"{name}{RAISED}{score.reason}"
         for name, score in result.scores.items()
         if score.state == "error" and name in names
     ]
@@ -115,7 +118,7 @@ def guard_case(
         if -change.gain <= own.case_max_drop + 1e-9:
             continue
         went = "fell" if info.direction == "higher" else "rose"
-        limit = f"since the baseline, limit {own.case_max_drop:g}"
+        limit = f"{SINCE}, limit {own.case_max_drop:g}"
         then, now = _apart(change.before, change.after, own.case_max_drop)
         out.append(f"{name} {went} from {then} to {now} {limit}")
     return out
