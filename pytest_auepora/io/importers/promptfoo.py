@@ -15,7 +15,7 @@ from typing import Any
 
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest
-from .rows import as_list, dump_json, read_data, text_of, write_text
+from .rows import as_list, only_list, read_data, text_of, write_data
 
 QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt", "message", "q")
 _NOTES = "promptfoo"
@@ -39,7 +39,7 @@ def load(path: Path) -> ImportedSuite:
             continue
         case: dict[str, Any] = {"id": names.take(test.get("description"), query), "query": query}
         read = Assertions(dropped)
-        for assertion in [*_list(default.get("assert")), *_list(test.get("assert"))]:
+        for assertion in [*only_list(default.get("assert")), *only_list(test.get("assert"))]:
             read.take(assertion)
         case.update(read.fields())
         notes = {**({"query": key} if key != "query" else {}), **read.notes}
@@ -55,10 +55,6 @@ def load(path: Path) -> ImportedSuite:
 
 def _mapping(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}  # a text names a file, which is not read
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _tests(path: Path, dropped: Dropped) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -109,8 +105,6 @@ def _of_row(row: Mapping[str, str], dropped: Dropped) -> dict[str, Any]:
 
 def save(suite: Any, path: Path) -> list[str]:
     """Write the tests of a configuration, as YAML or JSON; return what was dropped."""
-    import yaml
-
     path = Path(path)
     dropped = Dropped()
     tests = []
@@ -126,10 +120,7 @@ def save(suite: Any, path: Path) -> list[str]:
         drop_rest(case, ("id", "query", "reference_answer", "must_contain", "forbidden", "match", "expect",
                          "answer_schema", "rubric", "metadata"), dropped)  # fmt: skip
         tests.append(test)
-    if path.suffix.lower() == ".json":
-        write_text(path, dump_json({"tests": tests}) + "\n")
-    else:
-        write_text(path, yaml.safe_dump({"tests": tests}, sort_keys=False, allow_unicode=True, width=100))
+    write_data(path, {"tests": tests})
     return dropped.sentences()
 
 

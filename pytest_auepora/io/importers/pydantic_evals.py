@@ -12,7 +12,7 @@ from typing import Any
 
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest
-from .rows import dump_json, read_data, text_of, write_text
+from .rows import only_list, read_data, text_of, write_data
 
 QUERY_KEYS = ("query", "question", "user_input", "input", "prompt", "text")
 _ANSWER_KEYS = ("answer", "response", "output", "text")
@@ -43,19 +43,15 @@ def load(path: Path) -> ImportedSuite:
         case: dict[str, Any] = {"id": names.take(raw.get("name"), query), "query": query}
         if (expected := raw.get("expected_output")) is not None and (answer := _answer(expected, notes)).strip():
             case["reference_answer"] = answer
-        for evaluator in [*_list(data.get("evaluators")), *_list(raw.get("evaluators"))]:
+        for evaluator in [*only_list(data.get("evaluators")), *only_list(raw.get("evaluators"))]:
             _evaluator(evaluator, case, dropped)
         metadata = raw.get("metadata")
         metadata = dict(metadata) if isinstance(metadata, Mapping) else {"metadata": metadata} if metadata else {}
         if metadata := {**metadata, **({_NOTES: notes} if notes else {})}:
             case["metadata"] = metadata
         cases.append(case)
-    dropped.add("report_evaluators", len(_list(data.get("report_evaluators"))))
+    dropped.add("report_evaluators", len(only_list(data.get("report_evaluators"))))
     return ImportedSuite(cases, dropped.sentences(), str(data.get("name") or ""))
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _query(inputs: Any, notes: dict[str, Any]) -> str | None:
@@ -105,17 +101,12 @@ def _evaluator(evaluator: Any, case: dict[str, Any], dropped: Dropped) -> None:
 
 def save(suite: Any, path: Path) -> list[str]:
     """Write a data set as ``to_file`` does, without its schema; return what was dropped."""
-    import yaml
-
     path = Path(path)
     dropped = Dropped()
     cases = [_case(case, dropped) for case in mappings_of(suite)]
     name = getattr(suite, "suite", None) or getattr(suite, "name", None)
     data = {"name": name, "cases": cases}
-    if path.suffix.lower() == ".json":
-        write_text(path, dump_json(data) + "\n")
-    else:
-        write_text(path, yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100))
+    write_data(path, data)
     return dropped.sentences()
 
 

@@ -125,6 +125,16 @@ def write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
+def write_data(path: Path, data: Any) -> None:
+    """Write *data* as JSON on one line where *path* ends in ``.json``, else as YAML."""
+    import yaml
+
+    if path.suffix.lower() == ".json":
+        write_text(path, dump_json(data) + "\n")
+    else:
+        write_text(path, yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100))
+
+
 def dump_json(value: Any) -> str:
     """Return *value* as JSON on one line."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -147,6 +157,11 @@ def first(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
 def text_of(value: Any) -> str:
     """Return *value* as a text: itself, or JSON."""
     return value if isinstance(value, str) else dump_json(value)
+
+
+def only_list(value: Any) -> list[Any]:
+    """Return *value* where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
 
 
 def as_list(value: Any, delimiter: str = "|") -> list[Any]:
