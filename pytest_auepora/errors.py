@@ -25,8 +25,10 @@ AueporaError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 _LONGEST_NAME = 200
 """Longer words are no slips of names; comparing them takes long."""
@@ -41,6 +43,12 @@ def did_you_mean(word: str, known: Iterable[str], *, most: int = 3) -> str:
     if not near:
         return ""
     return f" (did you mean {' or '.join(repr(lowered[n]) for n in near)}?)"
+
+
+def names_words(names: Sequence[T], most: int = 5, shown: Callable[[T], str] = str) -> str:
+    """Return ``a, b and 2 more``, each name as *shown*."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(shown, names[:most])) + more
 
 
 def message_of(error: BaseException) -> str:

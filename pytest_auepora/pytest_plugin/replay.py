@@ -12,7 +12,7 @@ import pytest
 
 from ..adapters.systems import System
 from ..core.run import Run, run_title
-from ..errors import HistoryError, UnknownRunError
+from ..errors import HistoryError, UnknownRunError, names_words
 from ..evaluation.replay import RecordedRun, replayed, resumed
 from ..history.recorded import Chosen, Sent, choose, load_recorded, received, to_send
 from ..history.settings import is_url
@@ -141,9 +141,8 @@ class Replaying:
     def pytest_report_header(self) -> str:
         """Say so before anything is run."""
         runs = sorted(set(self.replay.chosen.values()))
-        named = ", ".join(runs[:3]) + (f" and {len(runs) - 3} more" if len(runs) > 3 else "")
         calls = "no calls" if self.replay.asks_nothing else "calls only for what is missing there"
-        return f"auepora: answers from {named}, {calls}"
+        return f"auepora: answers from {names_words(runs, 3)}, {calls}"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
+from ..errors import names_words
 from .anchor import Anchor, anchor_notes, judge_anchor
 from .baseline.model import BROKEN, Baseline
 from .compare.cases import Comparison, broke, compare
@@ -22,7 +23,7 @@ from .compare.slices import slice_notes
 from .guards.calibration import advisory_notes, broken_outcomes, hold_back, silent_judges, standing_of
 from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares, unmet_notes
-from .guards.gates import GateOutcome, judge_gate, names_words
+from .guards.gates import GateOutcome, judge_gate
 from .guards.steadiness import steadiness
 from .guards.suite_guard import judge_comparison, net_flips, too_few_notes
 from .policy import RegressionPolicy

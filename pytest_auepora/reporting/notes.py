@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..core.run import Run
+from ..errors import names_words
 from ..regression.compare.cases import Comparison, by_reason
-from ..regression.guards.gates import GateOutcome, names_words
+from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .metric_rows import MetricRow, chosen_metrics, rank_of
 from .numbers import change, metric_value, number, plural

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ..errors import names_words
+
 
 class Symbols(NamedTuple):
     """The marks reports use, one character each, but for ``dots`` and ``arrow``."""
@@ -130,9 +132,8 @@ def harmless(text: str, *, ascii_only: bool = False) -> str:
 
 
 def listed(names: Sequence[Any], most: int = 3) -> str:
-    """Return ``a, b, c and 2 more``."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(shortened(str(n)) for n in names[:most]) + more
+    """Return ``a, b, c and 2 more``, long names cut."""
+    return names_words(names, most, lambda name: shortened(str(name)))
 
 
 def quoted(texts: Sequence[Any], most: int = 3) -> str:

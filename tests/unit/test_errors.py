@@ -16,6 +16,7 @@ from pytest_auepora.errors import (
     UnknownNameError,
     did_you_mean,
     message_of,
+    names_words,
     without_case,
 )  # fmt: skip
 
@@ -25,6 +26,13 @@ def test_every_error_is_in_the_tree_and_in_the_overview() -> None:
     assert all(issubclass(c, AueporaError) for n, c in classes.items() if n != "AueporaWarning")
     told = set(re.findall(r"── (\w+)", errors.__doc__ or ""))
     assert told == set(classes) - {"AueporaError", "AueporaWarning"}
+
+
+def test_of_many_names_the_first_are_told() -> None:
+    assert names_words([]) == ""
+    assert names_words(["a", "b"], 2) == "a, b"
+    assert names_words(["a", "b", "c"], 2) == "a, b and 1 more"
+    assert names_words([1, 22, 333, 4444], 2, hex) == "0x1, 0x16 and 2 more"
 
 
 def test_near_words_are_named_in_their_own_case() -> None:

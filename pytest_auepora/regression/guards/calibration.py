@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ...core.run import MetricInfo, Run
-from ...errors import AueporaError, NotWrittenError
+from ...errors import AueporaError, NotWrittenError, names_words
 from ..compare.comparability import changed_words
 from ..policy import RegressionPolicy
 from .case_guard import RAISED
-from .gates import GateOutcome, cases_words, names_words, why_nothing
+from .gates import GateOutcome, cases_words, why_nothing
 
 FORMAT = 1
 _WORDS = {True: "yes", False: "no"}

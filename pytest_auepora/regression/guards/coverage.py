@@ -8,9 +8,10 @@ from typing import Any
 
 from ...core.run import Run
 from ...core.types import Document
+from ...errors import names_words
 from ...metrics.ranking.gold import sources_of
 from ..compare.cases import Comparison, Flip, by_reason
-from .gates import GateOutcome, cases_words, names_words
+from .gates import GateOutcome, cases_words
 
 _UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited", "skipped": "were skipped"}
 _PRUNE = "accept with --auepora-update prune"

@@ -150,12 +150,6 @@ def cases_words(n: int) -> str:
     return f"{n} case{'s' * (n != 1)}"
 
 
-def names_words(names: Sequence[str], most: int = 5) -> str:
-    """Return ``a, b and 2 more``."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
 def errored_words(n_error: int) -> str:
     """Return what is said of *n_error* errored cases beside a value that counts them."""
     return f"{n_error} errored and {'counts' if n_error == 1 else 'count'} as the worst value"

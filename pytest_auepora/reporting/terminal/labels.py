@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ...errors import names_words
 from ...labels.check import CheckedLabel, tally
 from ...labels.classify import KINDS, Candidate, Finding
 from ...labels.repair import Repaired
@@ -38,9 +39,7 @@ def _why(found: Finding) -> str:
 def _candidates(found: Finding) -> str:
     if found.new_id:
         return f", now {found.new_id}"
-    shown = [_candidate(c) for c in found.candidates[:MOST_SHOWN]]
-    more = f" and {len(found.candidates) - MOST_SHOWN} more" if len(found.candidates) > MOST_SHOWN else ""
-    return f": {', '.join(shown)}{more}" if shown else ""
+    return f": {names_words(found.candidates, MOST_SHOWN, _candidate)}" if found.candidates else ""
 
 
 def _candidate(one: Candidate) -> str:
