@@ -96,11 +96,11 @@ def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
         UsageError: the file cannot be read.
         NotComparableError: it is no report.
     """
-    from ..reporting.json.report import read_whole_report
+    from ..reporting.json.report import read_json_report
 
     text = _text(name)
     try:
-        return read_whole_report(text)
+        return read_json_report(text)
     except AueporaError as exc:
         raise NotComparableError(f"{name}: {exc}") from None
 

@@ -88,16 +88,7 @@ def json_report(
     return text + "\n"
 
 
-def read_json_report(text: str) -> tuple[list[Run], list[Verdict]]:
-    """Read what `json_report` wrote.
-
-    Raises:
-        AueporaError: the text is no such report, or one of a newer format.
-    """
-    return read_whole_report(text)[:2]
-
-
-def read_whole_report(text: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
+def read_json_report(text: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
     """Read what `json_report` wrote, and the mistakes in golden files that could not be read.
 
     Raises:

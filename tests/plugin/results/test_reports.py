@@ -107,7 +107,7 @@ def test_a_report_that_could_not_be_written_fails_the_run(project: Example, quie
 def test_a_failing_run_stopped_early_has_its_reports(project: Example) -> None:
     project.break_retriever()
     project.run("-x", "--auepora-report", "md:a.md", "--auepora-report", "json:a.json")
-    ((run,), (verdict,)) = read_json_report(project.read("a.json"))
+    (run,), (verdict,), _ = read_json_report(project.read("a.json"))
     assert (list(run.cases), verdict.outcome) == (["refund-window"], "failed")
     assert "1 of 5 cases ran, gates not judged" in project.read("a.md")
 
@@ -165,7 +165,7 @@ def test_files_are_written_once_under_xdist(job: Example) -> None:
     job.break_retriever()
     job.pytester.makeini("[pytest]\nauepora_junit_properties = true")
     result = job.run_apart("-n", "2", "--auepora-report", "json:a.json", "--junitxml", "j.xml")
-    ((run,), _) = read_json_report(job.read("a.json"))
+    (run,), *_ = read_json_report(job.read("a.json"))
     assert len(run.cases) == 5
     assert job.read("summary.md").count("<!-- auepora report -->") == 1
     assert sum(line.startswith("::error") for line in result.outlines) == 2

@@ -132,7 +132,7 @@ def test_ids_of_cases_that_errored_are_no_commands() -> None:
 def test_the_same_comes_from_the_json(evil: str) -> None:
     run, verdict = hostile(evil)
     text = json_report([run], [verdict]).encode("utf-8", "backslashreplace").decode()
-    again = read_json_report(text)
+    again = read_json_report(text)[:2]
     assert markdown_report(*again) == markdown_report([run], [verdict])
     assert code_quality(*again) == code_quality([run], [verdict])
 
@@ -187,7 +187,7 @@ def test_a_forged_report_is_refused_or_shown_as_text() -> None:
         place[last] = evil
         try:
             with from_outside():
-                text = markdown_report(*read_json_report(json.dumps(forged)))
+                text = markdown_report(*read_json_report(json.dumps(forged))[:2])
         except AueporaError:
             refused += 1
             continue

@@ -10,7 +10,7 @@ import pytest
 from pytest_auepora.errors import AueporaError, Problem
 from pytest_auepora.reporting.formats import report_text
 from pytest_auepora.reporting.html.report import html_report
-from pytest_auepora.reporting.json.report import json_report, read_whole_report
+from pytest_auepora.reporting.json.report import json_report, read_json_report
 from pytest_auepora.reporting.json.schema import report_schema
 from pytest_auepora.reporting.markdown.github import annotation_lines, step_summary
 from pytest_auepora.reporting.markdown.report import markdown_report
@@ -59,8 +59,8 @@ def test_json_keeps_them() -> None:
     run = run_of([Case("a")])
     text = json_report([run], [verdict_of(run)], mistakes=MISTAKES)
     jsonschema.validate(json.loads(text), report_schema())
-    assert read_whole_report(text)[::2] == ([run], MISTAKES)
-    assert read_whole_report(json_report([run], [verdict_of(run)]))[2] == []
+    assert read_json_report(text)[::2] == ([run], MISTAKES)
+    assert read_json_report(json_report([run], [verdict_of(run)]))[2] == []
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_json_keeps_them() -> None:
 )
 def test_a_forged_list_is_refused(found: str) -> None:
     with pytest.raises(AueporaError, match="not an auepora report"):
-        read_whole_report(f'{{"format": 1, "suites": [], "mistakes": {found}}}')
+        read_json_report(f'{{"format": 1, "suites": [], "mistakes": {found}}}')
 
 
 @pytest.mark.parametrize("beside", [0, 1, 2])
