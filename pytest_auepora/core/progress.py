@@ -25,25 +25,26 @@ class Progress:
     Args:
         what: the unit, in the plural.
         total: how many there will be; None if that is not known.
-        show: whether there is a bar; None asks `is_watched`.
-        why: what stands before the bar.
-        file: where it is drawn instead, *columns* wide.
+        show: whether there is a bar from the start; None asks `is_watched`.
     """
 
-    def __init__(
-        self, what: str, total: int | None = None, *, show: bool | None = None, why: str = "", file: Any = None,
-        columns: int | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, what: str, total: int | None = None, *, show: bool | None = None) -> None:
         self._bar: Any = None
         self._undrawn, self._lock = 0, threading.Lock()
         self._draws, self._drawn = threading.get_ident(), 0.0
         if is_watched() if show is None else show:
-            from tqdm import tqdm
+            self.start(what, total)
 
-            self._bar = tqdm(
-                total=total, unit=f" {what}", file=file or sys.stderr, dynamic_ncols=columns is None, leave=False,
-                desc=why or None, ncols=columns, miniters=1,
-            )  # fmt: skip
+    def start(
+        self, what: str, total: int | None, why: str = "", *, file: Any = None, columns: int | None = None
+    ) -> None:
+        """Show a bar from now on, behind *why*; on standard error, or in *file*, which is *columns* wide."""
+        from tqdm import tqdm
+
+        self._bar = tqdm(
+            total=total, unit=f" {what}", file=file or sys.stderr, dynamic_ncols=columns is None, leave=False,
+            desc=why or None, ncols=columns, miniters=1,
+        )  # fmt: skip
 
     def done(self, more: int = 1) -> None:
         """Count *more*."""

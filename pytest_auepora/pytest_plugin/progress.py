@@ -6,9 +6,11 @@ An update says first how many calls it makes.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import pytest
@@ -32,16 +34,17 @@ class RunProgress:
 
     @cached_property
     def _bar(self) -> Progress:
-        """There is none where nobody looks, or nothing is judged or asked again."""
+        """It starts when it is first used, and never where nobody looks, or nothing is judged or asked again."""
+        bar, total, what, why = self._session.suites.progress, self._scores, "judged scores", "asking LLM judges"
+        if not total:
+            what, why = "calls", "asking again, to learn what varies"
+            bar, total = Progress(what, show=False), self._calls
         with _on_screen(self._config):
-            watched = bool(self._calls or self._scores) and is_watched() and sys.stdout.isatty()
+            watched = bool(total) and is_watched() and sys.stdout.isatty()
         watched = watched and self._config.pluginmanager.hasplugin("terminalreporter")  # below its line it is drawn
-        width = terminal_width(self._config) - 1
-        why, what = "asking again, to learn what varies", "calls"
-        if self._scores:
-            why, what = "asking LLM judges", "judged scores"
-        return Progress(what, self._scores or self._calls, show=watched, why=why, file=_Below(self._config),
-                        columns=width)  # fmt: skip
+        if watched:
+            bar.start(what, total, why, file=_Below(self._config), columns=terminal_width(self._config) - 1)
+        return bar
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> str:
         """Say before they begin how many calls an update makes, and why."""
@@ -58,10 +61,11 @@ class RunProgress:
             reporter.write_line(told)
 
     def _named(self, ids: Iterable[str]) -> Generator[tuple[GoldenSuite, GoldenCase], None, None]:
-        for path, _, name in (nodeid.partition("::") for nodeid in ids):
-            if path.endswith(SUFFIXES):
-                suite = self._session.suites.at(path)
-                yield from ((suite, case) for case in suite.cases if case.id == name.partition("[")[0])
+        named = Counter((path, name.partition("[")[0]) for path, _, name in (one.partition("::") for one in ids))
+        for path in {path for path, _ in named if path.endswith(SUFFIXES)}:
+            suite = self._session.suites.at(path)
+            for case in suite.cases:
+                yield from repeat((suite, case), named[path, case.id])
 
     def _plan(self, cases: Iterable[tuple[GoldenSuite, GoldenCase]]) -> str:
         if self._session.answers.asks_nothing:
@@ -116,9 +120,9 @@ class RunProgress:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logstart(self) -> None:
-        """Let judged scores be counted, once pytest's own line has begun: threads count them, this one draws."""
+        """Show the bar of judged scores, once pytest's own line has begun: threads count them, this one draws."""
         if self._scores:
-            self._session.suites.progress = self._bar
+            self._bar.draw()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:

@@ -36,3 +36,13 @@ def test_it_can_be_switched_off_and_on(monkeypatch: pytest.MonkeyPatch) -> None:
     with Progress("cases", None, show=True) as bar:
         bar.done(3)
     assert " cases" in terminal.getvalue()
+
+
+def test_it_can_start_later_and_elsewhere() -> None:
+    bar, below = Progress("cases", show=False), io.StringIO()
+    bar.done()
+    bar.start("calls", 3, "asking again", file=below, columns=60)
+    with bar:
+        bar.done(3)
+    assert "asking again: 100%" in below.getvalue()
+    assert "3/3 " in below.getvalue()
