@@ -35,6 +35,7 @@ class Crashes:
 
     def __init__(self, override: Path | None = None) -> None:
         self._override = override
+        self._scheduler: Any = None
         self._gone: Any = None
 
     @pytest.hookimpl(optionalhook=True)
@@ -45,10 +46,8 @@ class Crashes:
 
     @pytest.hookimpl(wrapper=True, optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config) -> Generator[None, Any, Any]:
-        """Look after schedulers that hand out units of work, and after who replaces dead workers."""
-        scheduler = yield
-        if isinstance(getattr(scheduler, "workqueue", None), OrderedDict):
-            _spare(scheduler)
+        """Look after who replaces dead workers."""
+        scheduler = self._scheduler = yield
         distribution = config.pluginmanager.getplugin("dsession")
         if hasattr(getattr(distribution, "nodemanager", None), "setup_node"):
             self._do_without(distribution, scheduler)
@@ -56,10 +55,19 @@ class Crashes:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Remember the worker that is gone, which pytest-xdist is about to replace."""
+        """Remember the worker that is gone, which pytest-xdist is about to replace, and the case that it died with."""
         self._gone = node
+        units = getattr(self._scheduler, "workqueue", None)
+        if not isinstance(units, OrderedDict):  # single tests are handed out, not units of work
+            return
+        assigned = self._scheduler.assigned_work.get(node, {}).values()
+        running = next((i for unit in assigned for i, has_run in unit.items() if not has_run), None)
+        if running is not None and running.partition("::")[0].endswith(SUFFIXES):
+            crashed = units.crashed if isinstance(units, _Spared) else set()
+            self._scheduler.workqueue = _Spared(units, crashed | {running})
 
     def _do_without(self, distribution: Any, scheduler: Any) -> None:
+        """Catch what starting a worker raises: pytest-xdist calls no hook there before the host has answered."""
         replace = distribution.nodemanager.setup_node
 
         def replace_or_do_without(*args: Any) -> Any:
@@ -93,20 +101,6 @@ def _left(scheduler: Any) -> int:
         return len(getattr(scheduler, "pending", ()))
     crashed = units.crashed if isinstance(units, _Spared) else set()
     return sum(not has_run and nodeid not in crashed for unit in units.values() for nodeid, has_run in unit.items())
-
-
-def _spare(scheduler: Any) -> None:
-    remove_node, crashed = scheduler.remove_node, set[str]()
-
-    def remove_and_spare(node: Any) -> Any:
-        units = scheduler.assigned_work.get(node, {}).values()
-        running = next((i for unit in units for i, has_run in unit.items() if not has_run), None)
-        if running is not None and running.partition("::")[0].endswith(SUFFIXES):
-            crashed.add(running)
-            scheduler.workqueue = _Spared(scheduler.workqueue, crashed)
-        return remove_node(node)
-
-    scheduler.remove_node = remove_and_spare
 
 
 class _Spared(OrderedDict[str, _Unit]):

@@ -47,8 +47,8 @@ def lost(scheduler: Any) -> Distribution:
     with pytest.raises(StopIteration):
         looking.send(scheduler)
     node = SimpleNamespace(gateway=SimpleNamespace(id="gw3", spec="execmodel=main_thread_only//ssh=one"))
-    scheduler.remove_node(node)
     crashes.pytest_testnodedown(node)
+    scheduler.remove_node(node)
     assert distribution.nodemanager.setup_node("ssh=one", print) is node
     return distribution
 
