@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
@@ -17,6 +16,7 @@ from ..metrics.retrieval_basic import PrecisionAtK
 from ..metrics.retrieval_ranking import MRRAtK, NDCGAtK
 from ..regression.verdict import Verdict
 from .numbers import number
+from .text import harmless
 
 COLUMNS = (
     "id", "p_at_5", "p_at_10", "ndcg_10", "mrr_10", "cov_entities", "p50_ms", "p95_ms", "errors", "retries",
@@ -33,8 +33,7 @@ _METRIC_OF = {
     "retries": "retries",
 }
 _RANKED = {"p_at_5": PrecisionAtK(5), "p_at_10": PrecisionAtK(10), "ndcg_10": NDCGAtK(10), "mrr_10": MRRAtK(10)}
-_UNSEEN = "[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@")
 
 
 def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa: ARG001 - as all reports
@@ -73,7 +72,7 @@ def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
 
 def spreadsheet_text(text: str) -> str:
     """Return *text* as a spreadsheet will show it: what it would take for a formula gets an apostrophe in front."""
-    shown = text if text.isprintable() else re.sub(_UNSEEN, lambda found: ascii(found[0])[1:-1], text)
+    shown = harmless(text)
     return f"'{shown}" if shown.startswith(_FORMULA) else shown
 
 

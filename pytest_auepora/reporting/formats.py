@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.run import Run
 from ..errors import AueporaError, MissingExtraError, Problem, did_you_mean
@@ -26,16 +27,13 @@ FORMATS: Mapping[str, str] = {
     "matrix": "side_by_side.data:matrix_csv",
     "html": "html.report:html_report",
 }
-"""Format → where its function is: ``(runs, verdicts) -> text``.  Loaded when asked for."""
+"""Format → where its function is: ``(runs, verdicts, …) -> text``, loaded when asked for.
 
-_LOCATED = ("gitlab",)
+Its further arguments are those of `report_text` that it names.
+"""
+
 _PACKAGES = {"html": ("jinja2", "matplotlib")}
 """What a format takes, installed by the extra of the same name."""
-
-_SIDE_BY_SIDE = ("md", "json", "matrix", "html")
-_WITH_MISTAKES = ("md", "json", "gitlab", "html")
-_WITH_TREND = ("html",)
-"""Formats whose function also takes what is known of earlier runs."""
 
 _BY_SUFFIX = {
     ".md": "md", ".markdown": "md", ".json": "json", ".csv": "csv", ".html": "html", ".htm": "html",
@@ -80,7 +78,13 @@ def check_installed(kind: str) -> None:
 
 def wants_trend(kind: str) -> bool:
     """Whether the report of *kind* shows earlier runs, so that it is worth looking them up."""
-    return kind in _WITH_TREND
+    return "trends" in signature(_function(kind)).parameters
+
+
+def _function(kind: str) -> Callable[..., str]:
+    module, name = FORMATS[kind].split(":")
+    found: Callable[..., str] = getattr(import_module(f"{__package__}.{module}"), name)
+    return found
 
 
 def report_text(
@@ -104,12 +108,9 @@ def report_text(
     Raises:
         MissingExtraError: the report takes a package that is not installed.
     """
-    module, name = FORMATS[kind].split(":")
-    more: dict[str, Any] = {"prefix": prefix} if kind in _LOCATED else {}
-    more |= {"trends": trends} if wants_trend(kind) else {}
-    more |= {"compared": compared} if kind in _SIDE_BY_SIDE else {}
-    more |= {"mistakes": mistakes} if kind in _WITH_MISTAKES else {}
-    made: str = getattr(import_module(f"{__package__}.{module}"), name)(runs, verdicts, **more)
+    make = _function(kind)
+    beside = {"prefix": prefix, "trends": trends, "compared": compared, "mistakes": mistakes}
+    made = make(runs, verdicts, **{name: beside[name] for name in signature(make).parameters if name in beside})
     return made.encode("utf-8", "backslashreplace").decode("utf-8")  # halves of surrogate pairs, as JSON writes them
 
 

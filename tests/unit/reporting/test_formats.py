@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.errors import AueporaError
-from pytest_auepora.reporting.formats import FORMATS, read_target, report_text
+from pytest_auepora.errors import AueporaError, Problem
+from pytest_auepora.reporting.formats import FORMATS, read_target, report_text, wants_trend
 
 from .builders import Case, run_of, verdict_of
 
@@ -46,3 +46,14 @@ def test_every_format_writes_something_that_ends_in_a_line(kind: str) -> None:
     text = report_text(kind, [run], [verdict_of(run)])
     assert text.strip()
     assert text.endswith("\n")
+
+
+def test_a_function_is_given_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_of([Case("a")])
+    beside = {"prefix": "rag", "mistakes": [Problem("a.yaml", 2, 1, "wrong")]}
+    for name in ("gitlab", "html"):
+        monkeypatch.setitem(FORMATS, "another", FORMATS[name])  # type: ignore[arg-type]
+        assert wants_trend("another") == (name == "html")
+        again = report_text("another", [run], [verdict_of(run)], **beside)
+        assert again == report_text(name, [run], [verdict_of(run)], **beside)
+        assert "wrong" in again

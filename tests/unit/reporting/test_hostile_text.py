@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.run import Run
-from pytest_auepora.errors import AueporaError
+from pytest_auepora.errors import AueporaError, Problem
 from pytest_auepora.pytest_plugin.terminal import write_lines
 from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.formats import FORMATS, report_text
 from pytest_auepora.reporting.json.gitlab import code_quality
 from pytest_auepora.reporting.json.report import from_outside, json_report, read_json_report
 from pytest_auepora.reporting.markdown.github import annotation_lines
@@ -126,6 +127,14 @@ def test_ids_of_cases_that_errored_are_no_commands() -> None:
     for text in (render(lines), "".join(shown)):
         assert ":set-output" in text
         assert not re.search(r"(?m)^\s*::", text)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_no_format_writes_what_a_terminal_obeys(kind: str) -> None:
+    run, verdict = hostile("\n".join(EVIL))
+    text = report_text(kind, [run], [verdict], mistakes=[Problem("a.yaml", 2, 1, EVIL[5])])
+    assert not set(text) & {"\x00", "\x1b", "\r"}
+    assert not re.search(r"(?m)^\s*(::|##\[)", text)
 
 
 @pytest.mark.parametrize("evil", EVIL)
