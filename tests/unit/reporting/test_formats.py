@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import AueporaError, Problem
+from pytest_auepora.reporting import formats
 from pytest_auepora.reporting.formats import FORMATS, read_target, report_text, wants_trend
 
 from .builders import Case, run_of, verdict_of
@@ -48,12 +49,13 @@ def test_every_format_writes_something_that_ends_in_a_line(kind: str) -> None:
     assert text.endswith("\n")
 
 
-def test_a_function_is_given_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = run_of([Case("a")])
-    beside = {"prefix": "rag", "mistakes": [Problem("a.yaml", 2, 1, "wrong")]}
-    for name in ("gitlab", "html"):
-        monkeypatch.setitem(FORMATS, "another", FORMATS[name])  # type: ignore[arg-type]
-        assert wants_trend("another") == (name == "html")
-        again = report_text("another", [run], [verdict_of(run)], **beside)
-        assert again == report_text(name, [run], [verdict_of(run)], **beside)
-        assert "wrong" in again
+@pytest.mark.parametrize("kind", ["gitlab", "html"])
+def test_a_function_is_given_what_it_names(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(formats, "FORMATS", {**FORMATS, "another": FORMATS[kind]})
+    assert wants_trend("another") == (kind == "html")
+    run, mistakes = run_of([Case("a")]), [Problem("a.yaml", 2, 1, "wrong")]
+    one, two = (
+        report_text(name, [run], [verdict_of(run)], prefix="rag", mistakes=mistakes) for name in (kind, "another")
+    )
+    assert one == two
+    assert "wrong" in one
