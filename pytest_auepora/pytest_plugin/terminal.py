@@ -102,7 +102,7 @@ def is_ascii() -> bool:
 
 
 MOST_IN_FULL = 3
-"""Failing cases of golden files, and failed gates, that pytest lists itself."""
+"""Failing cases of golden files that pytest shows itself, and failed gates that it lists."""
 
 
 class Terminal:
@@ -205,53 +205,58 @@ class Terminal:
 
 
 class ShortFailures:
-    """Keeps pytest from listing many failures of golden files three times: the verdict names the worst of them.
+    """Keeps pytest from telling failures of golden files again: the verdict names the worst cases and the failed gates.
 
-    A few failures are shown in full, all of them under ``-v``, ``-rA``, ``-rf`` or ``--tb=…``; counts stay as they are.
-    pytest has no option to list some and count all, and prints its list below the verdict: a thousand failures would
-    push that off the screen.  So the reporter's list, which plugins may change, is shorter while it is printed.
+    A few cases are shown in full, a few gates listed by name, all of them under ``-v``, ``-rA``, ``-rf`` or ``--tb=…``;
+    counts stay as they are.  pytest has no option to list some and count all, and prints its list below the verdict: a
+    thousand failures would push that off the screen.  So the reporter's list, which plugins may change, is shorter
+    while it is printed.
     """
 
     def __init__(self, config: pytest.Config, judge: Judge) -> None:
         self.config = config
         self.judge = judge
+        self._listed: list[Any] = []
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, object, object]:
-        """Take them out of what pytest is about to list, and put them back for its counts."""
+        """Take them out of what pytest is about to show in full, and put them back for its counts."""
         failed = terminalreporter.stats.get("failed", [])
-        listed = self._listed(failed)
-        if len(listed) == len(failed):
+        in_full, self._listed = self._shortened(failed)
+        if len(in_full) == len(failed):
             return (yield)
-        terminalreporter.stats["failed"] = listed
+        terminalreporter.stats["failed"] = in_full
         try:
             result = yield
         finally:
             terminalreporter.stats["failed"] = failed
-        n = len(failed) - len(listed)
-        terminalreporter.line(f"{n} failures are summed up above: -v shows each in full, -rf lists them")
+        if n := len(failed) - len(self._listed):
+            terminalreporter.line(f"{n} failures are summed up above: -v shows each in full, -rf lists them")
         return result
 
-    def _listed(self, failed: list[Any]) -> list[Any]:
-        """Return what pytest is to list of *failed*."""
+    @pytest.hookimpl(specname="pytest_terminal_summary")
+    def pytest_before_short_summary(self, terminalreporter: Any) -> None:
+        """Put back what pytest is to list in one line each, which it does once the other summaries are printed."""
+        if self._listed:
+            terminalreporter.stats["failed"] = self._listed
+
+    def _shortened(self, failed: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Return what pytest is to show in full of *failed*, and what it is to list."""
         option = self.config.getoption
         if (
             self.config.get_verbosity() > 0
             or option("tbstyle", "auto") != "auto"
             or option("reportchars", "") not in ("", "fE")
         ):
-            return failed
+            return failed, failed
         paths = {one.run.path for one in self.judge.judged}
-        ours = [report.nodeid.partition("::") for report in failed if report.nodeid.partition("::")[0] in paths]
-        n_gates = sum(name.startswith("gate: ") for _, _, name in ours)
-        many_cases = len(ours) - n_gates > MOST_IN_FULL
-        many_gates = many_cases or n_gates > MOST_IN_FULL
-
-        def is_summed_up(report: Any) -> bool:
-            path, _, name = report.nodeid.partition("::")
-            return path in paths and (many_gates if name.startswith("gate: ") else many_cases)
-
-        return [report for report in failed if not is_summed_up(report)]
+        ours = [report for report in failed if report.nodeid.partition("::")[0] in paths]
+        gates = [report for report in ours if report.nodeid.partition("::")[2].startswith("gate: ")]
+        if len(ours) - len(gates) > MOST_IN_FULL:
+            others = [report for report in failed if report.nodeid.partition("::")[0] not in paths]
+            return others, others
+        in_full = [report for report in failed if report not in gates]
+        return in_full, failed if len(gates) <= MOST_IN_FULL else in_full
 
 
 def write_lines(terminalreporter: Any, lines: Iterable[Line]) -> None:

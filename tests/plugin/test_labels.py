@@ -53,7 +53,7 @@ def test_an_unknown_label_is_na_and_fails_coverage(shop: Example) -> None:
     assert result.ret == 1
     assert gates(result) == ["coverage: labels"]
     result.stdout.fnmatch_lines([
-        "*gone#7: moved labels without a match*", "recall@2  1.000  2/3*",
+        "recall@2  1.000  2/3*", "*gone#7: moved labels without a match*",
         "labels moved in 2 of 3 cases: 2 orphaned; cases matched 1 by document", "*(fallback_doc)*",
     ])  # fmt: skip
 

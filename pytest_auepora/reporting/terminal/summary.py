@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from operator import itemgetter
 
 from ...core.run import Run
@@ -40,6 +42,8 @@ _COLUMNS = (
     Column("gate", least=8),
 )
 _PLAIN: tuple[str, ...] = ()
+_COUNTS = re.compile(r"worse by [\d.]+ \(.*: (\d+ worse, \d+ better)\)$")
+_FELL_BY = re.compile(r"^.*: fell by [\d.]+, ")
 _STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",)}
 
 
@@ -54,10 +58,11 @@ def summary_lines(
     page.free(balance_note(verdict), "yellow", "bold")
     told = [comparison_word(verdict), headline([verdict], [run])]
     page.free(": ".join(filter(None, told)), *headline_style([verdict]))
-    _metrics(page, run, verdict)
+    rows = [row for row in metric_rows(run, verdict) if row.regression is None or not row.regression.is_of_slice]
+    _metrics(page, run, verdict, rows)
     _worst_cases(page, run, verdict)
     _moved(page, run, verdict)
-    _gates(page, verdict, run)
+    _gates(page, verdict, run, rows)
     _notes(page, run, verdict)
     for step in next_steps(verdict, html):
         page.free(f"{page.marks.arrow} {step}", "bold")
@@ -74,8 +79,7 @@ def _title(page: Page, run: Run) -> None:
         page.lines.append([Cell(title, ("bold",)), Cell(f"  {beside}" if beside else "", ("light",))])
 
 
-def _metrics(page: Page, run: Run, verdict: Verdict) -> None:
-    rows = [row for row in metric_rows(run, verdict) if row.regression is None or not row.regression.is_of_slice]
+def _metrics(page: Page, run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> None:
     if rows:
         room = "  " if any(_is_marked(row) for row in rows) else ""
         cells = [_cells(row, page.marks, room) for row in rows]
@@ -167,13 +171,13 @@ def _moved(page: Page, run: Run, verdict: Verdict) -> None:
         page.free(lowest_note(run, verdict), "light", most=2)
 
 
-def _gates(page: Page, verdict: Verdict, run: Run) -> None:
-    """Tell the gates that failed, then the inconclusive ones; those with the same story together, slices by name.
+def _gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow]) -> None:
+    """Tell what *rows* do not say of the gates that failed, then the inconclusive ones; slices by name.
 
     In a run that failed, what cannot be decided is no news.  Of gates that were not judged only a baseline that nothing
     compares with is; the headline says that few cases ran.
     """
-    named = any(c.state in ("failed", "error") for c in run.cases.values())
+    in_rows = [row.gate for row in rows if row.gate is not None and row.gate.value is not None]
     for state in ("failed", "inconclusive", "not judged"):
         gates = [g for g in verdict.gates if g.state == state and (state != "not judged" or g.kind == "baseline")]
         slices = sorted((g for g in gates if g.is_of_slice), key=lambda g: -abs((g.value or 0.0) - (g.before or 0.0)))
@@ -183,19 +187,45 @@ def _gates(page: Page, verdict: Verdict, run: Run) -> None:
             told += [plural(len(slices), "slice")] if slices else []
             page.free(f"{page.marks.unsure} inconclusive: {listed(told, 5)}" if told else "", *style)
             continue
-        by: dict[tuple[str, str], list[GateOutcome]] = {}
-        for gate in gates:
-            if gate not in slices or len(slices) <= MOST_SLICES:
-                by.setdefault((gate.kind, gate_reason(gate)), []).append(gate)
-        for (kind, story), alike in by.items():
-            titles = ", ".join(g.part for g in alike)
-            text = story if story.startswith(titles) else f"{titles}: {story}"
-            text = f"{'regression: ' if kind == 'regression' else ''}{text}{_beside(alike, run, named=named)}"
+        many_slices = len(slices) > MOST_SLICES
+        for text in _stories([g for g in gates if not (many_slices and g in slices)], run, in_rows):
             page.free(f"{state_mark(state, page.marks)} {text}", *style)
-        if len(slices) > MOST_SLICES:
+        if many_slices:
             word = "worse" if state == "failed" else state
             text = f"{word} in {plural(len(slices), 'slice')}: {listed([*map(_slice, slices)], MOST_SLICES)}"
             page.free(f"{state_mark(state, page.marks)} regression: {text}", *style)
+
+
+def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutcome]) -> Iterator[str]:
+    """Yield why *gates* are what they are, those with the same story together.
+
+    Of those *in_rows*, owner and costs are left to tell; of metrics that got worse, in how many cases, all in one.
+    """
+    named = any(c.state in ("failed", "error") for c in run.cases.values())
+    by: dict[tuple[str, str], list[GateOutcome]] = {}
+    worse: dict[str, list[GateOutcome]] = {}
+    for gate in gates:
+        reason = gate_reason(gate)
+        if gate in in_rows:
+            if beside := _beside([gate], run, named=named):
+                by.setdefault(("", beside), []).append(gate)
+        elif gate.is_of_whole and (counts := _COUNTS.match(reason)):
+            worse.setdefault(counts[1], []).append(gate)
+        else:
+            reason = _FELL_BY.sub("fell by ", reason) if gate.is_of_whole else reason
+            by.setdefault((gate.kind, reason), []).append(gate)
+    if worse:
+        told = "; ".join(f"{', '.join(g.part for g in alike)}: {counts}" for counts, alike in worse.items())
+        yield f"regression: {told}{_comma(_beside([*chain(*worse.values())], run, named=named))}"
+    for (kind, story), alike in by.items():
+        titles = ", ".join(g.part for g in alike)
+        text = story if story.startswith(titles) else f"{titles}: {story}"
+        beside = _comma(_beside(alike, run, named=named)) if kind else ""
+        yield f"{'regression: ' if kind == 'regression' else ''}{text}{beside}"
+
+
+def _comma(text: str) -> str:
+    return text and f", {text}"
 
 
 def _slice(gate: GateOutcome) -> str:
@@ -205,13 +235,12 @@ def _slice(gate: GateOutcome) -> str:
 
 
 def _beside(gates: Sequence[GateOutcome], run: Run, *, named: bool) -> str:
-    """Return place, owner and costly cases, as far as nothing else *named* them."""
-    places = [f"line {g.line}" for g in gates[:1] if g.line and run.path]
+    """Return owner and costly cases, as far as nothing else *named* them."""
     owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
     owner = [f"owner {', '.join(owners)}"] if owners else []
     culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" and not named else ()
     cost = [f"costs most: {', '.join(culprits)}"] if culprits else []
-    return "".join(f", {one}" for one in (*places, *owner, *cost))
+    return ", ".join(owner + cost)
 
 
 def _notes(page: Page, run: Run, verdict: Verdict) -> None:

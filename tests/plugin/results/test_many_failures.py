@@ -64,7 +64,11 @@ def test_many_failures_are_told_once_and_few_in_full(project: Example) -> None:
     result = project.run("-rfE")
     text = str(result.stdout)
     few = result.parseoutcomes()["failed"]
-    assert text.count("= FAILURES =") == 1
+    failures, said, short = re.split("=+ (?:auepora|short test summary info) =+", text[text.index("= FAILURES =") :])
+    assert "__ refund-window __" in failures
+    assert "gate: " not in failures, "the table tells it"
+    assert re.search(r"recall@3 +0\.\d+ +\d/\d +✗ >= 0\.9", said)
+    assert re.findall("FAILED shop.golden.yaml::(.*?) - ", short) == ["refund-window", "gate: recall@3"]
     copies = (
         f"  - {{id: copy-{i}, query: refund {i}, relevant_docs: [refunds], thresholds: {{recall@3: 1}}}}"
         for i in range(5)

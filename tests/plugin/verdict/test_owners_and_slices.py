@@ -37,7 +37,6 @@ def test_a_slice_that_got_worse_fails_and_names_its_owner(project: Example) -> N
     said = str(result.stdout)
     assert "gate: regression: mrr{scenario=typo}" in said
     assert "gate: regression: mrr " not in said  # the whole fell by less than min_effect
-    assert "(owner: search-team)" in said
     assert "mrr{scenario=typo}" in said.split("= auepora =")[1]
     assert "owners: search-team of mrr" in said
     assert "owner search-team" in said
