@@ -20,34 +20,24 @@ from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality, LLMCri
 from pytest_auepora.metrics.generation_semantic import EmbeddingSimilarity
 from pytest_auepora.metrics.registry import Registry
 
+WITH_MODELS = {"bertscore", "embedding_similarity", "llm_faithfulness", "llm_groundedness", "llm_answer_quality"}
+PLAIN = {
+    spelling: Registry().get(spelling)
+    for spelling, (home, _) in SPELLINGS.items()
+    if home.startswith("generation") and spelling not in WITH_MODELS
+}
 AGAINST_REFERENCE = [
-    "exact_match",
+    *(spelling for spelling, metric in PLAIN.items() if "reference_answer" in metric.required_fields()),
     "exact_match[multilingual=false]",
-    "token_f1",
-    "rouge",
-    "rouge1",
-    "rouge2",
-    "rougeL",
     "rougeL[tokenizer=unicode]",
-    "rougeL_answer",
-    "bleu",
-    "sentence_bleu",
     "sentence_bleu[tokenizer=char]",
     "sentence_bleu[smooth_method=add-k]",
-    "chrf",
-    "answer_recall",
-    "contains_answer",
 ]
-WITH_MODELS = {"bertscore", "embedding_similarity", "llm_faithfulness", "llm_groundedness", "llm_answer_quality"}
 OTHERS = [
+    *(spelling for spelling in PLAIN if spelling not in AGAINST_REFERENCE),
     "rougeL[compare_to=query]",
     "evidence_overlap[relevant,n=2]",
     "nugget_recall[only=all,strict=true]",
-    *(
-        spelling
-        for spelling, (home, _) in SPELLINGS.items()
-        if home.startswith("generation") and spelling not in {*AGAINST_REFERENCE, *WITH_MODELS}
-    ),
 ]
 
 

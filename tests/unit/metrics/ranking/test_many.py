@@ -14,12 +14,11 @@ from pytest_auepora import score_rankings
 from pytest_auepora.errors import MetricError, UnknownNameError
 from pytest_auepora.metrics.ranking.many import find_hits
 
-from ..rankings import REGISTRY, got, graded, judgments, ks, names, score, wants
+from ..rankings import RANKED, REGISTRY, got, graded, judgments, ks, names, score, wants
 
 NAMES = [
-    "recall@{k}", "recall@{k}[capped=true]", "precision@{k}", "precision@{k}[denominator=returned]", "hit@{k}", "mrr",
-    "mrr@{k}", "map", "map@{k}", "map@{k}[norm=found]", "ndcg@{k}", "ndcg@{k}[gain=linear]", "ndcg@{k}[gain=binary]",
-    "r_precision",
+    *RANKED, "recall@{k}[capped=true]", "precision@{k}[denominator=returned]", "map@{k}[norm=found]",
+    "ndcg@{k}[gain=linear]", "ndcg@{k}[gain=binary]",
 ]  # fmt: skip
 
 queries = st.dictionaries(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ..rankings import for_each, got, graded, judgments, ks, rankings, score, wants
+from ..rankings import RANKED, for_each, got, graded, judgments, ks, rankings, score, wants
 
-CUT = ["recall@{k}", "recall@{k}[capped=true]", "precision@{k}", "hit@{k}", "mrr@{k}", "map@{k}", "ndcg@{k}",
-       "ndcg@{k}[gain=linear]"]  # fmt: skip
-WHOLE = ["mrr", "map", "r_precision", "rbp"]
+CUT = [*(name for name in RANKED if "@{k}" in name), "recall@{k}[capped=true]", "ndcg@{k}[gain=linear]"]
+WHOLE = [*(name for name in RANKED if "@{k}" not in name), "rbp"]
 OPTIONS = ["", "[duplicates=collapse]", "[ties=trec]", "[unjudged=skip]"]
 lists = st.lists(st.sampled_from([f"d{i}" for i in range(20)]), max_size=12, unique=True)
 
