@@ -144,7 +144,7 @@ class Report:
         """Tell, file by file, what became of the labels."""
         from ..reporting.terminal.labels import label_page, repaired_texts
         from ..reporting.text import harmless
-        from .terminal import is_ascii, write_lines
+        from .results.terminal import is_ascii, write_lines
 
         if not self.found and not self.note:
             return

@@ -17,11 +17,11 @@ import pytest
 from ..errors import BaselineError
 from ..regression.baseline.model import BROKEN, GIT_COMMIT
 from .crashes import lost_case
-from .options import Options, is_asked_for
+from .options import Options, is_asked_for, measures
+from .results.terminal import wrapped
 from .selection import Selection, Unused, unused_baselines
 from .session import SUFFIXES
 from .suites import Suites
-from .terminal import wrapped
 from .xdist import RunProvenance, let_go, unpack
 
 if TYPE_CHECKING:
@@ -34,12 +34,6 @@ if TYPE_CHECKING:
 
 _Outcome = Literal["passed", "failed", "skipped"]
 _PASSED: tuple[_Outcome, None] = "passed", None
-
-
-def measures(config: pytest.Config) -> bool:
-    """Whether cases are run, and not just collected or set up."""
-    option = config.option
-    return not (option.collectonly or getattr(option, "setuponly", False))  # --setup-plan sets it as well
 
 
 @dataclass(eq=False, repr=False, slots=True)

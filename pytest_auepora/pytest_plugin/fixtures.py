@@ -19,9 +19,9 @@ from ..io.golden.model import GoldenCase, GoldenSuite
 from .compat import parameters_of, variant_of
 from .items import AskedCase, end_unmeasured, keep
 from .registration import session_of
+from .results.terminal import failure_message
 from .session import CORPUS, AueporaSession
 from .suites import raise_ended
-from .terminal import failure_message
 from .xdist import CaseReport
 
 

@@ -28,6 +28,12 @@ def is_asked_for(config: pytest.Config) -> bool:
     return any(given not in (None, False) for name, given in vars(config.option).items() if name.startswith("auepora"))
 
 
+def measures(config: pytest.Config) -> bool:
+    """Whether cases are run, and not just collected or set up."""
+    option = config.option
+    return not (option.collectonly or getattr(option, "setuponly", False))  # --setup-plan sets it as well
+
+
 class Keep(NamedTuple):
     """How much of each suite and configuration the history keeps.
 

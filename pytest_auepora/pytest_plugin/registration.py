@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..core.progress import is_watched
-from .answer_source import AnswerSource
+from .asking.answer_source import AnswerSource
+from .asking.judge_ahead import JudgeAhead
+from .asking.lookahead import Callers, Queue
 from .collect import Collecting
 from .hooks import ProjectHooks
 from .items import Running
-from .judge_ahead import JudgeAhead
 from .labels import Labels
-from .lookahead import Callers, Queue
 from .options import Options
+from .results.terminal import ShortFailures, Terminal
 from .selection import Selection
 from .session import SESSION, AueporaSession
 from .suites import Suites
-from .terminal import ShortFailures, Terminal
 
 if TYPE_CHECKING:
-    from .replay import Replay
+    from .asking.replay import Replay
 
 _RUNS_CASES = (
     "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
@@ -52,12 +52,12 @@ def configure(config: pytest.Config) -> None:
     options = Options(config)  # complains before anything is registered
     is_controller, unread = not hasattr(config, "workerinput"), ""
     if is_controller and options.history_place is not None:
-        from .history_recorder import prepare_history
+        from .results.history_recorder import prepare_history
 
         unread = prepare_history(options.history_place, config.rootpath)
     replay = None
     if config.option.auepora_replay or config.option.auepora_resume:
-        from .replay import make_replay
+        from .asking.replay import make_replay
 
         replay = make_replay(config, options.history_place)
     session = config.stash[SESSION] = _session(config, options, replay, _record_cap(options, replay))
@@ -66,11 +66,11 @@ def configure(config: pytest.Config) -> None:
     register(Running(config, session), "auepora-running")
     register(selection := Selection(config), "auepora-selection")
     if options.timeout is None:
-        from .watchdog import Watchdog
+        from .asking.watchdog import Watchdog
 
         register(Watchdog(), "auepora-watchdog")
     if config.getini("auepora_junit_properties"):
-        from .reports import JUnitProperties
+        from .results.reports import JUnitProperties
 
         register(JUnitProperties(session.suites), "auepora-junit")
     if is_controller:
@@ -118,27 +118,27 @@ def _register_judging(
 
         register(Crashes(options.override), "auepora-crashes")
     if options.intents or options.anchoring or is_watched():
-        from .progress import RunProgress
+        from .results.progress import RunProgress
 
         register(RunProgress(config, session), "auepora-progress")
     if options.suggest is not None:
-        from .suggesting import Suggesting
+        from .results.suggesting import Suggesting
 
         register(Suggesting(config, suites, options.suggest), "auepora-suggesting")
     if _wants_reports(config):
-        from .reports import make_reports
+        from .results.reports import make_reports
 
         register(make_reports(config, judge), "auepora-reports")
     if options.history_place is not None:
-        from .history_recorder import Recorder
+        from .results.history_recorder import Recorder
 
         register(Recorder(config, suites, options.history_place, options.keep, unread), "auepora-recorder")
     if replay is not None:
-        from .replay import Replaying
+        from .asking.replay import Replaying
 
         register(Replaying(replay), "auepora-replaying")
     if getattr(config.option, "allure_report_dir", None):
-        from .reports import AllureGates
+        from .results.reports import AllureGates
 
         register(AllureGates(), "auepora-allure")
     register(Terminal(config, options, suites, judge), "auepora-terminal")

@@ -10,11 +10,11 @@ import pytest
 
 if TYPE_CHECKING:
     from ..io.golden.model import GoldenCase, GoldenSuite
-    from .answer_source import AnswerSource
+    from .asking.answer_source import AnswerSource
+    from .asking.judge_ahead import JudgeAhead
+    from .asking.lookahead import Callers, Queue
     from .hooks import ProjectHooks
-    from .judge_ahead import JudgeAhead
     from .labels import Labels
-    from .lookahead import Callers, Queue
     from .options import Options
     from .suites import Suites
     from .xdist import CaseReport

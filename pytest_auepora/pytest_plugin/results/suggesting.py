@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..errors import AueporaError
+from ...errors import AueporaError
 from .terminal import is_ascii, write_lines
 
 if TYPE_CHECKING:
-    from ..core.run import Run
-    from ..regression.suggest import Suggestion
-    from ..regression.thresholds import Gate
-    from ..regression.verdict import Verdict
-    from .suites import Suites
+    from ...core.run import Run
+    from ...regression.suggest import Suggestion
+    from ...regression.thresholds import Gate
+    from ...regression.verdict import Verdict
+    from ..suites import Suites
 
 PRINTED = "-"
 """The option without a file."""
@@ -52,9 +52,9 @@ class Suggesting:
         self._suggest(found, terminalreporter)
 
     def _learn(self, run: Run, verdict: Verdict, found: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
-        from ..regression.suggest import learn
-        from ..reporting.terminal.suggestion import noise_table, suggestion_notes
-        from ..reporting.text import harmless
+        from ...regression.suggest import learn
+        from ...reporting.terminal.suggestion import noise_table, suggestion_notes
+        from ...reporting.text import harmless
 
         suite, ascii_only = self._suites.at(run.path), is_ascii()
         terminalreporter.line(harmless(run.title, ascii_only=ascii_only), bold=True)
@@ -71,7 +71,7 @@ class Suggesting:
         terminalreporter.line("")
 
     def _suggest(self, found: Mapping[Path, list[Suggestion]], terminalreporter: Any) -> None:
-        from ..reporting.text import harmless
+        from ...reporting.text import harmless
 
         texts, patch = {}, ""
         for path, suggestions in found.items():
@@ -94,7 +94,7 @@ class Suggesting:
 
 def _merged(path: Path, suggestions: list[Suggestion]) -> tuple[str, str]:
     """Return the text of a golden file, and what it is with what was learned from all its configurations."""
-    from ..io.settings import with_settings
+    from ...io.settings import with_settings
 
     gates: dict[tuple[str, str], Gate] = {}
     for gate in (gate for one in suggestions for gate in one.gates):
@@ -114,7 +114,7 @@ def _diff(name: str, before: str, after: str) -> str:
 
 
 def _write(target: Path, text: str, terminalreporter: Any) -> None:
-    from ..core.files import write_atomically
+    from ...core.files import write_atomically
 
     try:
         write_atomically(target, text)

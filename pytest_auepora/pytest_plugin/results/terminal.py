@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .xdist import unpack
+from ..xdist import unpack
 
 if TYPE_CHECKING:
-    from ..core.run import CaseResult, MetricInfo
-    from ..regression.compare.cases import CaseComparison
-    from ..reporting.terminal.layout import Line
-    from .controller import Judge
-    from .options import Options
-    from .suites import Suites
+    from ...core.run import CaseResult, MetricInfo
+    from ...regression.compare.cases import CaseComparison
+    from ...reporting.terminal.layout import Line
+    from ..controller import Judge
+    from ..options import Options
+    from ..suites import Suites
 
 
 def failure_message(
@@ -30,7 +30,7 @@ def failure_message(
     metrics: Mapping[str, MetricInfo],
 ) -> str:
     """Return the text of a case that did not pass, as wide as the terminal."""
-    from ..reporting.terminal.failure import failure_text
+    from ...reporting.terminal.failure import failure_text
 
     return failure_text(result, comparison, metrics, width=terminal_width(config), ascii_only=is_ascii())
 
@@ -80,7 +80,7 @@ def show_headline(report: pytest.TestReport) -> None:
 
 def show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
     """Let the report of a set-up that failed, or skipped its case, say no more than its redacted *result*."""
-    from ..reporting.text import harmless, printable
+    from ...reporting.text import harmless, printable
 
     if hasattr(report, "wasxfail"):
         report.wasxfail = f"reason: {printable(result.error)}"
@@ -114,7 +114,7 @@ class Terminal:
 
     def pytest_report_header(self) -> list[str]:
         """Say that golden files are collected, and with what settings."""
-        from ..reporting.terminal.session import header_lines
+        from ...reporting.terminal.session import header_lines
 
         options = self._options
         return header_lines(
@@ -139,8 +139,8 @@ class Terminal:
         case_reports = unpack(report)
         if len(case_reports) != 1:
             return None
-        from ..reporting.terminal.session import case_word
-        from ..reporting.text import printable
+        from ...reporting.terminal.session import case_word
+        from ...reporting.text import printable
 
         (one,) = case_reports
         word = printable(case_word(one.result, self._suites.infos(self._suites.at(one.path))))
@@ -155,10 +155,10 @@ class Terminal:
         if not judged:
             self._write_unused(terminalreporter)
             return
-        from ..reporting.tally import headline, headline_style
-        from ..reporting.terminal.session import accepted_lines, accepted_worse
-        from ..reporting.terminal.summary import summary_lines
-        from ..reporting.text import harmless
+        from ...reporting.tally import headline, headline_style
+        from ...reporting.terminal.session import accepted_lines, accepted_worse
+        from ...reporting.terminal.summary import summary_lines
+        from ...reporting.text import harmless
 
         runs, verdicts = [j.run for j in judged], [j.verdict for j in judged]
         terminalreporter.section("auepora", sep="=", bold=True)
@@ -187,8 +187,8 @@ class Terminal:
         """Yield what is said of suites that several configurations ran."""
         if not self.judge.compared:
             return
-        from ..reporting.side_by_side.text import side_by_side_lines
-        from ..reporting.terminal.layout import Cell
+        from ...reporting.side_by_side.text import side_by_side_lines
+        from ...reporting.terminal.layout import Cell
 
         reference = self.config.getini("auepora_reference")
         for compared in self.judge.compared:
@@ -261,7 +261,7 @@ class ShortFailures:
 
 def write_lines(terminalreporter: Any, lines: Iterable[Line]) -> None:
     """Print *lines* in their styles."""
-    from ..reporting.terminal.layout import guarded
+    from ...reporting.terminal.layout import guarded
 
     for line in lines:
         for cell in guarded(line):

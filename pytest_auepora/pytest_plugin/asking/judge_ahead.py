@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from ..adapters.systems import System
-from ..calls.call import Call, CallResult, running_trio
-from ..evaluation.replay import Answering
-from .compat import variant_of
-from .session import CASE, CORPUS, SUITE
+from ...adapters.systems import System
+from ...calls.call import Call, CallResult, running_trio
+from ...evaluation.replay import Answering
+from ..compat import variant_of
+from ..session import CASE, CORPUS, SUITE
 
 if TYPE_CHECKING:
-    from ..calls.caller import Caller
-    from ..calls.own_loop import OwnLoop
-    from ..calls.schedule import Upcoming
-    from ..core.metrics_base import Metric
-    from ..evaluation.case_flow import CaseFlow
-    from ..evaluation.judging import JudgedAnswer
-    from ..io.golden.model import GoldenCase
-    from .hooks import ProjectHooks
-    from .options import Options
-    from .suites import Suites
+    from ...calls.caller import Caller
+    from ...calls.own_loop import OwnLoop
+    from ...calls.schedule import Upcoming
+    from ...core.metrics_base import Metric
+    from ...evaluation.case_flow import CaseFlow
+    from ...evaluation.judging import JudgedAnswer
+    from ...io.golden.model import GoldenCase
+    from ..hooks import ProjectHooks
+    from ..options import Options
+    from ..suites import Suites
 
 _POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive
 _GRACE = 1.0
@@ -63,7 +63,7 @@ class JudgeAhead:
             return True
         if self._project.has_corpus or CORPUS in getattr(item, "fixturenames", ()):
             return False
-        from ..evaluation.judging import side_by_side
+        from ...evaluation.judging import side_by_side
 
         if not (metrics := side_by_side(judged)):
             return False
@@ -72,7 +72,7 @@ class JudgeAhead:
             if not metrics:
                 return True
         if self._executor is None:
-            from ..calls.own_loop import OwnLoop
+            from ...calls.own_loop import OwnLoop
 
             self._size = self._options.concurrency or max(metric.concurrency for metric in metrics)
             self._executor = OwnLoop(self._size, _GRACE, blocks=True)
@@ -112,9 +112,9 @@ class JudgeAhead:
             caller.prepare(key, fn)
 
     def _judge(self, expected: _Expected, result: CallResult) -> JudgedAnswer | None:
-        from ..core.types import SystemOutputs
-        from ..evaluation.judging import JudgedAnswer, ToJudge, judge_answers
-        from ..evaluation.measure import answer_of
+        from ...core.types import SystemOutputs
+        from ...evaluation.judging import JudgedAnswer, ToJudge, judge_answers
+        from ...evaluation.measure import answer_of
 
         case, system, metrics, repeat, flow = expected
         answer = answer_of(flow.called(case, result), system, self._project.convert, timed=True)

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from ..core.progress import Progress, is_watched
-from ..io.golden.model import GoldenCase, GoldenSuite
-from .session import CASE, SUFFIXES, SUITE, AueporaSession
+from ...core.progress import Progress, is_watched
+from ...io.golden.model import GoldenCase, GoldenSuite
+from ..session import CASE, SUFFIXES, SUITE, AueporaSession
+from ..xdist import unpack
 from .terminal import terminal_width, wrapped
-from .xdist import unpack
 
 _WHY = "to learn which metrics vary between answers"
 

@@ -18,18 +18,19 @@ from uuid import uuid4
 
 import pytest
 
-from ..core.files import shown_path
-from ..errors import AueporaError, Problem, did_you_mean
-from ..reporting.numbers import number
-from .controller import Judge, measures
-from .session import CASE_REPORTS, SUFFIXES
+from ...core.files import shown_path
+from ...errors import AueporaError, Problem, did_you_mean
+from ...reporting.numbers import number
+from ..options import measures
+from ..session import CASE_REPORTS, SUFFIXES
 
 if TYPE_CHECKING:
-    from ..reporting.formats import Target
-    from ..reporting.trend import Trend
+    from ...reporting.formats import Target
+    from ...reporting.trend import Trend
+    from ..controller import Judge
+    from ..suites import Suites
+    from ..xdist import CaseReport
     from .history_recorder import Recorder
-    from .suites import Suites
-    from .xdist import CaseReport
 
 _MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<told>.*)"
 _SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", ".ipynb", ".lock")
@@ -56,7 +57,7 @@ def make_reports(config: pytest.Config, judge: Judge) -> Reports:
 
 
 def _target(text: str, folder: Path) -> Target:
-    from ..reporting.formats import Target, check_installed, read_target
+    from ...reporting.formats import Target, check_installed, read_target
 
     try:
         kind, path = read_target(text)
@@ -138,7 +139,7 @@ class Reports:
 
     def _write(self, target: Target, session: pytest.Session) -> None:
         """Write one report; a failure to do so is one of the run, as whoever asked for the report waits for it."""
-        from ..reporting.formats import report_text, wants_trend, write_report
+        from ...reporting.formats import report_text, wants_trend, write_report
 
         shown = shown_path(target.path, self.config.invocation_params.dir)
         try:
@@ -175,7 +176,7 @@ class Reports:
         path = os.environ.get("GITHUB_STEP_SUMMARY")
         if not path or "summary" not in self.github or not (self.judge.judged or self.mistakes):
             return
-        from ..reporting.markdown.github import SUMMARY_BYTES, step_summary
+        from ...reporting.markdown.github import SUMMARY_BYTES, step_summary
 
         try:
             with Path(path).open("ab") as file:
@@ -187,7 +188,7 @@ class Reports:
     def _annotate(self) -> None:
         if os.environ.get("GITHUB_ACTIONS") != "true" or "annotations" not in self.github:
             return
-        from ..reporting.markdown.github import annotation_lines
+        from ...reporting.markdown.github import annotation_lines
 
         prefix = _way_from("GITHUB_WORKSPACE", self.config.rootpath)
         if text := annotation_lines(*self._judged(), prefix=prefix, mistakes=self.mistakes):
@@ -204,7 +205,7 @@ class Reports:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what was written, below the verdict."""
-        from ..reporting.text import harmless
+        from ...reporting.text import harmless
 
         self.told = True
         if self.written:

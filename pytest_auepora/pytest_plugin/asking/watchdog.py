@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import pytest
 
-from .session import SUFFIXES
+from ..session import SUFFIXES
 
 AFTER = 30.0
 """Seconds of the call phase after which it is told, once a case."""

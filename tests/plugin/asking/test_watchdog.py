@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pytest_auepora.pytest_plugin import watchdog
+from pytest_auepora.pytest_plugin.asking import watchdog
 
 from ..conftest import Example
 

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_auepora.evaluation.recording import RecordedAnswer
 
-from .conftest import Example
-from .counting import lock_out, store
+from ..conftest import Example
+from ..counting import lock_out, store
 
 
 def test_what_redaction_takes_out_is_nowhere_in_the_recording(counted: Example) -> None:

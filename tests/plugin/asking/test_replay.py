@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import Example, gates
-from .counting import CASES, calls, lock_out, store
+from ..conftest import Example, gates
+from ..counting import CASES, calls, lock_out, store
 
 
 def judged(project: Example, run: str = "last") -> dict[str, Any]:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..adapters.systems import System
-from ..calls.call import Call, CallResult
-from ..calls.caller import Caller
-from .compat import fixture_definitions, has_pytest_benchmark, is_of_one_case
-from .options import Options
-from .session import CASE, SUITE
+from ...adapters.systems import System
+from ...calls.call import Call, CallResult
+from ...calls.caller import Caller
+from ..compat import fixture_definitions, has_pytest_benchmark, is_of_one_case
+from ..options import Options
+from ..session import CASE, SUITE
 
 if TYPE_CHECKING:
     import asyncio

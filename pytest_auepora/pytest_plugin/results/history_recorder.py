@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ..errors import AueporaError
-from .suites import Suites
-from .xdist import CaseReport, unpack
+from ...errors import AueporaError
+from ..suites import Suites
+from ..xdist import CaseReport, unpack
 
 if TYPE_CHECKING:
-    from ..core.run import CaseResult, Run
-    from ..evaluation.recording import Recording
-    from ..history.journal import Journal
-    from ..history.recordings import Packing
-    from ..regression.verdict import Verdict
-    from ..reporting.trend import Trend
-    from .options import Keep
+    from ...core.run import CaseResult, Run
+    from ...evaluation.recording import Recording
+    from ...history.journal import Journal
+    from ...history.recordings import Packing
+    from ...regression.verdict import Verdict
+    from ...reporting.trend import Trend
+    from ..options import Keep
 
 
 def prepare_history(place: str | Path, root: Path) -> str:
@@ -34,14 +34,14 @@ def prepare_history(place: str | Path, root: Path) -> str:
     Raises:
         pytest.UsageError: this Python has no sqlite3.
     """
-    from ..history.settings import folder_of, is_url, journals_in
+    from ...history.settings import folder_of, is_url, journals_in
 
     if not is_url(place) and find_spec("_sqlite3") is None:  # else it would be noticed after the first answer
         raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
     if not journals_in(folder := folder_of(place, root)):
         return ""
-    from ..history.journal import recover
-    from ..history.store import HistoryStore
+    from ...history.journal import recover
+    from ...history.store import HistoryStore
 
     try:
         recover(HistoryStore(place), folder)
@@ -62,7 +62,7 @@ class Recorder:
     """
 
     def __init__(self, config: pytest.Config, suites: Suites, place: str | Path, keep: Keep, unread: str = "") -> None:
-        from ..history.settings import folder_of
+        from ...history.settings import folder_of
 
         self.config = config
         self.place, self._suites, self._to_keep = place, suites, keep
@@ -78,7 +78,7 @@ class Recorder:
     @cached_property
     def _journal(self) -> Journal:
         """What outlives this process, made with the first result."""
-        from ..history.journal import Journal
+        from ...history.journal import Journal
 
         return Journal(self._folder, self.started)
 
@@ -86,7 +86,7 @@ class Recorder:
     def _only_ours_judge(self) -> bool:
         """Whether results stay as they were reported: the project's own hook may change them at the end."""
         hooked = self.config.hook.pytest_auepora_run_finished.get_hookimpls()
-        return all(type(impl.plugin).__module__.startswith(f"{__package__}.") for impl in hooked)
+        return all(type(impl.plugin).__module__.startswith("pytest_auepora.") for impl in hooked)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -114,15 +114,15 @@ class Recorder:
         """Return what is written of *result*: all of it, unless no answer is to be stored."""
         if self._to_keep.answers != 0:
             return result
-        from ..history.codec import without_answer
+        from ...history.codec import without_answer
 
         return without_answer(result)
 
     def _keep(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> None:
-        from ..evaluation.recording import CUT
+        from ...evaluation.recording import CUT
 
         if (packing := self._recordings.get(key)) is None:
-            from ..history.recordings import Packing
+            from ...history.recordings import Packing
 
             packing = self._recordings[key] = Packing()
         packing.add(case_id, recordings)
@@ -134,7 +134,7 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
-        from ..history.store import HistoryStore
+        from ...history.store import HistoryStore
 
         key = run.path, run.variant
         self._unjudged.discard(key)
@@ -158,8 +158,8 @@ class Recorder:
 
     def trends(self, runs: Sequence[Run]) -> dict[str, Trend]:
         """Return what the history knows of the time before *runs*, by their titles; what it cannot say is left out."""
-        from ..history.store import HistoryStore
-        from ..reporting.trend import trend_of
+        from ...history.store import HistoryStore
+        from ...reporting.trend import trend_of
 
         out: dict[str, Trend] = {}
         for run in runs:

@@ -1,0 +1,1 @@
+"""What becomes of results: shown in the terminal, stored, reported, suggested from."""
