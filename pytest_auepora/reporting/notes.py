@@ -118,7 +118,7 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
     if html is None and word in ("worse", "mixed"):
         html = "`pytest --auepora-report html:report.html` shows each case beside its baseline"
     elif html is None and not steps:
-        html = "pytest --auepora --auepora-report html:report.html"
+        html = "`pytest --auepora-report html:report.html`"
     return [*steps, f"look closer: {html}"] if html else steps
 
 

@@ -33,7 +33,7 @@ from ..tally import FAILING, Kind, cases_of, comparison_word, headline, overall_
 from ..terminal.failure import failure_text
 from ..text import UNICODE, listed, printable
 from .side_by_side import side_by_side_parts
-from .text import escape, escape_html, table_lines
+from .text import escape, escape_html, escape_step, table_lines
 
 COMMENT_LIMIT = 65_536
 """Characters GitHub accepts in a comment."""
@@ -142,7 +142,7 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
         yield ""
         yield "**What to do next**"
         yield ""
-        yield from (f"- {escape(step)}" for step in steps)
+        yield from (f"- {escape_step(step)}" for step in steps)
 
 
 def _table(rows: Sequence[MetricRow]) -> Iterator[str]:

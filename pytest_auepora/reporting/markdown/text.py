@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator, Sequence
 from ..text import printable
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE)
+_COMMAND = re.compile(r"\\`(pytest [\w.: -]+)\\`")
 _NOTIFIES = re.compile(r"(?<![\w/])([@#])(?=\w)")
 
 
@@ -16,6 +17,11 @@ def escape(text: str) -> str:
     """Return user text for a line of Markdown, in which it reads as written and means nothing."""
     text = _SPECIAL.sub(r"\\\g<0>", _quiet(printable(text)))
     return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def escape_step(text: str) -> str:
+    """Return a sentence of what to do next, its commands as code, all else escaped."""
+    return _COMMAND.sub(r"`\1`", escape(text))
 
 
 def escape_html(text: str) -> str:

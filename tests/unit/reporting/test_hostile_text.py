@@ -68,8 +68,11 @@ class Shown(HTMLParser):
 
 OWN_TAGS = {
     "h2", "h3", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li",
-    "details", "summary", "b", "pre", "sub", "br",
+    "details", "summary", "b", "pre", "sub", "br", "code",
 }  # fmt: skip
+
+
+OWN_COMMANDS = {f"pytest --auepora-{said}" for said in ("update", "resume", "report html:report.html")}
 
 
 def hostile(evil: str, variant: str = "") -> tuple[Run, Verdict]:
@@ -86,7 +89,9 @@ def hostile(evil: str, variant: str = "") -> tuple[Run, Verdict]:
 
 def page_of(text: str) -> Shown:
     parser = markdown_it.MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    return Shown(parser.render(text))
+    page = parser.render(text)
+    assert set(re.findall("<code>(.*?)</code>", page)) <= OWN_COMMANDS
+    return Shown(page)
 
 
 @pytest.mark.parametrize("evil", EVIL)

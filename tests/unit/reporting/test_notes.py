@@ -54,7 +54,7 @@ def test_who_has_the_html_report_is_not_told_to_make_one() -> None:
     run = run_of(CASES)
     verdict = verdict_of(run, {"token_f1": {"max": 0.5}})
     assert verdict.outcome == "failed"
-    assert next_steps(verdict) == ["look closer: pytest --auepora --auepora-report html:report.html"]
+    assert next_steps(verdict) == ["look closer: `pytest --auepora-report html:report.html`"]
     assert next_steps(verdict, "out/r.html") == ["look closer: out/r.html"]
     assert next_steps(verdict, html="") == []
 

@@ -43,7 +43,7 @@ const verdictOf = (told, from) => make("section", { class: `verdict is-${told.ou
       day(told.run.started) + " UTC", told.run.commit && `commit ${told.run.commit}`, told.owner && `owner ${told.owner}`, told.path,
     ].filter(Boolean).join(" · ")),
     told.changed.length ? make("p", { class: "changed" }, make("strong", null, "Changed: "), told.changed.join("; ")) : null,
-    told.steps.map((step) => make("p", { class: "step" }, `→ ${step}`))));
+    told.steps.map((step) => make("p", { class: "step" }, "→ ", step.split("`").map((part, i) => (i % 2 ? make("code", null, part) : part))))));
 
 const SAID = { failed: "did not hold", inconclusive: "could not be decided", advisory: "are advisory", passed: "held", "not judged": "were not judged" };
 const reasons = (told, from) => {

@@ -4,15 +4,11 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, MARKER, markdown_report
-from pytest_auepora.reporting.markdown.text import escape, escape_html
-from pytest_auepora.reporting.text import printable
 
 from ..builders import Case, baseline_of, run_of, verdict_of
 from ..terminal.test_screens import broken, hundred
@@ -156,26 +152,12 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_heading() -> None:
     assert set(cells[at - 1 :]) == {4}
 
 
-@settings(max_examples=200)
-@given(
-    st.text(alphabet=st.characters(codec="utf-8"), max_size=40)
-    | st.text(alphabet="\\`*_[]|~$<&>!#@:w.ab ()-", max_size=40)
-)
-def test_escaped_text_reads_as_written(text: str) -> None:
-    markdown_it = pytest.importorskip("markdown_it", reason="the Markdown parser markdown-it-py is not installed")
-    parser = markdown_it.MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    tokens = parser.parse(f"- ✗ {escape(text)} .\n")
-    inline = next((t for t in tokens if t.type == "inline"), None)
-    assert inline is not None
-    assert {child.type for child in inline.children} <= {"text", "text_special"}
-    shown = "".join(child.content for child in inline.children).replace("\u200b", "")
-    assert shown == f"✗ {printable(text)} .".replace("\u200b", "")
-
-
-@given(st.text(max_size=40))
-def test_escaped_html_is_text(text: str) -> None:
-    page = Page(f"<pre>{escape_html(printable(text))}</pre>")
-    assert page.seen == {"pre"}
+def test_what_to_do_next_shows_commands_as_code() -> None:
+    baseline = baseline_of(run_of([Case("a")]), steady=True)
+    run = run_of([Case("a", got=["x"])], baseline=baseline)
+    text = report(run, verdict_of(run, baseline=baseline))
+    assert "- intended: accept it with `pytest --auepora-update`, and commit the baseline\n" in text
+    assert "- look closer: `pytest --auepora-report html:report.html` shows each case" in text
 
 
 def test_slices_and_what_is_undecided_are_folded_in_a_red_run() -> None:
