@@ -39,10 +39,6 @@ class CoverageEntities(Configured):
     source = "fraction of entity tags present in the retrieved context"
     oracle = "counted"
 
-    def spelled_stem(self) -> str:
-        """Without a cut-off that is not set."""
-        return super().spelled_stem().replace("@None", "")
-
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """N/a where no entity is listed.  Details: ``missing``, by first name."""
         from .generation.assertions import phrase_finder, wordings

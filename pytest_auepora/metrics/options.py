@@ -72,8 +72,8 @@ class Configured(Metric):
         return next(f.default for f in fields(self) if f.name == name)
 
     def spelled_stem(self) -> str:
-        """Return the part of the name before the bracket."""
-        return self.stem.format(**{f.name: getattr(self, f.name) for f in fields(self)})
+        """Return the part of the name before the bracket, without a cut-off that is not set."""
+        return self.stem.format(**{f.name: getattr(self, f.name) for f in fields(self)}).replace("@None", "")
 
     def spelled_options(self) -> dict[str, Any]:
         """Return the options that go into the bracket: those the stem does not show and that are not default."""

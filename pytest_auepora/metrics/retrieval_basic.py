@@ -42,7 +42,7 @@ class Matched(Configured):
 
     def spelled_stem(self) -> str:
         """Return the stem without a cut-off that is not set, with ``_doc`` behind it at document level."""
-        return super().spelled_stem().replace("@None", "") + ("_doc" if self.level == "doc" else "")
+        return super().spelled_stem() + ("_doc" if self.level == "doc" else "")
 
     def spelled_options(self) -> dict[str, Any]:
         """Return the options of the bracket; the level is in the stem."""

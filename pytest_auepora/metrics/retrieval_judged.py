@@ -204,10 +204,6 @@ class RetrievalAccuracy(Configured):
     source = "Auepora (arXiv:2405.07437), accuracy of relevant against candidate documents"
     oracle = "counted"
 
-    def spelled_stem(self) -> str:
-        """``retrieval_accuracy`` over the whole list, else with ``@k``."""
-        return super().spelled_stem().replace("@None", "")
-
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Details: ``tp``, ``tn``, ``fp``, ``fn``."""
         if sample.relevant_docs is None:

@@ -116,10 +116,6 @@ class OverSpans(Configured):
     source = "Chroma, Evaluating Chunking Strategies for Retrieval (2024), in characters"
     oracle = "sets of character positions"
 
-    def spelled_stem(self) -> str:
-        """Without a cut-off that is not set."""
-        return super().spelled_stem().replace("@None", "")
-
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Details: ``gold``, ``common`` and ``returned`` characters."""
         seen = covered(sample, [r.doc for r in outputs.retrieved[: self.k]])
