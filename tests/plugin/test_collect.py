@@ -185,13 +185,16 @@ def test_what_pytest_timeout_ends_does_not_go_on_later(project: Example, concurr
     assert not (project.path / "late.txt").exists()
 
 
-def test_an_async_fixture_under_anyio(project: Example) -> None:
+@pytest.mark.parametrize(("mode", "needs", "gives"), [("strict", "anyio_backend", "yield"), ("auto", "", "return")])
+def test_an_async_fixture_under_anyio(project: Example, mode: str, needs: str, gives: str) -> None:
+    if mode == "auto":
+        project.pytester.makeini("[pytest]\nanyio_mode = auto")
     project.write(
         "conftest.py",
         "import pytest\nfrom shop import answer\n\n"
         "@pytest.fixture(scope='session')\ndef anyio_backend():\n    return 'asyncio'\n\n"
-        "@pytest.fixture(scope='session')\nasync def rag(anyio_backend):\n"
-        "    async def ask(query):\n        return answer(query)\n    yield ask\n",
+        f"@pytest.fixture(scope='session')\nasync def rag({needs}):\n"
+        f"    async def ask(query):\n        return answer(query)\n    {gives} ask\n",
     )
     result = project.run(plugins=("anyio.pytest_plugin",))
     assert result.ret == 0, str(result.stdout)
@@ -266,19 +269,6 @@ def test_globs_of_golden_files_match_as_full_match_does(project: Example, glob: 
         project.write(f"{place}.yaml", f"metrics: [mrr]\ncases: [{{id: in-{name}, query: q, relevant_docs: [d]}}]\n")
     text = str(project.run("--co", "-q", "-o", f"auepora_files={glob}").stdout)
     assert set(re.findall(r"::in-(\w)", text)) == found
-
-
-def test_an_async_fixture_under_anyio_in_auto_mode(project: Example) -> None:
-    project.pytester.makeini("[pytest]\nanyio_mode = auto")
-    project.write(
-        "conftest.py",
-        "import pytest\nfrom shop import answer\n\n"
-        "@pytest.fixture(scope='session')\ndef anyio_backend():\n    return 'asyncio'\n\n"
-        "@pytest.fixture(scope='session')\nasync def rag():\n"
-        "    async def ask(query):\n        return answer(query)\n    return ask\n",
-    )
-    result = project.run(plugins=("anyio.pytest_plugin",))
-    assert result.ret == 0, str(result.stdout)
 
 
 def test_nothing_of_ours_is_a_keyword_of_a_case(project: Example) -> None:

@@ -20,6 +20,7 @@ from pytest_auepora.reporting.json.report import json_report
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 from ..reporting.systems import system
+from .github_server import FakeGitHub, serving
 
 GOLDEN = """\
 suite: shop
@@ -124,3 +125,9 @@ def write_report(shell: Shell, name: str, *variants: str) -> tuple[list[Run], li
     verdicts = [verdict_of(run) for run in runs]
     shell.write(name, json_report(runs, verdicts))
     return runs, verdicts
+
+
+@pytest.fixture
+def github() -> Iterator[FakeGitHub]:
+    with serving() as server:
+        yield server

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from pytest_auepora.reporting.json.report import json_report
@@ -11,13 +9,7 @@ from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, MARKER, mark
 
 from ..reporting.builders import Case, run_of, verdict_of
 from .conftest import Said, Shell
-from .github_server import FakeGitHub, serving
-
-
-@pytest.fixture
-def github() -> Iterator[FakeGitHub]:
-    with serving() as server:
-        yield server
+from .github_server import FakeGitHub
 
 
 @pytest.fixture

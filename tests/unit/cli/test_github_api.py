@@ -2,60 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from pytest_auepora.cli.common import UsageError
 from pytest_auepora.cli.github_api import API, GitHub, GitHubError
 from tests.loopback import nobody_listens
 
-from .github_server import FakeGitHub, serving
+from .github_server import FakeGitHub
 
 COMMENTS = "issues/7/comments"
 
 
-@pytest.fixture
-def server() -> Iterator[FakeGitHub]:
-    with serving() as server:
-        yield server
-
-
-def client(server: FakeGitHub) -> GitHub:
-    return GitHub(f"{server.url}/", "acme/shop", server.token)
+def client(github: FakeGitHub) -> GitHub:
+    return GitHub(f"{github.url}/", "acme/shop", github.token)
 
 
 @pytest.mark.parametrize(("there", "asked"), [(0, 1), (99, 1), (100, 2), (250, 3)])
-def test_all_pages_are_read(server: FakeGitHub, there: int, asked: int) -> None:
+def test_all_pages_are_read(github: FakeGitHub, there: int, asked: int) -> None:
     for number in range(there):
-        server.comment(f"c{number}")
-    assert [one["body"] for one in client(server).pages(COMMENTS)] == [f"c{number}" for number in range(there)]
-    assert server.requests == [("GET", f"/repos/acme/shop/{COMMENTS}")] * asked
+        github.comment(f"c{number}")
+    assert [one["body"] for one in client(github).pages(COMMENTS)] == [f"c{number}" for number in range(there)]
+    assert github.requests == [("GET", f"/repos/acme/shop/{COMMENTS}")] * asked
 
 
-def test_no_page_is_read_before_it_is_needed(server: FakeGitHub) -> None:
+def test_no_page_is_read_before_it_is_needed(github: FakeGitHub) -> None:
     for number in range(150):
-        server.comment(f"c{number}")
-    assert next(client(server).pages(COMMENTS))["body"] == "c0"
-    assert len(server.requests) == 1
+        github.comment(f"c{number}")
+    assert next(client(github).pages(COMMENTS))["body"] == "c0"
+    assert len(github.requests) == 1
 
 
-def test_a_list_without_end_ends(server: FakeGitHub) -> None:
-    server.answers += [(200, {}, str([7] * 100))] * 60
-    assert sum(1 for _ in client(server).pages(COMMENTS)) == 5000
-    assert len(server.answers) == 10
+def test_a_list_without_end_ends(github: FakeGitHub) -> None:
+    github.answers += [(200, {}, str([7] * 100))] * 60
+    assert sum(1 for _ in client(github).pages(COMMENTS)) == 5000
+    assert len(github.answers) == 10
 
 
-def test_a_query_is_one_whatever_is_in_it(server: FakeGitHub) -> None:
-    server.pull(7, "friend:fix&head=mallory:main#x", "bbb")
-    found = list(client(server).pages("pulls", {"head": "friend:fix&head=mallory:main#x"}))
+def test_a_query_is_one_whatever_is_in_it(github: FakeGitHub) -> None:
+    github.pull(7, "friend:fix&head=mallory:main#x", "bbb")
+    found = list(client(github).pages("pulls", {"head": "friend:fix&head=mallory:main#x"}))
     assert [one["number"] for one in found] == [7]
 
 
-def test_what_is_sent_comes_back(server: FakeGitHub) -> None:
-    made = client(server).send("POST", COMMENTS, {"body": "Grüße 🙂"})
-    assert server.bodies == ["Grüße 🙂"]
-    assert client(server).send("PATCH", f"issues/comments/{made['id']}", {"body": "new"})["body"] == "new"
+def test_what_is_sent_comes_back(github: FakeGitHub) -> None:
+    made = client(github).send("POST", COMMENTS, {"body": "Grüße 🙂"})
+    assert github.bodies == ["Grüße 🙂"]
+    assert client(github).send("PATCH", f"issues/comments/{made['id']}", {"body": "new"})["body"] == "new"
 
 
 @pytest.mark.parametrize(
@@ -78,13 +70,13 @@ def test_what_is_sent_comes_back(server: FakeGitHub) -> None:
     ],
 )
 def test_what_it_refuses_is_told_without_the_token(
-    server: FakeGitHub, answer: tuple[int, dict[str, str], str], message: str
+    github: FakeGitHub, answer: tuple[int, dict[str, str], str], message: str
 ) -> None:
-    server.answers.append(answer)
+    github.answers.append(answer)
     with pytest.raises(GitHubError) as caught:
-        list(client(server).pages(COMMENTS))
+        list(client(github).pages(COMMENTS))
     assert str(caught.value).startswith(message)
-    assert server.token not in str(caught.value)
+    assert github.token not in str(caught.value)
     assert len(str(caught.value)) < 500
 
 

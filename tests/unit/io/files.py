@@ -6,12 +6,15 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_auepora.errors import GoldenFileError
+from pytest_auepora.io.golden.kinds import Kind
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.io.golden.model import GoldenSuite
+from pytest_auepora.io.golden.model import GoldenCase, GoldenSuite
+from pytest_auepora.io.source import Source
 
 CASE = "\ncases: [{id: a, query: Q}]\n"
 DESIGN = """\
@@ -56,6 +59,18 @@ def write(folder: Path, text: str | bytes, name: str = "shop.golden.yaml") -> Pa
 
 def load(folder: Path, text: str | bytes, name: str = "shop.golden.yaml") -> GoldenSuite:
     return load_golden(write(folder, text, name))
+
+
+def only(folder: Path, text: str) -> GoldenCase:
+    """The one case of a file that holds *text* under ``cases``."""
+    (case,) = load(folder, f"cases:\n- {{id: a, query: Q, {text}}}\n").cases
+    return case
+
+
+def read(kind: Kind, value: Any) -> tuple[Any, list[str]]:
+    """What *kind* makes of *value*, and what it complains about."""
+    source = Source("f.yaml", "")
+    return kind.read(value, {"key": value}, "key", source), [p.message for p in source.problems]
 
 
 def problems(folder: Path, text: str | bytes, name: str = "shop.golden.yaml") -> list[str]:

@@ -32,6 +32,11 @@ def gave(answer: str = "", *retrieved: Document | str, **more: Any) -> SystemOut
     return SystemOutputs(ranked, Response(answer, metadata=more.pop("metadata", {}), **more))
 
 
+def said(text: Any, **metadata: Any) -> SystemOutputs:
+    """Make outputs of an answer alone."""
+    return SystemOutputs([], Response(text, metadata=metadata))
+
+
 def value(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> float:
     """Return the score of one case, which must have one."""
     seen = metric.measure(sample, outputs)

@@ -21,17 +21,13 @@ from pytest_auepora.metrics.additional import (
 )
 
 from .rankings import doc, got, score
-from .samples import reason
+from .samples import reason, said
 
 CASE = EvaluationSample("s", "q")
 
 
 def timed(**timings: float) -> SystemOutputs:
     return SystemOutputs([], Response("a"), timings)
-
-
-def said(text: str, **metadata: Any) -> SystemOutputs:
-    return SystemOutputs([], Response(text, metadata=metadata))
 
 
 def test_the_mean_is_over_the_calls_that_were_timed() -> None:

@@ -16,16 +16,12 @@ from pytest_auepora.metrics.misinformation import (
     MistakeReappearance,
 )
 
-from .samples import reason, value
+from .samples import reason, said, value
 
 
 def asked(name: str = "s", of: str | None = None, scenario: str = "misinformation", **labels: Any) -> EvaluationSample:
     given = {"variant_of": of, "scenario": scenario} if of else {}
     return EvaluationSample(name, "q", reference_answer=Response("Athens"), labels={**given, **labels})
-
-
-def said(text: str, **metadata: Any) -> SystemOutputs:
-    return SystemOutputs([], Response(text, metadata=metadata))
 
 
 def test_who_is_misled() -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
+from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.ranking.gold import expected_behaviour
 from pytest_auepora.metrics.refusal import is_refusal
 
 from .rankings import graded, wants
+from .samples import said
 
 
 @pytest.mark.parametrize(
@@ -41,10 +40,6 @@ def test_an_unknown_expectation_is_an_error() -> None:
         expected_behaviour(wants(labels={"expect": "refused"}))
 
 
-def outputs(text: Any, **metadata: Any) -> SystemOutputs:
-    return SystemOutputs([], Response(text, metadata=metadata))
-
-
 @pytest.mark.parametrize(
     ("text", "refused"),
     [
@@ -62,7 +57,7 @@ def outputs(text: Any, **metadata: Any) -> SystemOutputs:
     ],
 )
 def test_phrases_are_looked_for_in_the_folded_text(text: str | None, refused: bool | None) -> None:
-    assert is_refusal(outputs(text)) is refused
+    assert is_refusal(said(text)) is refused
 
 
 @pytest.mark.parametrize(
@@ -83,7 +78,7 @@ def test_phrases_are_looked_for_in_the_folded_text(text: str | None, refused: bo
     ],
 )
 def test_what_models_say_when_they_refuse(text: str) -> None:
-    assert is_refusal(outputs(text)) is True
+    assert is_refusal(said(text)) is True
 
 
 @pytest.mark.parametrize(
@@ -100,24 +95,24 @@ def test_what_models_say_when_they_refuse(text: str) -> None:
     ],
 )
 def test_answers_that_deny_something_are_no_refusals(text: str) -> None:
-    assert is_refusal(outputs(text)) is False
+    assert is_refusal(said(text)) is False
 
 
 @pytest.mark.parametrize("text", ["word " * 100 + "i have no idea", "we do not have " * 50_000])
 def test_an_endless_sentence_is_read_at_its_start(text: str) -> None:
-    assert is_refusal(outputs(text)) is False
+    assert is_refusal(said(text)) is False
 
 
 def test_who_decides() -> None:
     """A person before the system before the text."""
-    assert is_refusal(outputs("I don't know", refused=False)) is False
-    assert is_refusal(outputs("Within 30 days", refused=True)) is True
-    assert is_refusal(outputs("Within 30 days", refused=True), label=False) is False
-    assert is_refusal(outputs("", refused=True)) is True
-    assert is_refusal(outputs("", refused=None)) is None
-    assert is_refusal(outputs(""), label=True) is True
+    assert is_refusal(said("I don't know", refused=False)) is False
+    assert is_refusal(said("Within 30 days", refused=True)) is True
+    assert is_refusal(said("Within 30 days", refused=True), label=False) is False
+    assert is_refusal(said("", refused=True)) is True
+    assert is_refusal(said("", refused=None)) is None
+    assert is_refusal(said(""), label=True) is True
 
 
 def test_own_patterns() -> None:
-    assert is_refusal(outputs("Das weiß ich nicht."), ["WEISS ICH NICHT"]) is True
-    assert is_refusal(outputs("I don't know"), ["weiß ich nicht"]) is False
+    assert is_refusal(said("Das weiß ich nicht."), ["WEISS ICH NICHT"]) is True
+    assert is_refusal(said("I don't know"), ["weiß ich nicht"]) is False

@@ -23,11 +23,7 @@ from pytest_auepora.metrics.robustness import (
 )
 
 from .rankings import got, score, wants
-from .samples import reason
-
-
-def said(text: str, **metadata: Any) -> SystemOutputs:
-    return SystemOutputs([], Response(text, metadata=metadata))
+from .samples import reason, said
 
 
 @pytest.mark.parametrize("metric", [RefusalCorrectness(), NegativeRejectionRate()])

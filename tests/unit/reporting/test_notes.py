@@ -1,19 +1,14 @@
 from __future__ import annotations
 
-from pytest_auepora.core.run import Run
 from pytest_auepora.regression.guards.gates import GateOutcome, GateWord
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.metric_rows import MetricRow, metric_rows
+from pytest_auepora.reporting.metric_rows import metric_rows
 from pytest_auepora.reporting.notes import latency_line, missing_notes, next_steps
 
 from .builders import Case, baseline_of, run_of, verdict_of
 
 CASES = [Case(f"case-{i}", got=["refunds.md", "x"]) for i in range(10)]
 REFUSAL = Case("ceo", relevant=[], reference=None, answer="I don't know.")
-
-
-def by_name(run: Run, verdict: Verdict) -> dict[str, MetricRow]:
-    return {row.name: row for row in metric_rows(run, verdict)}
 
 
 def test_what_nobody_labelled_is_told_beside_scores_over_labels() -> None:

@@ -7,14 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.io.golden.model import DRAFT, GoldenCase
-from tests.unit.io.files import load
-
-
-def only(folder: Path, text: str) -> GoldenCase:
-    """The one case of a file that holds *text* under ``cases``."""
-    (case,) = load(folder, f"cases:\n- {{id: a, query: Q, {text}}}\n").cases
-    return case
+from pytest_auepora.io.golden.model import DRAFT
+from tests.unit.io.files import load, only
 
 
 def test_several_right_answers(tmp_path: Path) -> None:

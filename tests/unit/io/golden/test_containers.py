@@ -10,13 +10,9 @@ import pytest
 from pytest_auepora.io.golden.containers import Field, ListOf, MapOf, Record, table
 from pytest_auepora.io.golden.kinds import BAD, Choice, Kind, Text, Whole
 from pytest_auepora.io.source import Source
+from tests.unit.io.files import read
 
 BOUND = Record("a bound", table(Field("min", Whole(0), "At least.", required=True), Field("stat", Text(), "Of what.")))
-
-
-def read(kind: Kind, value: Any) -> tuple[Any, list[str]]:
-    source = Source("f.yaml", "")
-    return kind.read(value, {"key": value}, "key", source), [p.message for p in source.problems]
 
 
 def test_what_is_read_comes_back_part_by_part() -> None:

@@ -10,13 +10,7 @@ import jsonschema
 import pytest
 
 from pytest_auepora.io.golden.kinds import BAD, Choice, Day, Flag, Free, Kind, Number, Reason, Text, Whole
-from pytest_auepora.io.source import Source
-
-
-def read(kind: Kind, value: Any) -> tuple[Any, list[str]]:
-    source = Source("f.yaml", "")
-    return kind.read(value, {"key": value}, "key", source), [p.message for p in source.problems]
-
+from tests.unit.io.files import read
 
 GOOD: list[tuple[Kind, Any, Any]] = [
     (Text(), "a b", "a b"),

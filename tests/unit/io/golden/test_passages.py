@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.core.types import Document
-from pytest_auepora.io.golden.model import GoldenCase
-from tests.unit.io.files import load
-
-
-def only(folder: Path, text: str) -> GoldenCase:
-    """The one case of a file that holds *text* under ``cases``."""
-    (case,) = load(folder, f"cases:\n- {{id: a, query: Q, {text}}}\n").cases
-    return case
+from tests.unit.io.files import only
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,20 @@ def systems() -> Any:
     return json.loads(side_by_side_json(side_by_side([run_of([Case("a")], variant=name) for name in "xy"])))
 
 
+def changed(raw: Any, path: tuple[str | int, ...], value: Any) -> Any:
+    """*raw* with *value* at *path*."""
+    place = raw
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return raw
+
+
+def fits(schema: Any, raw: Any) -> bool:
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
+    return bool(jsonschema.Draft202012Validator(schema).is_valid(raw))
+
+
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
     """All schemas of objects with named keys in *schema*."""
     for one in schema.values() if isinstance(schema, dict) else schema:
@@ -107,12 +121,7 @@ def test_they_are_schemas_and_hold_what_they_describe(name: str) -> None:
     ],
 )
 def test_the_report_notices_what_is_wrong(path: tuple[str | int, ...], value: Any) -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
-    raw = place = report()
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    assert not jsonschema.Draft202012Validator(report_schema()).is_valid(raw)
+    assert not fits(report_schema(), changed(report(), path, value))
 
 
 @pytest.mark.parametrize(
@@ -126,9 +135,4 @@ def test_the_report_notices_what_is_wrong(path: tuple[str | int, ...], value: An
     ],
 )
 def test_side_by_side_notices_what_is_wrong(path: tuple[str | int, ...], value: Any) -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
-    raw = place = systems()
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    assert not jsonschema.Draft202012Validator(side_by_side_schema()).is_valid(raw)
+    assert not fits(side_by_side_schema(), changed(systems(), path, value))
