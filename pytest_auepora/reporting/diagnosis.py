@@ -18,11 +18,11 @@ from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
 from ..errors import without_case
 from ..metrics.refusal import is_refusal
 from ..regression.compare.cases import CaseComparison
-from ..regression.guards.case_guard import RAISED, STILL_FAILING
+from ..regression.guards.case_guard import RAISED, STILL_FAILING, assertion_fault
 from ..regression.guards.steadiness import as_shown
 from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, relevant_docs
-from .text import listed, quoted
+from .text import listed, quote, quoted
 
 _CUT = re.compile(r"@(\d+)")
 _OURS = re.compile(r"pytest_auepora(\.\w+)*\.(?=[A-Z])")
@@ -56,8 +56,8 @@ def diagnosis_of(
     if result.state == "error":
         return _of_error(result)
     if result.state != "failed":
-        known = result.extra.get(STILL_FAILING) if result.state == "passed" else None
-        return Diagnosis("generation", str(known[0])) if known else None
+        known = result.state == "passed" and STILL_FAILING in result.extra
+        return _generation_fault(result, docs, metrics, _answer_fault(result, blamed)) if known else None
     refusals = [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]
     if refusals and (wished := result.expected.get("expect", "answer")) != "answer":
         return Diagnosis("generation", _unrefused(result, wished, refusals[0]))
@@ -133,9 +133,12 @@ def _cutoff_named(name: str) -> int | None:
 
 
 def blamed_metrics(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:
-    """Return the metrics that the problems of *result* name, in that order; those that raised come not into it."""
+    """Return the metrics that the problems of *result* name, in that order; those that raised come not into it.
+
+    A case that passed is blamed for the assertions that fail still.
+    """
     out: list[str] = []
-    for problem in result.problems:
+    for problem in result.problems or result.extra.get(STILL_FAILING, ()):
         if RAISED in problem:
             continue
         named = [n for n in metrics if problem.startswith(n) and _names(problem, n)]  # a call for few of them
@@ -268,14 +271,8 @@ def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> str:
     if _refused(result, answer):
         return "the system refused to answer"
     for name in blamed:
-        details = result.scores[name].details if name in result.scores else {}
-        said = []
-        if missing := details.get("missing"):
-            said.append(f"misses {quoted(missing, 2)}")
-        if present := details.get("forbidden_present"):
-            said.append(f"says {quoted(present, 2)}")
-        if said:
-            return f"the answer {' and '.join(said)}"
+        if name in result.scores and (fault := assertion_fault(result.scores[name].details, 2, quote)):
+            return fault
     for name in blamed:
         if name in result.scores and (unsupported := result.scores[name].details.get("unsupported")):
             return f"the answer says what the documents do not: {quoted(unsupported, 1)} ({_told(result, blamed[0])})"

@@ -138,7 +138,12 @@ def listed(names: Sequence[Any], most: int = 3) -> str:
 
 def quoted(texts: Sequence[Any], most: int = 3) -> str:
     """Return the texts in quotes, cut to a few words each."""
-    return listed([f"'{shortened(str(t))}'" for t in texts], most)
+    return names_words(texts, most, quote)
+
+
+def quote(text: Any) -> str:
+    """Return *text* in quotes, cut to a few words."""
+    return f"'{shortened(str(text))}'"
 
 
 def shortened(text: str, most: int = 60) -> str:

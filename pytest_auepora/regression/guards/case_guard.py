@@ -7,10 +7,12 @@ metrics, and a case that would fail is asked again before it does.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ...core.run import CaseResult, MetricInfo
+from ...errors import names_words
 from ..baseline.model import CONTRACTS
 from ..compare.cases import SINCE, CaseComparison
 from ..policy import RegressionPolicy
@@ -88,9 +90,24 @@ def broken_assertions(result: CaseResult, thresholds: Mapping[str, Sequence[Boun
         score = result.scores.get(name)
         if score is None or score.value is None or score.value > 0 or name in thresholds:
             continue
-        told = [f"{key.replace('_', ' ')} {said!r}" for key, said in score.details.items() if said]
-        out[name] = f"{name}: the assertion does not hold{': ' if told else ''}{'; '.join(told)}"
+        out[name] = f"{name}: {assertion_fault(score.details) or 'the assertion does not hold'}"
     return out
+
+
+def assertion_fault(details: Mapping[str, Any], most: int | None = None, shown: Callable[[str], str] = repr) -> str:
+    """Return what is wrong with an answer by the *details* of an assertion; empty where they do not tell.
+
+    At most *most* phrases are named, each as *shown*.
+    """
+    kinds = (
+        ("missing", "misses", shown),
+        ("forbidden_present", "says", shown),
+        ("problems", "breaks its schema:", str),
+    )
+    said = [
+        f"{verb} {names_words(told, most or len(told), how)}" for key, verb, how in kinds if (told := details.get(key))
+    ]
+    return f"the answer {' and '.join(said)}" if said else ""
 
 
 def _failed_before(name: str, comparison: CaseComparison | None) -> bool:

@@ -7,7 +7,13 @@ import pytest
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare.cases import compare
-from pytest_auepora.regression.guards.case_guard import Confirmations, is_confirmable, judge_case, settle_confirmed
+from pytest_auepora.regression.guards.case_guard import (
+    Confirmations,
+    assertion_fault,
+    is_confirmable,
+    judge_case,
+    settle_confirmed,
+)
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Bound
 
@@ -51,11 +57,23 @@ def asserted(
 def test_an_assertion_is_a_contract() -> None:
     broken = asserted(0.0)
     assert broken.state == "failed"
-    assert broken.problems == ["assertion_pass: the assertion does not hold: missing ['30 days']"]
+    assert broken.problems == ["assertion_pass: the answer misses '30 days'"]
     assert asserted(1.0).state == "passed"
     assert asserted(0.0, assertions="report").state == "passed"
     assert asserted(0.0, 1.0).state == "failed"
     assert asserted(0.0, bound=0.0).state == "passed", "the case says itself what it has to hold"
+
+
+@pytest.mark.parametrize(
+    ("details", "told"),
+    [
+        ({"missing": ["a", "it's"], "forbidden_present": ["b"]}, """the answer misses 'a', "it's" and says 'b'"""),
+        ({"problems": ["$.price: 'x' is not a number"]}, "the answer breaks its schema: $.price: 'x' is not a number"),
+        ({}, ""),
+    ],
+)
+def test_a_broken_assertion_says_what_is_wrong(details: dict[str, list[str]], told: str) -> None:
+    assert assertion_fault(details) == told
 
 
 def test_accepting_and_quarantine_excuse_an_assertion() -> None:

@@ -84,6 +84,9 @@ def test_a_wrong_answer_is_shown_against_the_right_one() -> None:
     assert "difference Within [-30-] {+60+} days of purchase." in lines
     assert "missing    '30 days'" in lines
     assert "forbidden  '60 days' in the answer" in lines
+    lines = text_of(case.with_(thresholds={})).splitlines()
+    assert "  ✗ assertion_pass: the answer misses '30 days' and says '60 days'" in lines
+    assert not [line for line in lines if line.startswith(("missing", "forbidden"))], "told once"
 
 
 def test_grades_are_shown_where_they_differ() -> None:
