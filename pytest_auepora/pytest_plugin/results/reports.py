@@ -106,7 +106,7 @@ class Reports:
     judge: Judge
     targets: Sequence[Target]
     github: frozenset[str]
-    written: list[str] = field(default_factory=list)
+    written: list[Target] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     mistakes: list[Problem] = field(default_factory=list)
     told: bool = False
@@ -141,7 +141,6 @@ class Reports:
         """Write one report; a failure to do so is one of the run, as whoever asked for the report waits for it."""
         from ...reporting.formats import report_text, wants_trend, write_report
 
-        shown = shown_path(target.path, self.config.invocation_params.dir)
         try:
             prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)
             trends = self._trends() if wants_trend(target.kind) else None
@@ -149,17 +148,27 @@ class Reports:
             text = report_text(target.kind, *judged, prefix=prefix, trends=trends, **self._beside())
             write_report(target.path, text)
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
-            self.problems.append(f"{target.kind}:{shown} was not written: {_told(exc)}")
+            self.problems.append(f"{self._named(target)} was not written: {_told(exc)}")
             if session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         else:
-            self.written.append(f"{target.kind}:{shown}")
+            self.written.append(target)
 
     def _break_off(self, session: pytest.Session) -> None:
-        left = [f"{t.kind}:{shown_path(t.path, self.config.invocation_params.dir)}" for t in self.targets]
-        left = [name for name in left if name not in self.written] or ["the step summary"]
+        left = [self._named(t) for t in self.targets if t not in self.written] or ["the step summary"]
         self.problems.append(f"interrupted: {', '.join(left)} {'were' if len(left) > 1 else 'was'} not written")
         session.exitstatus = pytest.ExitCode.INTERRUPTED
+
+    def _shown(self, target: Target) -> str:
+        return shown_path(target.path, self.config.invocation_params.dir)
+
+    def _named(self, target: Target) -> str:
+        return f"{target.kind}:{self._shown(target)}"
+
+    @property
+    def html(self) -> str | None:
+        """The HTML report that was written, as it is called from where pytest was started; None without one."""
+        return next((self._shown(one) for one in self.written if one.kind == "html"), None)
 
     def _judged(self) -> tuple[list[Any], list[Any]]:
         return [one.run for one in self.judge.judged], [one.verdict for one in self.judge.judged]
@@ -209,7 +218,7 @@ class Reports:
 
         self.told = True
         if self.written:
-            terminalreporter.line(f"reports: {', '.join(self.written)}")
+            terminalreporter.line(f"reports: {', '.join(map(self._named, self.written))}")
         for problem in self.problems:
             terminalreporter.line(harmless(f"ERROR: {problem}"), red=True, bold=True)
 

@@ -172,8 +172,7 @@ class Terminal:
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
         width = self.config.get_terminal_writer().fullwidth
         reports: Any = self.config.pluginmanager.getplugin("auepora-reports")
-        written = reports.written if reports is not None else []
-        html = next((one.removeprefix("html:") for one in written if one.startswith("html:")), None)
+        html = reports.html if reports is not None else None
         for one in judged:
             told = summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii(), html=html)
             write_lines(terminalreporter, told)

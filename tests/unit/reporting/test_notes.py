@@ -8,7 +8,6 @@ from pytest_auepora.reporting.notes import latency_line, missing_notes, next_ste
 from .builders import Case, baseline_of, run_of, verdict_of
 
 CASES = [Case(f"case-{i}", got=["refunds.md", "x"]) for i in range(10)]
-REFUSAL = Case("ceo", relevant=[], reference=None, answer="I don't know.")
 
 
 def test_what_nobody_labelled_is_told_beside_scores_over_labels() -> None:
