@@ -54,6 +54,11 @@ class CaseResult(TextsApart):
         return "xfail" in self.extra
 
     @property
+    def error_line(self) -> str:
+        """The exception without its frames; empty without one."""
+        return next(iter(self.error.splitlines()), "")
+
+    @property
     def repeats(self) -> int:
         """How often the case was asked."""
         return max(map(len, self.extra.get("repeats", {}).values()), default=1)

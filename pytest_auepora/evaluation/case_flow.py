@@ -243,9 +243,9 @@ class CaseFlow:
         """Let the project redact *result*; reasons of scores that repeat its error say what the error says then."""
         if self.redact is None:
             return
-        before = result.error.partition("\n")[0]
+        before = result.error_line
         self.redact(result)
-        after = result.error.partition("\n")[0]
+        after = result.error_line
         if before and before != after:
             for score in result.scores.values():
                 score.reason = score.reason.replace(before, after)

@@ -64,7 +64,7 @@ def errored_result(
     if call is not None and call.attempts > 1 and error is call.error:
         head, rest, frames = result.error.partition("\n")
         result.error = f"{head} ({call.attempts} attempts){rest}{frames}"
-    result.scores = failed_scores(metrics.values(), case.sample, result.error.splitlines()[0], error)
+    result.scores = failed_scores(metrics.values(), case.sample, result.error_line, error)
     if call is not None:
         result.seconds, result.concurrency = call.seconds, call.concurrency
     return result

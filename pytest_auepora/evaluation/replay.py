@@ -118,8 +118,7 @@ class RecordedRun:
             return f"run {self.run_id} has no answer to this case: it ran {seen} and not this one"
         if result is None:
             return f"run {self.run_id} has no answer to this case: it is new"
-        said = (result.error.splitlines() or [result.state])[0]
-        return f"run {self.run_id} recorded no answer to this case ({said})"
+        return f"run {self.run_id} recorded no answer to this case ({result.error_line or result.state})"
 
 
 @dataclass(eq=False, repr=False)

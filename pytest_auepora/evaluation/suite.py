@@ -107,7 +107,7 @@ class Evaluation:
         bad = [g.message for g in self.verdict.gates if g.kind in kinds and g.state == "failed"]
         for case in self.run.cases.values():
             if case.state == "error":
-                bad.append(f"{case.case_id}: {case.error.splitlines()[0]}")
+                bad.append(f"{case.case_id}: {case.error_line}")
             bad += [f"{case.case_id}: {line}" for line in drops_of(case)]
         if bad:
             raise AssertionError(_listed(f"{self.run.title} got worse than its baseline", bad))

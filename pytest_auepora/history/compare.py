@@ -28,6 +28,8 @@ from .baselines import as_baseline
 from .codec import rounded
 from .matching import Match, Matcher, changes
 
+_UNTOLD = "no reason is stored"
+
 
 class ComparisonKind(str, Enum):
     """What became of the first hit of a case."""
@@ -229,17 +231,13 @@ def _kind(before: int | None, after: int | None) -> ComparisonKind:
 
 def _flip(old: CaseResult, new: CaseResult, comparison: Comparison) -> str:
     if new.state == "error":
-        return f"errored: {_first_line(new.error)}"
+        return f"errored: {new.error_line or _UNTOLD}"
     if old.state == "error":
-        return f"errored in the earlier run: {_first_line(old.error)}"
+        return f"errored in the earlier run: {old.error_line or _UNTOLD}"
     found = comparison.cases.get(new.case_id)
     if found is None or found.flip not in ("newly failing", "fixed"):
         return ""
     return f"{found.flip}: {new.problems[0]}" if new.problems else found.flip
-
-
-def _first_line(text: str) -> str:
-    return text.splitlines()[0] if text else "no reason is stored"
 
 
 def _metrics(run: Run) -> dict[str, Metric]:
@@ -262,7 +260,7 @@ def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: Regressio
     for case_id, case in comparison.cases.items():
         told = guard_case(case, b.metrics, policy, steady=comparison.steady) if case.paired else []
         if case.flip == "errored" and case.before is not None and case.before.state != "error":
-            told.append(f"errored: {_first_line(b.cases[case_id].error)}")
+            told.append(f"errored: {b.cases[case_id].error_line or _UNTOLD}")
         if told:
             out.problems[case_id] = [line.replace(f" {SINCE}", "") for line in told]
 

@@ -172,7 +172,7 @@ def _wanted(known: bool, better: bool, intents: Collection[str]) -> bool:
 def _refusal(result: CaseResult) -> str:
     """Why this case is never accepted; an empty string when it may be."""
     if result.state == "error":
-        return f"errored: {result.error.splitlines()[0] if result.error else 'no result'}"
+        return f"errored: {result.error_line or 'no result'}"
     if result.state == "skipped":
         return "skipped"
     return ""

@@ -169,7 +169,7 @@ def details_text(score: Score) -> str:
 
 def _of_error(result: CaseResult) -> Diagnosis:
     """The id of the case stands beside it anyway; without it, cases that errored alike say so in equal words."""
-    first = (result.error.splitlines() or ["no result"])[0]
+    first = result.error_line or "no result"
     first = without_case(_OURS.sub("", first, count=1) if _OURS.match(first) else first, result.case_id)
     kind, _, message = first.partition(": ")
     if kind == "CallTimeoutError":

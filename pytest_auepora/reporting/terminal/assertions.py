@@ -98,7 +98,7 @@ def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
     )
     bad = [c for c in ran if c.state in ("failed", "error")]
     for case in bad[:MOST_CASES]:
-        why = case.error.splitlines()[0] if case.error else "; ".join(case.problems)
+        why = case.error_line or "; ".join(case.problems)
         page.free(f"{case.where or run.path} {case.case_id}: {why}", indent=2, most=3)
     if len(bad) > MOST_CASES:
         page.free(f"{page.marks.dots} and {len(bad) - MOST_CASES} more", indent=2)
