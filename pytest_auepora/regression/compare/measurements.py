@@ -20,15 +20,12 @@ from .cases import Comparison, MetricChange, ScoreChange, gain_of
 APART = ("LATENCY", "PRIVACY", "OPERATIONAL")
 """Targets that stand outside the family of metrics, whatever their aggregate is."""
 
-DAMAGED = "damaged: "
-"""What the reason begins with where the baseline holds data of another shape than the metric measures."""
-
 Pairs = dict[str, tuple[Measurement, Measurement]]
 """Case id → what was measured when the baseline was accepted, and now."""
 
 
 class _DamagedError(Exception):
-    """What the baseline kept of a metric cannot be aggregated."""
+    """What the baseline kept of a metric is not of its shape, or cannot be aggregated."""
 
 
 def is_apart(info: MetricInfo) -> bool:
@@ -59,8 +56,7 @@ def paired_measurements(run: Run, comparison: Comparison, name: str) -> Pairs:
         if before is None or now is None or (before.data is None) != (now.data is None):
             continue
         if not _alike(before.data, now.data):
-            comparison.incomparable[name] = f"{DAMAGED}the baseline's data of {name} in {case_id} are not of its shape"
-            return {}
+            raise _DamagedError(f"in {case_id} are not of its shape")
         out[case_id] = before, now
     return out
 
@@ -89,24 +85,27 @@ def aggregate_of(metric: Metric, measured: list[Measurement]) -> float | None:
     return float(result.value) if used and math.isfinite(result.value) else None
 
 
-def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> dict[str, Pairs]:
-    """Complete *comparison* by what single cases could not tell, and return the pairs of the metrics that stand apart.
+def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> tuple[dict[str, Pairs], list[str]]:
+    """Complete *comparison* by what single cases could not tell.
 
-    Their change is that of the aggregate.  Metrics that compare a variant with its base get a change per variant:
-    how far it falls behind its base, then and now.
+    Return the pairs of the metrics that stand apart, whose change is that of the aggregate, and the names of those of
+    which the baseline's data are damaged.  Metrics that compare a variant with its base get a change per variant: how
+    far it falls behind its base, then and now.
     """
     out: dict[str, Pairs] = {}
+    damaged: list[str] = []
     for name, info in run.metrics.items():
         metric = metrics.get(name)
         if metric is None or not info.baselined or not (is_apart(info) or info.interval == "pairs"):
             continue
         if info.target == "LATENCY":
             _same_concurrency(run, comparison, name)
-        pairs = paired_measurements(run, comparison, name)
         try:
+            pairs = paired_measurements(run, comparison, name)
             change = _change(metric, info, pairs) if pairs else None
         except _DamagedError as exc:
-            comparison.incomparable[name] = f"{DAMAGED}the baseline's data of {name} do not add up ({exc})"
+            comparison.incomparable[name] = f"damaged: the baseline's data of {name} {exc}"
+            damaged.append(name)
             continue
         if change is not None:
             comparison.aggregates[name] = change
@@ -116,7 +115,7 @@ def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> d
                 _behind(comparison, name, metric, pairs)
         elif not pairs and name not in comparison.incomparable and _was_measured(run, comparison, name):
             comparison.incomparable[name] = "the baseline does not hold what it is computed from"
-    return out
+    return out, damaged
 
 
 def score_pairs(run: Run, metrics: Mapping[str, Metric]) -> None:
@@ -149,7 +148,7 @@ def _change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricChange | No
     try:
         before = aggregate_of(metric, [then for then, _ in pairs.values()])
     except Exception as exc:
-        raise _DamagedError(f"{type(exc).__name__}: {exc}") from exc
+        raise _DamagedError(f"do not add up ({type(exc).__name__}: {exc})") from exc
     if before is None or after is None:
         return None
     return MetricChange(len(pairs), before, after, gain_of(info, before, after))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
 from ..compare.cases import Comparison, MetricChange
-from ..compare.measurements import APART, DAMAGED, Pairs, aggregate_of, settle
+from ..compare.measurements import APART, Pairs, aggregate_of, settle
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
 from .gates import GateOutcome, cases_words, leave_undecided, regression_title
 
@@ -73,11 +73,11 @@ def judge_apart(
 
     Below ten clusters a change of more than ``min_effect`` fails, from there on one that is more than chance.
     """
-    settled = settle(run, comparison, metrics)
-    damaged = [
-        GateOutcome(regression_title(name), "regression", "failed", f"{why}; restore the baseline or accept anew")
-        for name, why in comparison.incomparable.items()
-        if why.startswith(DAMAGED)
+    settled, damaged = settle(run, comparison, metrics)
+    restore = "restore the baseline or accept anew"
+    out = [
+        GateOutcome(regression_title(name), "regression", "failed", f"{comparison.incomparable[name]}; {restore}")
+        for name in damaged
     ]
     asked = [
         _question(run, name, metrics[name], pairs, policy, change=comparison.aggregates[name])
@@ -85,7 +85,6 @@ def judge_apart(
     ]
     steady = comparison.steady
     by_chance = [q for q in asked if policy.over(q.name, q.n_clusters, steady=q.name in steady) == "statistical"]
-    out = damaged
     for question in asked:
         how = policy.over(question.name, question.n_clusters, steady=question.name in steady)
         if how == "report":
