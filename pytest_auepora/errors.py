@@ -137,6 +137,10 @@ class NotComparableError(AueporaError):
     """Two runs that say nothing about each other; the message says what is in the way."""
 
 
+ACCEPTED_SHAPES = "accepted: "
+"""Begins the line of an error that lists the shapes of systems or answers that are read."""
+
+
 class OutputShapeError(AueporaError, TypeError):
     """The RAG answered with something that is not an answer; the message shows what came and what is accepted."""
 

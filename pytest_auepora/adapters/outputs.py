@@ -17,7 +17,7 @@ from typing import Any
 
 from ..core.telemetry import seconds_by_name
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
-from ..errors import OutputShapeError, did_you_mean
+from ..errors import ACCEPTED_SHAPES, OutputShapeError, did_you_mean
 from .documents import notes_on, to_retrieved, with_ids
 from .shapes import describe, fields_of, first_of
 
@@ -65,7 +65,8 @@ NOTES = "auepora_notes"
 """The key of ``SystemOutputs.extra`` that holds what a report should say about the outputs' shape."""
 
 ACCEPTED = (
-    "accepted: SystemOutputs; Response; a string; (answer, documents); or a mapping or object with an answer "
+    f"{ACCEPTED_SHAPES}"
+    "SystemOutputs; Response; a string; (answer, documents); or a mapping or object with an answer "
     "(answer, response, result, output, text) and optionally documents (documents, contexts, source_documents, "
     "retrieved, …), timings, refused, citations, metadata"
 )

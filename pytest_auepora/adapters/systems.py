@@ -14,14 +14,15 @@ from importlib import import_module
 from typing import Any, cast
 
 from ..core.types import EvaluationSample, SystemOutputs
-from ..errors import OutputShapeError, SystemShapeError
+from ..errors import ACCEPTED_SHAPES, OutputShapeError, SystemShapeError
 from .outputs import to_outputs
 from .pairs import pair_of
 from .shapes import describe, type_name
 from .signatures import binder, is_async
 
 ACCEPTED = (
-    "accepted: a RAGSystem or any object with run(sample, *, top_k); (retriever, generator) as a pair, as a mapping "
+    f"{ACCEPTED_SHAPES}"
+    "a RAGSystem or any object with run(sample, *, top_k); (retriever, generator) as a pair, as a mapping "
     "or as one object with .retrieve and .generate; a function, method or callable object f(query), f(query, top_k), "
     "f(sample) or f(sample, top_k), each of which may be async; a LangChain runnable, a LlamaIndex query engine or "
     "retriever, a Haystack pipeline, an HttpRag"

@@ -107,7 +107,7 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
         accept = "got better: accept it with `pytest --auepora-update`, and later runs are held to it"
         return [accept] if word == "better" else []
     steps = []
-    if errors := [g for g in verdict.gates if g.metric == "error_rate" and g.state == "failed"]:
+    if errors := [g for g in verdict.gates if g.metric == "error_rate" and g.state != "passed" and g.value]:
         errored = f"{round((errors[0].value or 0.0) * errors[0].n)} of {errors[0].n} cases"
         steps.append(f"{errored} errored: mend that, then `pytest --auepora-resume` asks only those again")
     elif word in ("worse", "mixed"):

@@ -36,6 +36,7 @@ def test_a_fixture_without_a_system_errs_without_a_traceback(project: Example) -
     assert "the rag fixture gave NoneType: None; the fixture returns nothing: is there a return missing?" in text
     assert "5 errored (no baseline" in text
     assert "as_system" not in text
+    assert text.count("accepted: a RAGSystem or any object with run") == 1
 
 
 @pytest.mark.parametrize(

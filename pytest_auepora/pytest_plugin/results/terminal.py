@@ -29,10 +29,11 @@ def failure_message(
     comparison: CaseComparison | None,
     metrics: Mapping[str, MetricInfo],
 ) -> str:
-    """Return the text of a case that did not pass, as wide as the terminal."""
+    """Return the text of a case that did not pass, as wide as the terminal; what all cases share is in the summary."""
     from ...reporting.terminal.failure import failure_text
 
-    return failure_text(result, comparison, metrics, width=terminal_width(config), ascii_only=is_ascii())
+    width = terminal_width(config)
+    return failure_text(result, comparison, metrics, width=width, ascii_only=is_ascii(), shapes=False)
 
 
 def terminal_width(config: pytest.Config) -> int:

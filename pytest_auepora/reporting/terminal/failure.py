@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from ...core.run import CaseResult, MetricInfo
+from ...errors import ACCEPTED_SHAPES
 from ...regression.compare.cases import CaseComparison
 from ...regression.guards.steadiness import as_shown, shown_repeat
 from ..diagnosis import blamed_metrics, component, diagnosis_of
@@ -31,18 +32,28 @@ def failure_text(
     *,
     width: int = 80,
     ascii_only: bool = False,
+    shapes: bool = True,
 ) -> str:
     """Return what a person needs to know about a failed or errored case; its first line is the diagnosis.
+
+    *shapes*: with the list of shapes that a system or an answer may have, where it has none of them.
 
     No line is wider than *width* but the place ``file:line`` and the frames of an exception, which stay whole so
     that terminals and editors can follow them.
     """
     page = Page(width, ascii_only=ascii_only)
-    _fill(page, result, comparison, metrics)
+    _fill(page, result, comparison, metrics, shapes=shapes)
     return render(page.lines)
 
 
-def _fill(page: Page, result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]) -> None:
+def _fill(
+    page: Page,
+    result: CaseResult,
+    comparison: CaseComparison | None,
+    metrics: Mapping[str, MetricInfo],
+    *,
+    shapes: bool,
+) -> None:
     repeats, result = shown_repeat(result), as_shown(result)
     blamed, docs = blamed_metrics(result, metrics), relevant_docs(result, comparison)
     told = diagnosis_of(result, docs, metrics, blamed)
@@ -51,7 +62,7 @@ def _fill(page: Page, result: CaseResult, comparison: CaseComparison | None, met
     place_lines(page, result)
     page.text("query", result.query, most=2)
     if result.state == "error":
-        _error(page, result.error)
+        _error(page, result.error, shapes=shapes)
         wanted_lines(page, result, docs, None)
         return
     _problems(page, result)
@@ -83,10 +94,10 @@ def place_lines(page: Page, result: CaseResult) -> None:
         page.add([(page.clip(case_id, page.width), ("bold",))])
 
 
-def _error(page: Page, error: str) -> None:
-    frames = printable(error[-6000:], ascii_only=page.ascii_only, keep_lines=True).splitlines()
-    if len(frames) > 1:
-        for frame in frames[1:][-MOST_FRAMES:]:
+def _error(page: Page, error: str, *, shapes: bool) -> None:
+    frames = printable(error[-6000:], ascii_only=page.ascii_only, keep_lines=True).splitlines()[1:]
+    for frame in frames[-MOST_FRAMES:]:
+        if shapes or not frame.startswith(ACCEPTED_SHAPES):
             page.add([(f"  {uncommanded(frame)}", ("light",))])
 
 

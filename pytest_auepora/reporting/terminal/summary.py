@@ -8,6 +8,7 @@ from itertools import chain
 from operator import itemgetter
 
 from ...core.run import Run
+from ...errors import ACCEPTED_SHAPES
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
 from ..judge_usage import judge_lines
@@ -134,6 +135,9 @@ def _worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
             _case(page, ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})", why)
         if more := sum(len(ids) for _, ids in list(by.values())[most:]):
             page.free(f"{page.marks.dots} and {more} more", "light", indent=2)
+        for line in dict.fromkeys(line for case in cases for line in case.error.splitlines()[1:]):
+            if line.startswith(ACCEPTED_SHAPES):
+                page.free(line, "light", indent=2)
         left -= min(len(by), most)
     if fixed:
         page.free(f"fixed: {listed([c.case_id for c in fixed], MOST_CASES)}", "green")

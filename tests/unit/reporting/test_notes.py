@@ -70,3 +70,7 @@ def test_what_to_do_about_a_red_run() -> None:
     errors = GateOutcome("error_rate", "threshold", "failed", "", "error_rate", 0.05, n=20)
     told = next_steps(worse_or("worse", errors))
     assert [step.partition(":")[0] for step in told] == ["1 of 20 cases errored", "look closer"]
+    errors.state = "not judged"
+    assert next_steps(worse_or("worse", errors)) == told, "nor is it intended in a partial run"
+    errors.value = 0.0
+    assert next_steps(worse_or("worse", errors))[0].startswith("intended")

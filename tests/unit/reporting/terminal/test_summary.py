@@ -4,11 +4,13 @@ import re
 
 import pytest
 
+from pytest_auepora.adapters.outputs import ACCEPTED
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.findings import findings
 from pytest_auepora.reporting.html.broken import what_broke
 from pytest_auepora.reporting.markdown.report import markdown_report
+from pytest_auepora.reporting.terminal.failure import failure_text
 from pytest_auepora.reporting.terminal.layout import Line, plain
 from pytest_auepora.reporting.terminal.session import case_word
 from pytest_auepora.reporting.terminal.summary import summary_lines
@@ -94,10 +96,13 @@ def test_an_outage_whose_words_name_each_call_is_told_once() -> None:
 
 
 def test_cases_that_returned_the_same_nonsense_are_one_outage() -> None:
-    shapeless = "pytest_auepora.errors.OutputShapeError: shop.ask on {!r}: the RAG returned no answer"
-    run = run_of([c.with_(error=shapeless.format(c.id)) for c in CASES])
+    shapeless = "pytest_auepora.errors.OutputShapeError: shop.ask on {!r}: the RAG returned no answer; it gave {}\n{}"
+    run = run_of([c.with_(error=shapeless.format(c.id, "int" if i else "set", ACCEPTED)) for i, c in enumerate(CASES)])
     text = "\n".join(shown(run, verdict_of(run, THRESHOLDS)))
-    assert "20 cases (case-00, case-01 and 18 more)\n    output: shop.ask: the RAG returned no answer" in text
+    assert "19 cases (case-01, case-02 and 17 more)\n    output: shop.ask: the RAG returned no answer" in text
+    assert text.count("accepted: SystemOutputs; Response; a string") == 1
+    assert "accepted:" not in failure_text(run.cases["case-00"], None, run.metrics, shapes=False)
+    assert ACCEPTED in failure_text(run.cases["case-00"], None, run.metrics), "a report shows equal errors once"
     told = "✗ recall@5, mrr@10: nothing was measured: OutputShapeError: shop.ask: the RAG returned no answer"
     assert told in " ".join(text.split())
 
