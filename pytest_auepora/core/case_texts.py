@@ -6,7 +6,6 @@ journal of the run (or in a temporary file where there is none), and what stays 
 
 from __future__ import annotations
 
-import json
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,7 +13,7 @@ from dataclasses import dataclass, fields
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from .json import encoded
+from .json import encoded, loads
 
 TEXTS = frozenset(("query", "expected", "outputs"))
 """The fields of a result that are texts."""
@@ -67,7 +66,7 @@ class ResultFile:
     def texts(self, start: int, length: int) -> Mapping[str, Any]:
         """Return the JSON object that was written at *start*; the same one again until another is read."""
         if self._last[0] != start:
-            self._last = start, json.loads(self.read(start, length))
+            self._last = start, loads(self.read(start, length))
         return self._last[1]
 
 

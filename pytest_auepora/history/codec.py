@@ -1,7 +1,7 @@
 """Runs, results and verdicts as JSON text and back, number for number; a stored result as sample and outputs.
 
-How each case of a verdict compares is in compressed blocks: cases compare much alike, and a block takes a tenth of the
-room.
+Results, and how each case of a verdict compares, are in compressed blocks: cases are much alike, and a block takes half
+the room or less.
 """
 
 from __future__ import annotations
@@ -28,7 +28,44 @@ LEVEL = 4
 """Of zlib."""
 
 BLOCK = 256 * 1024
-"""Characters of comparisons that make a block."""
+"""Bytes of JSON that make a block."""
+
+
+class Blocks:
+    """Takes in JSON texts as they come, and holds them compressed: lists of about `BLOCK` bytes each."""
+
+    def __init__(self) -> None:
+        self._made: list[bytes] = []
+        self._texts: list[bytes] = []
+        self._size = 0
+
+    def add(self, text: bytes) -> None:
+        """Take in one JSON value."""
+        self._texts.append(text)
+        self._size += len(text)
+        if self._size >= BLOCK:
+            self._close()
+
+    def made(self) -> list[bytes]:
+        """Return the blocks of what was taken in, in order."""
+        self._close()
+        return self._made
+
+    def _close(self) -> None:
+        if self._texts:
+            self._made.append(packed(b"[%s]" % b",".join(self._texts)))
+        self._texts, self._size = [], 0
+
+
+def unpacked(blocks: Iterable[bytes]) -> Iterator[Any]:
+    """Yield the values that `Blocks` were made of.
+
+    Raises:
+        ValueError, TypeError, zlib.error: a block is damaged.
+    """
+    for block in blocks:
+        check_shape(found := json.loads(zlib.decompress(block)), list[Any])
+        yield from found
 
 
 def run_text(run: Run) -> str:
@@ -43,9 +80,11 @@ def result_text(result: CaseResult) -> str:
     return result_data(result).decode()
 
 
-def result_data(result: CaseResult) -> bytes:
-    """Return `result_text` of *result* in UTF-8."""
+def result_data(result: CaseResult, outputs: Mapping[str, Any] | None = None) -> bytes:
+    """Return `result_text` of *result* in UTF-8; with *outputs* in place of its own, if they are given."""
     raw = taken_apart(result)
+    if outputs is not None:
+        raw["outputs"] = outputs
     raw["scores"] = {name: score.said() for name, score in result.scores.items()}
     return encoded(raw, nulls=[*result.ranks.values()].count(None))
 
@@ -74,14 +113,16 @@ def packed(data: bytes) -> bytes:
     return zlib.compress(data, LEVEL)
 
 
-def run_of(text: str, results: Iterable[str | bytes]) -> Run:
-    """Return the run whose `run_text` is *text*, with its *results* in order.
+def run_of(text: str, results: Iterable[bytes]) -> Run:
+    """Return the run whose `run_text` is *text*, with its *results*, `Blocks` of `result_data`, in the suite's order.
 
     Raises:
-        ValueError: it is damaged.
+        ValueError, TypeError, zlib.error: it is damaged.
     """
     run = Run.from_dict(checked(json.loads(text), Run))
-    run.add(CaseResult.from_dict(checked(json.loads(result), CaseResult)) for result in results)
+    run.add(CaseResult.from_dict(checked(result, CaseResult)) for result in unpacked(results))
+    places = {case_id: i for i, case_id in enumerate(run.expected_ids)}
+    run.cases = dict(sorted(run.cases.items(), key=lambda item: places.get(item[0], len(places))))
     return run
 
 
@@ -110,22 +151,12 @@ def verdict_text(verdict: Verdict) -> str:
     return dumps(raw)
 
 
-def compared_blocks(verdict: Verdict) -> Iterator[bytes]:
-    """Yield how the cases of *verdict* compare with the baseline: JSON objects by case, compressed."""
-    said: list[str] = []
-    size = 0
+def compared_blocks(verdict: Verdict) -> list[bytes]:
+    """Return how the cases of *verdict* compare with the baseline: `Blocks` of pairs, case and comparison."""
+    blocks = Blocks()
     for case_id, case in verdict.comparison.cases.items() if verdict.comparison is not None else ():
-        said.append(f"{dumps(case_id)}:{_compared(case)}")
-        size += len(said[-1])
-        if size >= BLOCK:
-            yield _block(said)
-            said, size = [], 0
-    if said:
-        yield _block(said)
-
-
-def _block(said: Iterable[str]) -> bytes:
-    return packed(f"{{{','.join(said)}}}".encode())
+        blocks.add(b"[%s,%s]" % (encoded(case_id), _compared(case)))
+    return blocks.made()
 
 
 def verdict_of(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:
@@ -135,15 +166,13 @@ def verdict_of(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:
         ValueError, TypeError, zlib.error: it is damaged.
     """
     found: dict[str, Any] = json.loads(text)
-    cases: dict[str, Any] = {}
-    for block in blocks:
-        cases.update(json.loads(zlib.decompress(block)))
+    cases = dict(unpacked(blocks))
     if (comparison := found.get("comparison")) is not None:
         found["comparison"] = {"cases": cases, **comparison}
     return found
 
 
-def _compared(case: CaseComparison) -> str:
+def _compared(case: CaseComparison) -> bytes:
     raw = taken_apart(case)
     nulls = _nulls(before := raw["before"])
     # thousands of them: `taken_apart` would take a third longer
@@ -153,7 +182,7 @@ def _compared(case: CaseComparison) -> str:
     }
     if before is not None:
         raw["before"] = taken_apart(before)
-    return dumps(raw, nulls=nulls)
+    return encoded(raw, nulls=nulls)
 
 
 def _nulls(before: BaselineCase | None) -> int:

@@ -7,14 +7,14 @@ import re
 from ..core.run import CaseResult
 from ..errors import UnknownRunError
 from ..evaluation.replay import RecordedRun
-from .codec import result_text, run_of, run_text
+from .codec import run_of, run_text
 from .recordings import Block, Packing, Recorded
 from .store import HistoryStore
 
 Chosen = dict[tuple[str, str], str]
 """Run ids by suite and configuration."""
 
-Sent = tuple[str, list[str], list[Block]]
+Sent = tuple[str, list[bytes], list[Block]]
 """A run with its answers as it is sent to another host, in texts and bytes."""
 
 _LAST = re.compile(r"last(?:~(\d+))?")
@@ -61,11 +61,12 @@ def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
 def to_send(recorded: RecordedRun) -> Sent:
     """Return what another host needs to answer as *recorded* does: of its results, what became of each case."""
     run = recorded.run
-    cases = [result_text(CaseResult(i, state=case.state, error=case.error)) for i, case in run.cases.items()]
-    return run_text(run), cases, Packing.of(recorded.recordings).blocks()
+    cases = (CaseResult(i, state=case.state, error=case.error) for i, case in run.cases.items())
+    packing = Packing.of(cases, recorded.recordings)
+    return run_text(run), packing.results(), packing.answers()
 
 
 def received(run_id: str, sent: Sent) -> RecordedRun:
     """Return the run that `to_send` made *sent* of."""
-    text, cases, blocks = sent
-    return RecordedRun(run_id, run_of(text, cases), Recorded(blocks))
+    text, results, answers = sent
+    return RecordedRun(run_id, run_of(text, results), Recorded(answers))

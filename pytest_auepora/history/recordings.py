@@ -24,14 +24,11 @@ from ..evaluation.answer_codec import TEXT
 from ..evaluation.answer_summary import cropped
 from ..evaluation.recording import ERRORED, Recording
 from ..shapes import check_shape
-from .codec import packed
+from .codec import BLOCK, Blocks, packed, result_data
 from .database import Statements, blob
 
 RECORDINGS = "eval_recordings"
 """The table of these blocks."""
-
-BLOCK = 256 * 1024
-"""Characters that make a block: what has to be unpacked to read one answer or text."""
 
 KNOWN = 16 * 1024 * 1024
 """Characters of documents that are looked out for in later answers; they lie in memory, of writers and readers."""
@@ -53,9 +50,15 @@ _Answer = tuple[str, list[Place]]
 
 
 class Packing:
-    """Takes in the recorded answers of a run as they come, and holds them compressed."""
+    """Takes in the results of a run with their recorded answers as they come, and holds them compressed.
+
+    Attributes:
+        case_ids: the cases that were taken in.
+    """
 
     def __init__(self) -> None:
+        self.case_ids: set[str] = set()
+        self._results = Blocks()
         self._blocks: list[Block] = []
         self._index: list[tuple[str, int]] = []
         self._answers: list[tuple[str, list[int]]] = []
@@ -65,15 +68,25 @@ class Packing:
         self._texts_size = self._texts_seen = self._known_size = 0
 
     @classmethod
-    def of(cls, recordings: Mapping[str, Sequence[Recording]]) -> Packing:
-        """Return a packing that has taken *recordings* in, answers by case."""
+    def of(cls, results: Iterable[CaseResult], recordings: Mapping[str, Sequence[Recording]]) -> Packing:
+        """Return a packing that has taken *results* in, with their *recordings* by case."""
         out = cls()
-        for case_id, answers in recordings.items():
-            out.add(case_id, answers)
+        for result in results:
+            out.add(result, recordings.get(result.case_id, ()))
         return out
 
-    def add(self, case_id: str, recordings: Sequence[Recording]) -> None:
-        """Take in all answers to a case; what comes later of the same case counts."""
+    def add(self, result: CaseResult, recordings: Sequence[Recording]) -> None:
+        """Take in a result and all answers to its case; what comes later of the same case counts."""
+        self.case_ids.add(result.case_id)
+        self._results.add(result_data(result, spared(result.outputs, recordings)))
+        if recordings:
+            self._take(result.case_id, recordings)
+
+    def results(self) -> list[bytes]:
+        """Return the results that were taken in, as `run_of` reads them."""
+        return self._results.made()
+
+    def _take(self, case_id: str, recordings: Sequence[Recording]) -> None:
         self._index.append((case_id, len(recordings)))
         for answer, texts in recordings:
             self._answers.append((answer, [self._number(text) for text in texts]))
@@ -83,8 +96,8 @@ class Packing:
         if self._texts_size >= BLOCK:
             self._close_texts()
 
-    def blocks(self) -> list[Block]:
-        """Return what was taken in."""
+    def answers(self) -> list[Block]:
+        """Return the answers that were taken in, as `Recorded` reads them."""
         self._close()
         self._close_texts()
         return self._blocks
@@ -103,12 +116,12 @@ class Packing:
 
     def _close(self) -> None:
         if self._index:
-            self._blocks.append((encoded(self._index).decode(), _packed(encoded(self._answers))))
+            self._blocks.append((encoded(self._index).decode(), packed(encoded(self._answers))))
         self._index, self._answers, self._size = [], [], 0
 
     def _close_texts(self) -> None:
         if self._texts:
-            self._blocks.append((str(len(self._texts)), _packed(encoded(self._texts))))
+            self._blocks.append((str(len(self._texts)), _prose(encoded(self._texts))))
         self._texts, self._texts_size = [], 0
 
 
@@ -165,7 +178,7 @@ class Recorded(Mapping[str, list[Recording]]):
             raise HistoryError(f"recorded answers are damaged: there is no text {number} of a document") from None
 
 
-def _packed(data: bytes) -> bytes:
+def _prose(data: bytes) -> bytes:
     """Compress with bzip2, which makes prose a quarter smaller than zlib does; Python may have been built without."""
     try:
         import bz2
@@ -189,21 +202,20 @@ def _unpacked(data: bytes, hint: Any) -> list[Any]:
     return made
 
 
-def spared(result: CaseResult, recordings: Sequence[Recording]) -> CaseResult:
-    """Return a copy of *result* without the texts that *recordings*, the answers to its case, give back as they are.
+def spared(outputs: Mapping[str, Any], recordings: Sequence[Recording]) -> Mapping[str, Any]:
+    """Return *outputs* of a result without the texts that *recordings*, the answers to its case, give back as they are.
 
     Those of relevant documents stay: they tell what a label meant, longer than answers are kept.
     """
-    outputs = result.outputs
     if not recordings or "answer" not in outputs:
-        return result
+        return outputs
     spare = {**outputs, "answer": "", _SPARED: True}
     if "retrieved" in outputs:
         spare["retrieved"] = [h if h.get("grade") else {**h, "text": ""} for h in outputs["retrieved"]]
     with suppress(HistoryError):  # who reads the answer says that it is damaged
         if _filled(spare, recordings) == outputs:
-            return replace(result, outputs=spare)
-    return result
+            return spare
+    return outputs
 
 
 def filled(result: CaseResult, recordings: Sequence[Recording]) -> CaseResult:

@@ -19,25 +19,23 @@ from ..evaluation.recording import Recording
 from ..regression.verdict import Verdict
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics, aggregate_of
-from .codec import checked, run_of, verdict_of
+from .codec import checked, compared_blocks, run_of, verdict_of
 from .database import open_database
 from .matching import unmapped_cases
-from .recordings import RECORDINGS, Packing, Recorded, filled, keep_recordings, recordings_of
+from .recordings import RECORDINGS, Packing, filled, keep_recordings, recordings_of
 from .settings import KEEP, KEEP_RECORDED
 from .tables import (
     LISTED,
     StoredRun,
-    compared_of,
+    blocks_of,
     delete_runs,
     ensure_tables,
     has_tables,
-    keep_compared,
-    keep_results,
+    keep_blocks,
     keep_run,
     listed,
     prune_recordings,
     prune_runs,
-    results_of,
     row_of,
 )  # fmt: skip
 
@@ -96,7 +94,8 @@ class HistoryStore:
             seconds: how long it took.
             git_commit: what the project was at.
             keep: how many runs of this suite and configuration stay, this one included; 0 for all.
-            recordings: the answers, each as `evaluation.recording.record` gives it, packed already or not.
+            recordings: the answers, each as `evaluation.recording.record` gives it; or packed already, with the results
+                as they are stored.
             keep_recorded: of how many of these runs the recordings stay; 0 for all.
 
         Returns:
@@ -109,12 +108,14 @@ class HistoryStore:
         row = row_of(run, verdict, aggregate_of(run, unmapped=unmapped_cases(run, verdict.comparison)))
         began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
         row |= {"started": began, "aggregated": began, "seconds": float(seconds), "git_commit": git_commit}
-        blocks = (recordings if isinstance(recordings, Packing) else Packing.of(recordings or {})).blocks()
+        packing = recordings
+        if not isinstance(packing, Packing):
+            packing = Packing.of(run.cases.values(), packing or {})
         with self._database.transaction(write=True) as open_:
             run_id = keep_run(open_, row)
-            keep_results(open_, run_id, run, Recorded(blocks))
-            keep_recordings(open_, run_id, blocks)
-            keep_compared(open_, run_id, verdict)
+            keep_blocks(open_, "results", run_id, packing.results())
+            keep_blocks(open_, "compared", run_id, compared_blocks(verdict))
+            keep_recordings(open_, run_id, packing.answers())
             if keep > 0:
                 prune_runs(open_, run.suite, run.variant, keep)
             if keep_recorded > 0:
@@ -198,12 +199,12 @@ class HistoryStore:
         with self._database.transaction() as open_:
             texts = open_.rows("SELECT run_json FROM eval_runs WHERE run_id = :id", {"id": run_id})
             with self._reading(f"run {run_id}"):
-                rows = results_of(open_, run_id)
+                results = blocks_of(open_, "results", run_id)
                 recorded = recordings_of(open_, run_id) if answers else {}
         if not texts:
             raise UnknownRunError(_GONE.format(run_id))
         with self._reading(f"run {run_id}"):
-            run = run_of(texts[0][0], map(zlib.decompress, rows))
+            run = run_of(texts[0][0], results)
             run.cases = {i: filled(case, recorded.get(i, ())) for i, case in run.cases.items()}
         return run
 
@@ -226,7 +227,7 @@ class HistoryStore:
         run_id = self.resolve(name)
         text = self._column(run_id, "verdict_json")
         with self._reading(f"the verdict of run {run_id}"), self._database.transaction() as open_:
-            return verdict_of(text, compared_of(open_, run_id))
+            return verdict_of(text, blocks_of(open_, "compared", run_id))
 
     def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[dict[str, Any], float | None]]]:
         """Return what the metrics of runs amounted to then: id of the run → name → description and value."""

@@ -6,26 +6,22 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from ..core.json import dumps
 from ..core.run import Run, run_title
 from ..errors import HistoryError
-from ..evaluation.recording import Recording
 from ..regression.verdict import Verdict
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics
-from .codec import compared_blocks, packed, result_data, run_text, verdict_text
+from .codec import run_text, verdict_text
 from .database import Database, Row, Statements, blob
-from .recordings import RECORDINGS, spared
+from .recordings import RECORDINGS
 
-VERSION = 2
+VERSION = 3
 """Raised when the tables change; a history of another version is not read."""
-
-COMPARED = "eval_compared"
-"""The table of `codec.compared_blocks`."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # sorts like its values; no i, l, o, u to misread
 _last = 0
@@ -59,14 +55,11 @@ _TABLES = (
         verdict_json {long_text} NOT NULL,
         origin VARCHAR(200) DEFAULT '' NOT NULL
     )""",
-    """CREATE TABLE IF NOT EXISTS eval_query_results (
+    """CREATE TABLE IF NOT EXISTS eval_results (
         run_id VARCHAR(40) NOT NULL,
-        case_id VARCHAR(200) NOT NULL,
-        repeat_index INTEGER NOT NULL,
         place INTEGER NOT NULL,
-        state VARCHAR(20) NOT NULL,
-        result {long_bytes} NOT NULL,
-        PRIMARY KEY (run_id, case_id, repeat_index)
+        results {long_bytes} NOT NULL,
+        PRIMARY KEY (run_id, place)
     )""",
     """CREATE TABLE IF NOT EXISTS eval_recordings (
         run_id VARCHAR(40) NOT NULL,
@@ -177,41 +170,17 @@ def keep_run(open_: Statements, row: dict[str, Any]) -> str:
     return run_id
 
 
-def keep_results(open_: Statements, run_id: str, run: Run, recorded: Mapping[str, Sequence[Recording]]) -> None:
-    """Write down the results of *run*, in order, without the texts that are *recorded*."""
+def keep_blocks(open_: Statements, table: Literal["results", "compared"], run_id: str, blocks: Iterable[bytes]) -> None:
+    """Write down *blocks* of a run: its results, or how its cases compare with the baseline."""
     open_.run_many(
-        "INSERT INTO eval_query_results (run_id, case_id, repeat_index, place, state, result) "
-        "VALUES (:run_id, :case_id, 0, :place, :state, :result)",
-        (  # each text is made when it is written: all of them together are as large as the history grows
-            {
-                "run_id": run_id,
-                "case_id": c.case_id,
-                "place": i,
-                "state": c.state,
-                "result": packed(result_data(spared(c, recorded.get(c.case_id, ())))),
-            }
-            for i, c in enumerate(run.cases.values())
-        ),
+        f"INSERT INTO eval_{table} (run_id, place, {table}) VALUES (:run_id, :place, :block)",
+        ({"run_id": run_id, "place": i, "block": block} for i, block in enumerate(blocks)),
     )
 
 
-def results_of(open_: Statements, run_id: str) -> list[bytes]:
-    """Return a run's results as they are kept, in order."""
-    sql = "SELECT result FROM eval_query_results WHERE run_id = :id AND repeat_index = 0 ORDER BY place"
-    return [blob(row[0]) for row in open_.rows(sql, {"id": run_id})]
-
-
-def keep_compared(open_: Statements, run_id: str, verdict: Verdict) -> None:
-    """Write down how the cases of *verdict*, of the run *run_id*, compare with the baseline."""
-    open_.run_many(
-        f"INSERT INTO {COMPARED} (run_id, place, compared) VALUES (:run_id, :place, :compared)",
-        ({"run_id": run_id, "place": i, "compared": block} for i, block in enumerate(compared_blocks(verdict))),
-    )
-
-
-def compared_of(open_: Statements, run_id: str) -> list[bytes]:
-    """Return the `compared_blocks` of a run."""
-    rows = open_.rows(f"SELECT compared FROM {COMPARED} WHERE run_id = :id ORDER BY place", {"id": run_id})
+def blocks_of(open_: Statements, table: Literal["results", "compared"], run_id: str) -> list[bytes]:
+    """Return what `keep_blocks` wrote."""
+    rows = open_.rows(f"SELECT {table} FROM eval_{table} WHERE run_id = :id ORDER BY place", {"id": run_id})
     return [blob(row[0]) for row in rows]
 
 
@@ -278,7 +247,7 @@ def prune_recordings(open_: Statements, suite: str, variant: str, keep: int) -> 
 
 def delete_runs(open_: Statements, run_ids: list[str]) -> None:
     """Delete runs and all that belongs to them."""
-    _delete(open_, (RECORDINGS, COMPARED, "eval_query_results", "eval_runs"), run_ids)
+    _delete(open_, (RECORDINGS, "eval_compared", "eval_results", "eval_runs"), run_ids)
 
 
 def _delete(open_: Statements, tables: Iterable[str], run_ids: Iterable[str]) -> None:

@@ -69,7 +69,7 @@ class Recorder:
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
         self._ids: dict[str, str] = {}
-        self._recordings: dict[tuple[str, str], Packing] = {}
+        self._packings: dict[tuple[str, str], Packing] = {}
         self._cut: dict[tuple[str, str], dict[str, None]] = {}
         self._unjudged: set[tuple[str, str]] = set()
         self._unread = unread
@@ -102,9 +102,8 @@ class Recorder:
             self._journal.begin(run, self._suites.commit)
             self._unjudged.add((path, variant))
         recordings, one.recordings = one.recordings, []  # pytest holds reports to the end, and answers are large
-        if recordings:
-            self._keep((path, variant), result.case_id, recordings)
         kept = self._kept(result)
+        self._pack((path, variant), kept, recordings)
         text = one.data if kept is result else b""
         stored = self._journal.add(path, variant, kept, recordings, one.provenance, text=text)
         if stored is not None and kept is result and self._only_ours_judge:
@@ -118,18 +117,29 @@ class Recorder:
 
         return without_answer(result)
 
-    def _keep(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> None:
+    def _pack(self, key: tuple[str, str], result: CaseResult, recordings: list[Recording]) -> None:
         from ...evaluation.recording import CUT
 
-        if (packing := self._recordings.get(key)) is None:
+        if (packing := self._packings.get(key)) is None:
             from ...history.recordings import Packing
 
-            packing = self._recordings[key] = Packing()
-        packing.add(case_id, recordings)
+            packing = self._packings[key] = Packing()
+        packing.add(result, recordings)
         if any(answer.startswith(CUT) for answer, _ in recordings):
-            self._cut.setdefault(key, {})[case_id] = None
+            self._cut.setdefault(key, {})[result.case_id] = None
         elif key in self._cut:
-            self._cut[key].pop(case_id, None)
+            self._cut[key].pop(result.case_id, None)
+
+    def _packed(self, run: Run) -> Packing:
+        """Return the results of *run* with their answers, as they stand now."""
+        from ...history.recordings import Packing, Recorded
+
+        packing = self._packings.pop((run.path, run.variant), None) or Packing()
+        if not self._only_ours_judge or packing.case_ids - run.cases.keys():
+            return Packing.of(run.cases.values(), Recorded(packing.answers()))
+        for case_id in run.cases.keys() - packing.case_ids:  # nobody reported them, as a worker died
+            packing.add(run.cases[case_id], ())
+        return packing
 
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
@@ -151,7 +161,7 @@ class Recorder:
             self._ids[run.title] = HistoryStore(self.place).add(
                 stored, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=self._suites.commit, keep=self._to_keep.runs or 0,
-                recordings=self._recordings.pop(key, None), keep_recorded=self._to_keep.answers or 0,
+                recordings=self._packed(stored), keep_recorded=self._to_keep.answers or 0,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")

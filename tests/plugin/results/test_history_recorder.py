@@ -125,7 +125,7 @@ def damage(project: Example, sql: str, *values: object) -> None:
     [
         ("UPDATE eval_runs SET run_json = ?", "{}", "cannot be read: there is no key 'suite'"),
         ("UPDATE eval_runs SET aggregate_json = ?", "x", "the list of runs cannot be read: "),
-        ("UPDATE eval_query_results SET result = ? WHERE case_id = 'warranty'", b"x", "cannot be read: Error -"),
+        ("UPDATE eval_results SET results = ?", b"x", "cannot be read: Error -"),
         ("UPDATE eval_recordings SET cases = ?", "3.5", "cannot be read: expected "),
         (
             "UPDATE eval_recordings SET recordings = ? WHERE cases LIKE '[%'",

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.core.json import dumps
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.history.aggregates import AggregateMetrics, aggregate_of
 from pytest_auepora.history.codec import restored, run_of, run_text
+from pytest_auepora.history.recordings import Packing
 from pytest_auepora.history.store import HistoryStore
 
 from ..reporting.builders import METRICS, REGISTRY, Case, verdict_of
@@ -128,7 +128,7 @@ def test_it_reads_back() -> None:
 
 def test_a_stored_run_gives_the_same_figures() -> None:
     run = by_ranks()
-    again = run_of(run_text(run), [dumps(case) for case in run.cases.values()])
+    again = run_of(run_text(run), Packing.of(run.cases.values(), {}).results())
     assert aggregate_of(again) == aggregate_of(run) == aggregate_of(run)
 
 

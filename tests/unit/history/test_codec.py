@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+import zlib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
-from pytest_auepora.history.codec import result_text, run_of, run_text, without_answer
+from pytest_auepora.history.codec import (
+    BLOCK,
+    Blocks,
+    result_data,
+    result_text,
+    run_of,
+    run_text,
+    unpacked,
+    without_answer,
+)
 
 NUMBERS = st.floats(-1e9, 1e9) | st.integers(-3, 3)
 _REST = (
@@ -33,9 +44,35 @@ def test_a_result(result: CaseResult) -> None:
 @given(RESULTS)
 def test_a_run_with_its_results(result: CaseResult) -> None:
     run = Run("shop", "shop.golden.yaml", provenance={"model": None}, expected_ids=("one", "two"))
-    back = run_of(run_text(run), [result_text(result)])
+    blocks = Blocks()
+    blocks.add(result_data(result))
+    back = run_of(run_text(run), blocks.made())
     assert back.cases == {result.case_id: result}
     assert (back.suite, back.provenance, back.expected_ids) == ("shop", {"model": None}, ("one", "two"))
+
+
+def test_results_are_in_the_order_of_the_suite() -> None:
+    run, blocks = Run("shop", "", expected_ids=("one", "two")), Blocks()
+    for case_id, state in (("other", "passed"), ("two", "passed"), ("one", "failed"), ("one", "passed")):
+        blocks.add(result_data(CaseResult(case_id, state)))  # type: ignore[arg-type]
+    back = run_of(run_text(run), blocks.made())
+    assert [(case.case_id, case.state) for case in back.cases.values()] == [
+        ("one", "passed"), ("two", "passed"), ("other", "passed"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", [b"{", b"{}", b"3"])
+def test_a_damaged_block_is_told(data: bytes) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        list(unpacked([zlib.compress(data)]))
+
+
+def test_a_block_is_full_at_some_size() -> None:
+    blocks = Blocks()
+    for i in range(10):
+        blocks.add(b'"%s"' % (b"x" * (BLOCK // 4)) if i else b"1")
+    assert [len(json.loads(zlib.decompress(block))) for block in blocks.made()] == [5, 4, 1]
+    assert len([*unpacked(blocks.made())]) == 10
 
 
 def test_what_a_score_does_not_say_takes_no_room() -> None:

@@ -43,7 +43,7 @@ CASE = """\
   - {{id: c{0}, query: question {0}, relevant_docs: [d{0}, {{id: e{0}, doc: f}}], reference_answer: 'a b c {0}',
      must_contain: [a], tags: [t], labels: {{kind: k{1}}}, thresholds: {{mrr: 0.1}}}}
 """
-TABLES = ("eval_runs", "eval_query_results", "eval_recordings", "eval_compared", "auepora_meta")
+TABLES = ("eval_runs", "eval_results", "eval_recordings", "eval_compared", "auepora_meta")
 
 
 def answer(query: str) -> tuple[str, list[dict[str, str]]]:

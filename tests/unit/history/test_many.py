@@ -31,14 +31,14 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> HistoryStore:
     recordings: dict[str, list[Recording]] = {name: [("an answer and its documents" * 20, [])] for name in run.cases}
     first = store.add(run, verdict_of(run), recordings=recordings)
     with SqliteFile(path).transaction(write=True) as open_:
-        for table in ("eval_runs", "eval_query_results", "eval_recordings"):
+        for table in ("eval_runs", "eval_results", "eval_recordings"):
             columns = [row[1] for row in open_.rows(f"PRAGMA table_info({table})")]
             copied = ", ".join("printf('%s-%03d', run_id, :n)" if c == "run_id" else c for c in columns)
             open_.run_many(
                 f"INSERT INTO {table} ({', '.join(columns)}) SELECT {copied} FROM {table} WHERE run_id = :first",
                 [{"n": n, "first": first} for n in range(1, RUNS)],
             )
-        assert open_.rows("SELECT COUNT(*) FROM eval_query_results") == [(RUNS * CASES,)]
+        assert open_.rows("SELECT COUNT(DISTINCT run_id) FROM eval_results") == [(RUNS,)]
     return store
 
 
@@ -73,8 +73,8 @@ def test_comparing_reads_two_runs_only(full: HistoryStore) -> None:
     def by_hand() -> None:
         raw = sqlite3.connect(full.name)
         for run_id in (old, new):
-            rows = raw.execute("SELECT result FROM eval_query_results WHERE run_id = ? ORDER BY place", (run_id,))
-            assert len([json.loads(zlib.decompress(row[0])) for row in rows.fetchall()]) == CASES
+            rows = raw.execute("SELECT results FROM eval_results WHERE run_id = ? ORDER BY place", (run_id,))
+            assert sum(len(json.loads(zlib.decompress(row[0]))) for row in rows.fetchall()) == CASES
         raw.close()
 
     def ours() -> CompareReport:

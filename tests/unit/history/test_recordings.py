@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import zlib
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from string import printable
@@ -20,6 +22,7 @@ from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.answer_codec import TEXT, Parts
 from pytest_auepora.evaluation.recording import ERRORED, WHOLE, Recording
 from pytest_auepora.history import recordings
+from pytest_auepora.history.codec import BLOCK, run_of, run_text
 from pytest_auepora.history.recordings import Packing, Recorded, filled, spared
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
@@ -30,7 +33,7 @@ ANSWERS = st.tuples(TEXTS, st.lists(TEXTS, max_size=4))
 
 
 def packed(answers: dict[str, list[Recording]]) -> list[recordings.Block]:
-    return Packing.of(answers).blocks()
+    return Packing.of(map(CaseResult, answers), answers).answers()
 
 
 @given(st.dictionaries(TEXTS, st.lists(ANSWERS, min_size=1, max_size=3)), st.integers(1, 200), st.integers(0, 50))
@@ -67,8 +70,8 @@ def test_a_text_that_is_not_there_is_told() -> None:
 def test_a_block_is_full_at_some_size() -> None:
     packing = Packing()
     for i in range(10):
-        packing.add(f"case-{i}", [("x" * (recordings.BLOCK // 4), [])])
-    assert [[name for name, _ in json.loads(index)] for index, _ in packing.blocks()] == [
+        packing.add(CaseResult(f"case-{i}"), [("x" * (BLOCK // 4), [])])
+    assert [[name for name, _ in json.loads(index)] for index, _ in packing.answers()] == [
         [f"case-{i}" for i in part] for part in (range(4), range(4, 8), range(8, 10))
     ]
 
@@ -76,9 +79,10 @@ def test_a_block_is_full_at_some_size() -> None:
 def test_what_comes_later_of_a_case_counts() -> None:
     packing = Packing()
     for text in ("before", "after"):
-        packing.add("one", [(text, [])])
-        packing.blocks()
-    assert Recorded(packing.blocks()) == {"one": [("after", [])]}
+        packing.add(CaseResult("one", query=text), [(text, [])])
+        packing.answers()
+    assert Recorded(packing.answers()) == {"one": [("after", [])]}
+    assert run_of(run_text(Run("shop", "")), packing.results()).cases["one"].query == "after"
 
 
 def test_no_answers_take_no_block() -> None:
@@ -117,17 +121,22 @@ def kept_of(answer: str, *texts: str) -> list[Recording]:
     return [(WHOLE + json.dumps(raw), list(texts))]
 
 
+def stored(result: CaseResult, kept: Sequence[Recording], found: Sequence[Recording]) -> CaseResult:
+    """Return *result* as it is read again where *kept* was recorded, and *found* is what is left of it."""
+    return filled(replace(result, outputs=dict(spared(result.outputs, kept))), found)
+
+
 def test_a_result_is_stored_without_the_texts_that_are_recorded() -> None:
     result, kept = answered(), kept_of("It is so.", "A" * 300, "B")
-    spare = spared(result, kept)
-    assert (spare.outputs["answer"], [hit["text"] for hit in spare.outputs["retrieved"]]) == ("", ["A" * 300, ""])
-    assert filled(spare, kept) == result
+    spare = spared(result.outputs, kept)
+    assert (spare["answer"], [hit["text"] for hit in spare["retrieved"]]) == ("", ["A" * 300, ""])
+    assert stored(result, kept, kept) == result
     long = answered(retrieved=[{"id": "b", "score": 0.5, "grade": 0, "text": "B" * 199 + "…"}])
-    assert filled(spared(long, cut := kept_of("It is so.", "B" * 300)), cut) == long
+    assert stored(long, cut := kept_of("It is so.", "B" * 300), cut) == long
 
 
 def test_texts_that_were_forgotten_leave_no_trace() -> None:
-    found = filled(spared(answered(), kept_of("It is so.", "A" * 300, "B")), ())
+    found = stored(answered(), kept_of("It is so.", "A" * 300, "B"), ())
     assert list(found.outputs) == ["retrieved", "timings"]
     assert [hit.get("text") for hit in found.outputs["retrieved"]] == ["A" * 300, None]
 
@@ -137,13 +146,13 @@ def test_texts_that_were_forgotten_leave_no_trace() -> None:
 )
 def test_what_is_not_recorded_as_it_is_stays(kept: list[Recording]) -> None:
     result = answered()
-    assert spared(result, kept) is result
+    assert spared(result.outputs, kept) is result.outputs
 
 
 def test_without_bzip2_zlib_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bz2", None)
     made = packed({"one": [("=", ["b"])]})
-    assert zlib.decompress(made[0][1])
+    assert all(zlib.decompress(data) for _, data in made)
     assert Recorded(made) == {"one": [("=", ["b"])]}
     monkeypatch.undo()
     with pytest.MonkeyPatch.context() as patch:

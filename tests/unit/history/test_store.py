@@ -55,8 +55,8 @@ def test_results_are_compressed_json(kept: HistoryStore) -> None:
     run = a_run()
     kept.add(run, verdict_of(run))
     with kept._database.transaction() as open_:
-        rows = open_.rows("SELECT result FROM eval_query_results ORDER BY place")
-    assert [zlib.decompress(data).decode() for (data,) in rows] == [result_text(case) for case in run.cases.values()]
+        ((data,),) = open_.rows("SELECT results FROM eval_results")
+    assert zlib.decompress(data).decode() == f"[{','.join(map(result_text, run.cases.values()))}]"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
@@ -218,7 +218,7 @@ def test_a_damaged_run_is_told(tmp_path: Path, data: bytes) -> None:
     kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
     run_id = kept.add(run, verdict_of(run))
     raw = sqlite3.connect(tmp_path / "h.sqlite")
-    raw.execute("UPDATE eval_query_results SET result = ?", (data,))
+    raw.execute("UPDATE eval_results SET results = ?", (data,))
     raw.commit()
     raw.close()
     with pytest.raises(HistoryError, match=f"run {run_id} cannot be read"):

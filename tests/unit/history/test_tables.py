@@ -35,7 +35,7 @@ def test_deleting_takes_the_results_along(tmp_path: Path) -> None:
     first, second = kept.add(run, verdict_of(run)), kept.add(run, verdict_of(run))
     assert kept.delete(first) == first
     with sqlite3.connect(tmp_path / "h.sqlite") as raw:
-        assert raw.execute("SELECT DISTINCT run_id FROM eval_query_results").fetchall() == [(second,)]
+        assert raw.execute("SELECT DISTINCT run_id FROM eval_results").fetchall() == [(second,)]
     raw.close()
 
 
@@ -49,7 +49,7 @@ def test_a_history_of_another_version_is_left_alone(tmp_path: Path, version: int
     raw.close()
     before = (tmp_path / "h.sqlite").read_bytes()
     for act in (kept.runs, kept.exists, lambda: kept.load("last"), lambda: kept.add(run, verdict_of(run))):
-        with pytest.raises(HistoryError, match=rf"version {version}, this pytest-auepora reads 2; {hint}"):
+        with pytest.raises(HistoryError, match=rf"version {version}, this pytest-auepora reads 3; {hint}"):
             act()
     assert (tmp_path / "h.sqlite").read_bytes() == before
 
