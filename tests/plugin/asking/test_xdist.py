@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ..conftest import Example, gates
+from ..counting import store
 
 pytest.importorskip("xdist", reason="needs pytest-xdist")
 XDIST = ("xdist",)
@@ -53,6 +54,8 @@ def test_a_worker_that_dies_loses_one_case_and_says_which(project: Example, dist
     assert told == ["shop.golden.yaml::warehouse"]
     assert "1 errored, 4 passed" in text
     assert "error_rate" in text
+    states = {case.case_id: case.state for case in store(project).load("last").cases.values()}
+    assert (states.pop("warehouse"), set(states.values())) == ("error", {"passed"})
 
 
 def test_a_broken_golden_file_is_told_once(project: Example) -> None:
