@@ -51,6 +51,25 @@ def test_what_the_baseline_has_too_little_of_is_said() -> None:
     assert found.outcome != "passed" or not [g for g in found.gates if g.kind == "regression"]
 
 
+@pytest.mark.parametrize(
+    ("name", "kept", "told"),
+    [
+        ("distinct_2", "x", "in c0 are not of its shape"),
+        ("bleu", [1], "do not add up ("),
+    ],
+)
+def test_damaged_data_of_the_baseline_fail_its_metric(name: str, kept: object, told: str) -> None:
+    now = answers(of(name), "one two three", "three four five")
+    old = accepted(now)
+    for case in old.cases.values():
+        case.data[name] = kept
+    found = judge(now, [], RegressionPolicy(), {name: of(name)}, baseline=old)
+    (failed,) = (one for one in found.gates if one.title == f"regression: {name}")
+    assert failed.state == "failed"
+    assert failed.message.startswith(f"damaged: the baseline's data of {name} {told}")
+    assert failed.message.endswith("; restore the baseline or accept anew")
+
+
 def test_noise_robustness_is_tested_by_pairs() -> None:
     found = gate(noisy(0.6), noisy(0.0))
     assert found.state == "failed"
