@@ -155,8 +155,9 @@ class CaseFlow:
         """Decide a failed case by the finished calls that asked *system* again: it fails if every answer fails.
 
         Its scores stay those of the first answer; how the answers differ is noted, and they are kept for a replay.
+        Advisory judges are not asked.
         """
-        finished = [self.finish(replace(asked, calls=[call]), system) for call in asked.calls]
+        finished = [self._deciding.finish(replace(asked, calls=[call]), system) for call in asked.calls]
         again = [one.result for one in finished]
         if kept := [recording for one in finished for recording in one.recordings]:
             done.recordings += kept
@@ -201,6 +202,12 @@ class CaseFlow:
     def where(self, case: GoldenCase) -> str:
         """Return ``file:line`` of *case*."""
         return f"{self.run.path}:{case.line}"
+
+    @cached_property
+    def _deciding(self) -> CaseFlow:
+        """Ends cases without the judges that fail none: nobody reads what they say of an answer that only decides."""
+        silent = {name for name, metric in self.metrics.items() if metric.judged and name in self.advisory}
+        return replace(self, metrics={n: m for n, m in self.metrics.items() if n not in silent}) if silent else self
 
     @cached_property
     def _cites(self) -> bool:

@@ -19,6 +19,8 @@ from pytest_auepora.evaluation.case_result import Ended
 from pytest_auepora.evaluation.suite_run import blank_run, suite_metrics
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenCase, GoldenSuite
+from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
+from pytest_auepora.metrics.judge.critic import LLMCritic
 from pytest_auepora.metrics.registry import Registry
 
 REGISTRY = Registry()
@@ -159,6 +161,28 @@ def test_labels_that_cannot_be_settled_are_an_error_of_the_case(tmp_path: Path) 
     done = flow.finish(Asked(suite.cases[0], [CallResult(("x", ["d"]))], corpus=7), as_system(answer))
     assert done.result.state == "error"
     assert done.result.error.startswith("pytest_auepora.errors.CorpusError: a: 7 is no corpus")
+
+
+@pytest.mark.parametrize(("advisory", "judged"), [(("llm_answer_quality",), 1), ((), 3)])
+def test_who_fails_nothing_is_not_asked_to_confirm(tmp_path: Path, advisory: tuple[str, ...], judged: int) -> None:
+    class Critic(LLMCritic):
+        asked = 0
+
+        def score(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> float:
+            self.asked += 1
+            return 0.5
+
+    suite, flow = flow_of(tmp_path, advisory=advisory)
+    critic = Critic()
+    quality = flow.metrics["llm_answer_quality"] = LLMAnswerQuality(critic)  # type: ignore[index]
+    flow.run.metrics["llm_answer_quality"] = MetricInfo.of(quality)
+    done = flow.finish(Asked(suite.cases[0], [CallResult(("x", ["e"]))]), as_system(answer))
+    assert (done.result.state, done.result.scores["llm_answer_quality"].value) == ("failed", 0.5)
+    again = Asked(suite.cases[0], [CallResult(("x", ["e"])), CallResult(("x", ["d"]))])
+    flow.confirm(done, again, as_system(answer))
+    assert done.result.extra["varies"]["passed"] == 1
+    assert critic.asked == judged
+    assert done.result.scores["llm_answer_quality"].value == 0.5
 
 
 def test_answers_are_kept_as_often_as_they_were_given(tmp_path: Path) -> None:
