@@ -22,7 +22,7 @@ from ..errors import AueporaError
 from ..io.golden.model import GoldenCase
 from ..metrics.judge.usage import USAGE, add_usage
 from ..regression.baseline.model import Baseline, note_again
-from ..regression.compare.cases import CaseComparison, compare_case, flip_of
+from ..regression.compare.cases import CaseComparison, compare_case
 from ..regression.compare.comparability import Recut, incomparable_metrics, recut_of
 from ..regression.guards.case_guard import judge_case, settle_confirmed
 from ..regression.guards.steadiness import note_worst
@@ -165,8 +165,8 @@ class CaseFlow:
         note_again(done.result, [done.result, *again], self.run.metrics)
         _sum_usage(done.result, [done.result, *again])
         settle_confirmed(done.result, again)
-        if done.comparison is not None and done.comparison.before is not None and done.comparison.paired:
-            done.comparison.flip = flip_of(done.comparison.before, done.result)
+        if done.comparison is not None:
+            done.comparison.note_state(done.result)
 
     def end(self, case: GoldenCase, error: BaseException) -> Finished:
         """End a case that was not measured because of *error*: its set-up failed or skipped it, its process died."""
@@ -182,20 +182,19 @@ class CaseFlow:
         """End a case by what was measured on each of its answers."""
         for single in singles:
             self._redact(single)
-        infos, baseline = self.run.metrics, self.baseline
+        infos = self.run.metrics
         result = merge_repeats(singles, infos)
         comparison: CaseComparison | None = None
-        if baseline is not None:
-            before = baseline.cases.get(case.id)
+        if self.baseline is not None:
+            before = self.baseline.cases.get(case.id)
             comparison = compare_case(result, before, infos, self._incomparable, self._recut)
         held_to = None if self.accepting else comparison
-        steady = baseline.steady if baseline is not None else ()
         judge_case(
-            result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory, steady=steady,
+            result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory, steady=self._steady,
             accepting=self.accepting,
         )  # fmt: skip
-        if comparison is not None and comparison.before is not None and comparison.paired:
-            comparison.flip = flip_of(comparison.before, result)
+        if comparison is not None:
+            comparison.note_state(result)
         note_worst(result, singles, held_to, infos, policy=self.policy, advisory=self.advisory)
         return Finished(result, comparison, list(recordings))
 
@@ -212,6 +211,10 @@ class CaseFlow:
     @cached_property
     def _cites(self) -> bool:
         return any("citation_coverage" in name for name in self.metrics)
+
+    @cached_property
+    def _steady(self) -> Collection[str]:
+        return self.baseline.steady if self.baseline is not None else ()
 
     @cached_property
     def _incomparable(self) -> Mapping[str, str]:

@@ -79,14 +79,14 @@ def measure_calls(
             found = {**next(scores), **next(judged), **known}
             in_order = {name: found[name] for name in metrics if name in found}
             out.append(Measured(_measured(one, answer, in_order), answer))
-        elif isinstance(answer, RecordedAnswer):
+            continue
+        if isinstance(progress, Progress):
+            progress.done(sum(metric.name not in one.unjudged for metric in aside))
+        if isinstance(answer, RecordedAnswer):
             wanted = {name: metric for name, metric in metrics.items() if name not in one.unjudged}
             out.append(Measured(_measured_again(one, answer, wanted), answer))
         else:
             out.append(Measured(errored_result(one.case, answer, metrics, where=one.where, call=one.call), None))
-    if isinstance(progress, Progress):
-        missing = (one for one, o in zip(called, given, strict=True) if not isinstance(o, SystemOutputs))
-        progress.done(sum(metric.name not in one.unjudged for one in missing for metric in aside))
     return out
 
 

@@ -53,6 +53,11 @@ class CaseComparison:
         """Whether the case may be compared with its baseline at all."""
         return self.flip not in ("new", "changed", "skipped")
 
+    def note_state(self, result: CaseResult) -> None:
+        """Note what happened to the state of the case, now that *result* is judged."""
+        if self.before is not None and self.paired:
+            self.flip = flip_of(self.before, result)
+
     @property
     def gains(self) -> list[float]:
         """The gains in all metrics that compare."""
