@@ -13,16 +13,10 @@ from ...core.types import EvaluationSample, Response
 from ...errors import Problem, did_you_mean
 from ...regression.thresholds import Bound
 from ..source import Source
-from .fields import CASE, CASE_FIELDS
+from .fields import CASE, CASE_FIELDS, LABELS
 from .gates import Yardstick
 from .hash import content_hash
 from .model import DRAFT, GoldenCase
-
-LABEL_KEYS = frozenset((
-    "scenario", "variant_of", "expect", "expect_change", "must_contain", "forbidden", "match", "entities", "nuggets",
-    "noise_docs", "sensitive", "claims", "rubric", "answer_schema",
-))  # fmt: skip
-"""Keys of a case that metrics find in ``sample.labels``."""
 
 _MOST_SEARCHED = 50  # names that nobody has, of which near ones are told
 
@@ -199,7 +193,7 @@ def _placed(path: str, messages: Mapping[int, str]) -> Iterator[Problem]:
 @lru_cache(maxsize=256)
 def _labels_among(keys: tuple[str, ...]) -> list[str]:
     """Those of *keys* that are labels; the cases of a file have few sets of keys."""
-    return [name for name in keys if name in LABEL_KEYS]
+    return [name for name in keys if name in LABELS]
 
 
 def _reference(texts: list[str] | None) -> Response | None:

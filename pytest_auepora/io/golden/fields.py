@@ -102,13 +102,7 @@ class _Benchmark(Kind):
 
 _TEXTS = ListOf(Text(), one_ok=True)
 
-CASE_FIELDS = table(
-    Field("id", CaseId(), "Unique name of the case; pytest selects it as file::id.", required=True),
-    Field("query", Text(), "The question put to the system.", required=True),
-    Field("relevant_docs", Documents(relevant=True),
-          "What should be found: ids, or mappings with a grade, quote or span; [] if it should refuse."),
-    Field("candidate_docs", Documents(relevant=False), "Documents known not to be relevant."),
-    Field("reference_answer", ListOf(Text(), one_ok=True, least=1), "The right answer; a list if any will do."),
+LABELS = table(
     Field("must_contain", _TEXTS, "What the answer has to say, word for word."),
     Field("forbidden", _TEXTS, "What the answer must not say."),
     Field("match", Choice("word", "substring", "regex"), "How must_contain and forbidden are looked for (word)."),
@@ -116,7 +110,6 @@ CASE_FIELDS = table(
     Field("expect_change", Flag(), "The answer should differ from that of the case this is a variant of."),
     Field("scenario", Text(), "What kind of case this is (typo, noise, …); thresholds can be sliced by it."),
     Field("variant_of", Text(), "Id of the case this is another form of."),
-    Field("cluster", Text(), "Cases that are not independent share it; the verdict's statistics need to know."),
     Field("entities", ListOf(_ENTITY, one_ok=True), "What the passages found should mention; a|b is one thing."),
     Field("nuggets", ListOf(_NUGGET, one_ok=True), "Facts the answer should hold."),
     Field("noise_docs", ListOf(_NOISE, one_ok=True),
@@ -125,20 +118,37 @@ CASE_FIELDS = table(
     Field("claims", _TEXTS, "Statements a complete answer makes: what claim_recall and context_recall count."),
     Field("rubric", _TEXTS, "What a judge looks for in the answer, in words: `mentions the deadline`."),
     Field("answer_schema", Free(), "JSON Schema that a structured answer must satisfy."),
-    Field("labels", Free(), "Further labels of your own; thresholds can be sliced by them."),
-    Field("metadata", Free(), "Anything else; the system under test receives it with the case."),
-    Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers: select with -m."),
-    Field("thresholds", Thresholds(of_case=True), "Bounds on this case's own scores."),
-    Field("top_k", Whole(1, MAX_TOP_K), "How many documents the system is asked for."),
-    Field("status", Choice("draft", "accepted"),
-          "draft: proposed by a program, not run and in no gate until a person accepts it (auepora review)."),
-    Field("skip", Reason("skipped in the golden file"), "Not run; say why."),
-    Field("xfail", Reason("expected to fail in the golden file"), "Expected to fail; say why."),
-    Field("timeout", Number(0, above=True), "Seconds one call may take."),
-    Field("must_pass", Flag(), "Fails the run whenever it fails."),
-    Field("quarantine", Day(), "Until this date the comparison with its baseline cannot fail the case."),
-    Field("benchmark", _Benchmark(), "Timed by pytest-benchmark."),
 )  # fmt: skip
+"""Keys of a case that metrics find in ``sample.labels``."""
+
+CASE_FIELDS = {
+    **table(
+        Field("id", CaseId(), "Unique name of the case; pytest selects it as file::id.", required=True),
+        Field("query", Text(), "The question put to the system.", required=True),
+        Field("relevant_docs", Documents(relevant=True),
+              "What should be found: ids, or mappings with a grade, quote or span; [] if it should refuse."),
+        Field("candidate_docs", Documents(relevant=False), "Documents known not to be relevant."),
+        Field("reference_answer", ListOf(Text(), one_ok=True, least=1), "The right answer; a list if any will do."),
+    ),
+    **LABELS,
+    **table(
+        Field("cluster", Text(), "Cases that are not independent share it; the verdict's statistics need to know."),
+        Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers: select with -m."),
+        Field("labels", Free(), "Further labels of your own; thresholds can be sliced by them."),
+        Field("metadata", Free(), "Anything else; the system under test receives it with the case."),
+        Field("thresholds", Thresholds(of_case=True), "Bounds on this case's own scores."),
+        Field("top_k", Whole(1, MAX_TOP_K), "How many documents the system is asked for."),
+        Field("status", Choice("draft", "accepted"),
+              "draft: proposed by a program, not run and in no gate until a person accepts it (auepora review)."),
+        Field("skip", Reason("skipped in the golden file"), "Not run; say why."),
+        Field("xfail", Reason("expected to fail in the golden file"), "Expected to fail; say why."),
+        Field("timeout", Number(0, above=True), "Seconds one call may take."),
+        Field("must_pass", Flag(), "Fails the run whenever it fails."),
+        Field("quarantine", Day(), "Until this date the comparison with its baseline cannot fail the case."),
+        Field("benchmark", _Benchmark(), "Timed by pytest-benchmark."),
+    ),
+}  # fmt: skip
+"""All keys of a case, in the order in which people read them."""
 
 _CASE_HINTS = {
     "metrics": ": a case has no metrics of its own; list them in metrics of the file",

@@ -13,11 +13,12 @@ import orjson
 
 from ...core.types import Document
 
-_MEANING = frozenset((
-    "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match", "expect",
-    "expect_change", "entities", "nuggets", "noise_docs", "sensitive", "claims", "rubric", "answer_schema", "labels",
-    "metadata",
+_RUNNING = frozenset((
+    "id", "scenario", "variant_of", "cluster", "tags", "thresholds", "top_k", "status", "skip", "xfail", "timeout",
+    "must_pass", "quarantine", "benchmark",
 ))  # fmt: skip
+"""Keys that do not change what is asked: what the case is called and grouped by, and how it is run."""
+
 _DOCUMENTS = frozenset(("relevant_docs", "candidate_docs"))
 _encode = json.JSONEncoder(
     sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str, check_circular=False
@@ -46,7 +47,7 @@ def content_hash(said: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=256)
 def _meaningful(keys: tuple[str, ...]) -> list[str]:
     """Those of *keys* that count, in the order they are hashed; the cases of a file have few sets of keys."""
-    return sorted(_MEANING.intersection(keys))
+    return sorted(set(keys) - _RUNNING)
 
 
 def _is_text(value: Any) -> bool:

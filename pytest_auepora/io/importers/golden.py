@@ -10,7 +10,8 @@ from typing import Any
 
 from ...core.progress import Progress
 from ...core.types import Document
-from ..golden.model import GoldenCase, GoldenSuite
+from ..golden.fields import CASE_FIELDS, LABELS
+from ..golden.model import DRAFT, GoldenCase, GoldenSuite
 from .model import ImportedSuite, ImportProblem
 from .rows import write_text
 
@@ -23,13 +24,7 @@ _UNSEEN = r"[\u202a-\u202e\u2066-\u2069]"
 _OLD_COMMAND = r"##(?=\[|vso\[)"
 _COMMANDS = re.compile(rf"(^|\s)::|{_OLD_COMMAND}|{_UNSEEN}|[\U000e0000-\U000e007f]")
 """What a CI runner may take for a command, where a line begins with it; lines are also broken at blanks."""
-_ORDER = (
-    "id", "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match",
-    "expect", "expect_change", "scenario", "variant_of", "entities", "nuggets", "noise_docs", "sensitive", "claims",
-    "answer_schema", "tags", "labels", "metadata",
-)  # fmt: skip
-_LABELS = _ORDER[5 : _ORDER.index("tags")]
-_RUNNING = ("must_pass", "quarantine", "skip", "xfail", "timeout", "benchmark")
+_RUNNING = ("xfail", "timeout", "must_pass", "quarantine", "benchmark")
 
 
 def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA, progress: bool | None = False) -> str:
@@ -58,7 +53,7 @@ def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA, progress:
 
 def case_text(case: Mapping[str, Any], indent: str = "  ") -> str:
     """Return a case as an item of a list in block style, its keys in the order in which people read them."""
-    ordered = {k: case[k] for k in (*_ORDER, *case) if k in case}
+    ordered = {k: case[k] for k in (*CASE_FIELDS, *case) if k in case}
     lines = _dump([ordered]).rstrip("\n").split("\n")
     return "".join(f"{indent}{line}\n" if line else "\n" for line in lines)
 
@@ -109,8 +104,8 @@ def write_golden(suite: ImportedSuite, path: str | Path, *, schema: str = DEFAUL
     write_text(Path(path), golden_text(suite, schema=schema))
 
 
-def case_mapping(case: GoldenCase) -> dict[str, Any]:
-    """Return a case as the mapping a golden file holds, without what it has in common with all cases."""
+def case_mapping(case: GoldenCase, top_k: int | None = None) -> dict[str, Any]:
+    """Return a case as the mapping a golden file holds, without what it has in common with all cases, as *top_k*."""
     sample = case.sample
     made: dict[str, Any] = {"id": sample.sample_id, "query": sample.query}
     for name in ("relevant_docs", "candidate_docs"):
@@ -119,13 +114,19 @@ def case_mapping(case: GoldenCase) -> dict[str, Any]:
     if (answer := sample.reference_answer) is not None:
         others = answer.metadata.get("alternatives", [])
         made["reference_answer"] = [answer.text, *others] if others else answer.text
-    made.update({k: sample.labels[k] for k in _LABELS if k in sample.labels})
-    if labels := {k: v for k, v in sample.labels.items() if k not in _LABELS}:
+    made.update({k: sample.labels[k] for k in LABELS if k in sample.labels})
+    if labels := {k: v for k, v in sample.labels.items() if k not in LABELS}:
         made["labels"] = labels
     if case.tags:
         made["tags"] = list(case.tags)
     if sample.metadata:
         made["metadata"] = dict(sample.metadata)
+    if case.cluster not in ("", case.id, sample.labels.get("variant_of")):
+        made["cluster"] = case.cluster
+    if top_k not in (None, case.top_k):
+        made["top_k"] = case.top_k
+    if case.skip is not None:
+        made |= {"status": "draft"} if case.skip == DRAFT else {"skip": case.skip}
     if case.thresholds:
         made["thresholds"] = {metric: [str(b) for b in bounds] for metric, bounds in case.thresholds.items()}
     made.update({k: v for k in _RUNNING if (v := getattr(case, k)) is not None and v is not False})
@@ -157,4 +158,4 @@ def mappings_of(suite: GoldenSuite | ImportedSuite) -> list[Mapping[str, Any]]:
     """Return the cases of a suite, loaded or imported, as mappings."""
     if isinstance(suite, ImportedSuite):
         return list(suite.cases)
-    return [case_mapping(case) for case in suite.cases]
+    return [case_mapping(case, suite.top_k) for case in suite.cases]

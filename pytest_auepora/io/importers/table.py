@@ -7,11 +7,14 @@ holds JSON, or texts between ``|``; a mapping is JSON.  Every other column becom
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..golden.containers import ListOf
 from ..golden.fields import CASE_FIELDS
+from ..golden.kinds import Flag, Free, Kind, Number, Whole
+from ..golden.passages import Documents
 from ..parquet import imported_pyarrow, iter_rows
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, split_metadata
@@ -27,17 +30,17 @@ ALIASES = {
 }  # fmt: skip
 """Key of a golden case → other names of its column, in order of preference."""
 
-_COLUMNS = (
-    "id", "query", "relevant_docs", "candidate_docs", "reference_answer", "must_contain", "forbidden", "match",
-    "expect", "expect_change", "scenario", "variant_of", "entities", "nuggets", "noise_docs", "sensitive",
-    "claims", "answer_schema", "tags", "labels", "metadata", "top_k", "timeout", "skip", "xfail",
-    "must_pass", "quarantine", "cluster",
-)  # fmt: skip
-_LISTS = ("relevant_docs", "candidate_docs", "must_contain", "forbidden", "entities", "nuggets", "noise_docs",
-          "sensitive", "claims", "tags")  # fmt: skip
-_OBJECTS = ("answer_schema", "labels", "metadata")
-_NUMBERS = {"top_k": int, "timeout": float}
-_FLAGS = ("expect_change", "must_pass")
+_COLUMNS = {key: field.kind for key, field in CASE_FIELDS.items() if key not in ("thresholds", "status", "benchmark")}
+_LISTS = {
+    key for key, kind in _COLUMNS.items() if isinstance(kind, (ListOf, Documents)) and key != "reference_answer"
+}
+_READ: Mapping[type[Kind], tuple[str, Callable[[str], Any]]] = {
+    Free: ("JSON", json.loads),
+    Whole: ("a number", int),
+    Number: ("a number", float),
+    Flag: ("true or false", lambda cell: cell.strip().lower() in ("true", "yes", "1")),
+}
+"""What a cell of a kind is told to hold, and how it is read; all others are texts."""
 
 
 def load(path: Path) -> ImportedSuite:
@@ -61,7 +64,7 @@ def _suite(rows: list[dict[str, Any]], path: Path) -> ImportedSuite:
             dropped.add(f"a row without a question (columns query, {', '.join(ALIASES['query'])})")
             continue
         case: dict[str, Any] = {"id": names.take(row.get(columns["id"]), query), "query": query}
-        for key in _COLUMNS[2:]:
+        for key in [*_COLUMNS][2:]:
             if (cell := row.get(columns[key])) not in (None, ""):
                 case[key] = _read(key, cell, f"{path}: row {number}, column {columns[key]}")
         rest = split_metadata(row, columns.values())
@@ -94,19 +97,13 @@ def _read(key: str, cell: Any, place: str) -> Any:
     if key == "reference_answer":
         answers = as_list(cell) if isinstance(cell, list) or str(cell).startswith('["') else [str(cell)]
         return answers[0] if len(answers) == 1 else answers
+    wanted, read = _READ.get(type(_COLUMNS[key]), ("text", str))
     if not isinstance(cell, str):
         return cell
     try:
-        if key in _OBJECTS:
-            return json.loads(cell)
-        if key in _NUMBERS:
-            return _NUMBERS[key](cell)
+        return read(cell)
     except (ValueError, RecursionError):
-        wanted = "JSON" if key in _OBJECTS else "a number"
         raise ImportProblem(f"{place}: expected {wanted}, got {cell[:60]!r}") from None
-    if key in _FLAGS:
-        return cell.strip().lower() in ("true", "yes", "1")
-    return cell
 
 
 def save(suite: Any, path: Path) -> list[str]:

@@ -6,12 +6,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pytest_auepora.io.golden.fields import CASE_FIELDS
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import ImportedSuite, export_cases, golden_text, import_cases, write_golden
-from pytest_auepora.io.importers.golden import case_mapping
+from pytest_auepora.io.importers.golden import case_mapping, mappings_of
 from pytest_auepora.io.importers.model import Dropped, Names
 
 
@@ -92,3 +94,58 @@ def test_name_that_had_to_change_is_told() -> None:
     assert dropped.sentences() == [
         "the exact name of a case: the id of a golden case is unique and fit for pytest (3 times)"
     ]
+
+
+EVERY_KEY: dict[str, Any] = {
+    "id": "a",
+    "query": "Why?",
+    "relevant_docs": ["x"],
+    "candidate_docs": ["y"],
+    "reference_answer": "Because.",
+    "must_contain": ["so"],
+    "forbidden": ["no"],
+    "match": "substring",
+    "expect": "answer",
+    "expect_change": True,
+    "scenario": "typo",
+    "variant_of": "b",
+    "entities": ["Rome"],
+    "nuggets": [{"any_of": ["It is so."], "importance": "vital"}],
+    "noise_docs": ["Beside it."],
+    "sensitive": ["+49"],
+    "claims": ["It is so."],
+    "rubric": ["says why"],
+    "answer_schema": {"type": "object"},
+    "cluster": "c",
+    "tags": ["smoke"],
+    "labels": {"lang": "en"},
+    "metadata": {"n": 1},
+    "thresholds": {"token_f1": 0.5},
+    "top_k": 3,
+    "status": "draft",
+    "skip": "later",
+    "xfail": "as yet",
+    "timeout": 2.5,
+    "must_pass": True,
+    "quarantine": "2030-01-01",
+    "benchmark": {"rounds": 3},
+}
+APART = ({"skip", "must_pass"}, {"xfail", "status", "must_pass"}, {"xfail", "skip", "status"})
+"""Keys that contradict each other are left out together."""
+
+
+@pytest.mark.parametrize("without", APART, ids=["draft", "skipped", "must pass"])
+def test_a_case_of_every_key_comes_back(tmp_path: Path, without: set[str]) -> None:
+    assert EVERY_KEY.keys() == CASE_FIELDS.keys(), "a new key of a case: give it a value here"
+    case = {key: value for key, value in EVERY_KEY.items() if key not in without}
+    other = {"id": "b", "query": "Why not?"}
+    write_golden(ImportedSuite([case, other]), tmp_path / "a.golden.yaml")
+    suite = load_golden(tmp_path / "a.golden.yaml")
+    (made, _) = mappings_of(suite)
+    assert {**made, "thresholds": case["thresholds"]} == case
+    assert made["thresholds"] == {"token_f1": [">= 0.5"]}
+    no_column = case.keys() & {"benchmark", "status", "thresholds"}
+    dropped = export_cases(suite, tmp_path / "a.csv", "csv")
+    assert {f"{key}: no column (1 time)" for key in no_column} == {told for told in dropped if "column" in told}
+    (again, _) = import_cases(tmp_path / "a.csv", "csv").cases
+    assert again == {key: value for key, value in case.items() if key not in no_column}
