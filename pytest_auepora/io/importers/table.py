@@ -31,9 +31,7 @@ ALIASES = {
 """Key of a golden case → other names of its column, in order of preference."""
 
 _COLUMNS = {key: field.kind for key, field in CASE_FIELDS.items() if key not in ("thresholds", "status", "benchmark")}
-_LISTS = {
-    key for key, kind in _COLUMNS.items() if isinstance(kind, (ListOf, Documents)) and key != "reference_answer"
-}
+_LISTS = {key for key, kind in _COLUMNS.items() if isinstance(kind, (ListOf, Documents)) and key != "reference_answer"}
 _READ: Mapping[type[Kind], tuple[str, Callable[[str], Any]]] = {
     Free: ("JSON", json.loads),
     Whole: ("a number", int),
