@@ -23,7 +23,7 @@ def side_by_side_lines(compared: SideBySide, *, width: int = 80, ascii_only: boo
     """
     page = Page(width, ascii_only=ascii_only)
     names = ", ".join(column.name for column in compared.columns)
-    page.lines.append([Cell(page.clip(page.safe(f"{compared.suite} side by side"), page.width), ("bold",))])
+    page.title(f"{compared.suite} side by side")
     owner = f", owner {compared.owner}" if compared.owner else ""
     page.free(f"{names} over {plural(compared.shared, 'case')} that all ran{owner}", "light")
     rows = [row for row in compared.rows if not row.is_idle]

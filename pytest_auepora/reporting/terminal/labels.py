@@ -11,7 +11,7 @@ from ...labels.check import CheckedLabel, tally
 from ...labels.classify import KINDS, Candidate, Finding
 from ...labels.repair import Repaired
 from ..numbers import plural
-from .layout import Cell, Line, Page
+from .layout import Line, Page
 
 MOST_SHOWN = 4
 
@@ -58,7 +58,7 @@ def label_page(
 ) -> list[Line]:
     """Return the report on one golden file in one configuration: the counts, and every label that moved."""
     page = Page(width, ascii_only=ascii_only)
-    page.lines.append([Cell(page.safe(title), ("bold",)), Cell(f"  {page.safe(path)}", ("light",))])
+    page.title(title, path)
     counts = tally(labels)
     kinds = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
     moved = sorted(

@@ -71,6 +71,15 @@ class Page:
         """Add a line over the whole width."""
         self.lines.append([Cell(text, style) for text, style in line])
 
+    def title(self, title: str, beside: str = "") -> None:
+        """Add a heading in one line, cut if need be, and what stands *beside* it: below, where there is no room."""
+        title, beside = self.clip(self.safe(title), self.width), self.safe(beside)
+        if text_width(title) + text_width(beside) + 2 > self.width:
+            self.add([(title, ("bold",))])
+            self.free(beside, "light")
+        else:
+            self.add([(title, ("bold",)), (f"  {beside}" if beside else "", ("light",))])
+
     def block(self, label: str, lines: Iterable[Sequence[Piece]]) -> None:
         """Add *lines*, which fit beside the label, with *label* at the first of them."""
         beside: Piece = (label.ljust(LABEL_WIDTH), ("light",))

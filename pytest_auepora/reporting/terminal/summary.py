@@ -55,7 +55,7 @@ def summary_lines(
     cases, the gates, and last what to do next; *html* is the HTML report that was written, if any.
     """
     page = Page(width, ascii_only=ascii_only)
-    _title(page, run)
+    page.title(run.title, ", ".join(filter(None, [run.path, f"owner {run.owner}" if run.owner else ""])))
     page.free(balance_note(verdict), "yellow", "bold")
     told = [comparison_word(verdict), headline([verdict], [run])]
     page.free(": ".join(filter(None, told)), *headline_style([verdict]))
@@ -68,16 +68,6 @@ def summary_lines(
     for step in next_steps(verdict, html):
         page.free(f"{page.marks.arrow} {step}", "bold")
     return page.lines
-
-
-def _title(page: Page, run: Run) -> None:
-    title = page.safe(run.title)
-    beside = page.safe(", ".join(filter(None, [run.path, f"owner {run.owner}" if run.owner else ""])))
-    if text_width(title) + text_width(beside) + 2 > page.width:
-        page.lines.append([Cell(page.clip(title, page.width), ("bold",))])
-        page.free(beside, "light")
-    else:
-        page.lines.append([Cell(title, ("bold",)), Cell(f"  {beside}" if beside else "", ("light",))])
 
 
 def _metrics(page: Page, run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> None:

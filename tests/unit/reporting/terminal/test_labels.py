@@ -29,9 +29,11 @@ MOVED = label("re-anchorable", Candidate("new", 1.0), new_id="new", origin="run 
 GONE = label("orphaned", case="b", note="what it said is not known")
 
 
-def page(labels: Sequence[CheckedLabel], repaired: Repaired | None = None, **options: Any) -> list[str]:
+def page(
+    labels: Sequence[CheckedLabel], repaired: Repaired | None = None, title: str = "shop", **options: Any
+) -> list[str]:
     places = {("a", 0): (12, 20), ("b", 0): (3, 9)}
-    return render(label_page("shop", PATH, labels, places, repaired, **options)).splitlines()
+    return render(label_page(title, PATH, labels, places, repaired, **options)).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_no_label_is_wider_than_the_terminal_or_steers_it(width: int) -> None:
     evil = label(
         "split", *[Candidate("返金規定 \x1b[2J" * 9, 0.2)] * 5, name="\u202e::error::x" * 9, note="\r" + "n" * 200
     )
-    lines = page([evil], width=width)
+    lines = page([evil], title="規約\x1b" * 60, width=width)
     assert [line for line in lines if text_width(line) > width or not line.isprintable()] == []
     assert len(lines) > 5
 
