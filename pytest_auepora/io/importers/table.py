@@ -140,6 +140,6 @@ def _flat(key: str, value: Any) -> Any:
 def _left(cases: list[Mapping[str, Any]]) -> list[str]:
     dropped = Dropped()
     for case in cases:
-        for key in case.keys() - set(_COLUMNS):
+        for key in [key for key in case if key not in _COLUMNS]:
             dropped.add(f"{key}: no column")
     return dropped.sentences()

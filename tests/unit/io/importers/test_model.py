@@ -84,3 +84,9 @@ def test_texts_and_answers() -> None:
 def test_other_columns_that_hold_something_are_metadata() -> None:
     row: dict[str, Any] = {"query": "q", "lang": "en", "empty": "", "none": None, "zero": 0, "list": []}
     assert split_metadata(row, ["query"]) == {"lang": "en", "zero": 0}
+
+
+def test_what_is_left_out_is_told_in_the_order_of_the_case() -> None:
+    dropped, keys = Dropped(), ["timeout", "xfail", "cluster", "tags", "rubric", "top_k", "status", "skip"]
+    drop_rest(dict.fromkeys(["id", *keys]), ("id",), dropped)
+    assert [told.partition(":")[0] for told in dropped.sentences()] == keys
