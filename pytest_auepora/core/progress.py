@@ -14,6 +14,7 @@ def is_watched() -> bool:
     return not os.environ.get("CI") and sys.stderr is not None and sys.stderr.isatty()
 
 
+_FEW = 1000  # steps that may each be drawn: the last of some that end together would wait for the next
 _EVERY = 0.5  # seconds after which a bar that stands still shows the time
 
 
@@ -43,7 +44,7 @@ class Progress:
 
         self._bar = tqdm(
             total=total, unit=f" {what}", file=file or sys.stderr, dynamic_ncols=columns is None, leave=False,
-            desc=why or None, ncols=columns, miniters=1,
+            desc=why or None, ncols=columns, miniters=1, mininterval=0.1 if total is None or total > _FEW else 0,
         )  # fmt: skip
 
     def done(self, more: int = 1) -> None:

@@ -46,3 +46,11 @@ def test_it_can_start_later_and_elsewhere() -> None:
         bar.done(3)
     assert "asking again: 100%" in below.getvalue()
     assert "3/3 " in below.getvalue()
+
+
+def test_what_comes_at_once_is_shown_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with Progress("tries", 64, show=True) as bar:
+        for _ in range(8):
+            bar.done()
+        assert "8/64" in terminal.getvalue(), "the next ones may take a minute"
