@@ -63,7 +63,7 @@ def test_the_files_lie_in_out_unless_told_otherwise(shell: Shell) -> None:
 def test_a_missed_threshold_fails(shell: Shell) -> None:
     said = shell("score", shell.outputs(BAD), GOLDEN)
     assert said.code == 1
-    assert "recall@3 0.5000 is not >= 0.9" in said.out
+    assert "recall@3             0.500  2/3  ✗ >= 0.9" in said.out
 
 
 def test_a_recorded_error_is_an_error(shell: Shell) -> None:
