@@ -121,6 +121,7 @@ class Extra(TypedDict, total=False):
     """What is known of single cases beside their scores."""
 
     repeats: dict[str, list[float | None]]
+    ranks: list[dict[str, Annotated[int | None, Rank]]]
     thresholds: dict[str, list[tuple[str, float]]]
     labels: MovedLabels
     must_pass: bool

@@ -270,7 +270,8 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
     """Return one result for the repeats of one case; texts and ranks shown are those of the first.
 
     The mean of its quality scores, the median of its latencies.  A case of which any repeat errored is errored: half
-    an outage is not a score.  The single values are kept in ``extra["repeats"]``.  A metric that aggregates counts
+    an outage is not a score.  The single values are kept in ``extra["repeats"]``, ranks that differ in
+    ``extra["ranks"]``.  A metric that aggregates counts
     instead of values (``bleu``, ``distinct_2``) keeps those of every repeat.  *results* are left as they are.
     """
     first = results[0]
@@ -286,7 +287,10 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
     import statistics  # with it come fractions and decimal
 
     seconds = statistics.median(r.seconds for r in results)
-    return replace(first, scores=scores, seconds=seconds, extra={**first.extra, "repeats": singles})
+    extra = {**first.extra, "repeats": singles}
+    if any(r.ranks != first.ranks for r in results):
+        extra["ranks"] = [r.ranks for r in results]
+    return replace(first, scores=scores, seconds=seconds, extra=extra)
 
 
 def _merged(scores: Sequence[Score], info: MetricInfo | None) -> Score:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TextIO
 
 from ..core.metrics_base import Measurement
@@ -16,6 +17,7 @@ from ..metrics.retrieval_basic import PrecisionAtK
 from ..metrics.retrieval_ranking import MRRAtK, NDCGAtK
 from ..regression.verdict import Verdict
 from .numbers import number
+from .relevant_docs import relevant_docs
 from .text import harmless
 
 COLUMNS = (
@@ -41,7 +43,7 @@ def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa
 
     An empty cell is a number that was not measured; it is never 0.  ``errors`` is 1 for a case that errored.
     ``p50_ms`` and ``p95_ms`` are quantiles over the answers to one query, so of a query that ran once both its latency.
-    The columns of rankings and ``retries`` are known of a query that ran once though no such metric is listed.
+    The columns of rankings are known though no such metric is listed, ``retries`` so of a query that ran once.
     ``privacy_leak`` is the share of what is sensitive that came through.
     Ids that a spreadsheet would take for a formula get an apostrophe in front.  *verdicts* add nothing here.
     """
@@ -109,25 +111,28 @@ def _milliseconds(case: CaseResult, percent: int) -> str:
 
 
 def _known(case: CaseResult, column: str) -> str:
-    """Return what the stored ranking says though its metric was not asked for."""
-    if "repeats" in case.extra:
-        return ""
+    """Return what the stored rankings say though their metric was not asked for: the mean over the answers."""
     if column == "retries":
-        return "" if (again := case.outputs.get("retries")) is None else number(again, 4)
-    held = _ranking(case) if column in _RANKED else None
-    return "" if held is None else number(_RANKED[column].score(held).value or 0.0, 4)
+        again = None if "repeats" in case.extra else case.outputs.get("retries")
+        return "" if again is None else number(again, 4)
+    if column not in _RANKED or "retrieved" not in case.outputs:
+        return ""
+    answers = [replace(case, ranks=ranks) for ranks in case.extra.get("ranks", ())] or [case]
+    held = [_ranking(one) for one in answers]
+    values = [_RANKED[column].score(one).value or 0.0 for one in held if one is not None]
+    return number(sum(values) / len(values), 4) if len(values) == len(held) else ""
 
 
 def _ranking(case: CaseResult) -> Ranking | None:
     """Return the ranking of *case*; None where there is none, or one chunk covers several labels."""
-    hits = case.outputs.get("retrieved")
-    grades = sorted((g for label in case.expected.get("relevant", ()) if (g := label["grade"]) >= 1), reverse=True)
-    slots = sorted(rank - 1 for rank in case.ranks.values() if rank is not None)
-    if hits is None or not case.ranks or len(grades) != len(case.ranks) or len(slots) != len(set(slots)):
+    docs = relevant_docs(case)
+    found = sorted((doc.rank - 1, doc.grade) for doc in docs if doc.rank is not None)
+    slots = [slot for slot, _ in found]
+    if not case.ranks or len(slots) != len(set(slots)):
         return None
     place = {name: rank - 1 for name, rank in case.ranks.items() if rank is not None}
-    shown = [slot for slot in slots if slot < len(hits)]
-    return Ranking(list(case.ranks), grades, shown, [hits[slot]["grade"] for slot in shown], shown, place, len(hits))
+    ideal = sorted((doc.grade for doc in docs), reverse=True)
+    return Ranking(list(case.ranks), ideal, slots, [grade for _, grade in found], slots, place, len(slots))
 
 
 def _leak(scores: Mapping[str, Score], name: str) -> str:

@@ -5,6 +5,9 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+import yaml
+
 from pytest_auepora.core.run import Run
 from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.reporting.csv_report import COLUMNS, csv_report, spelled
@@ -101,6 +104,21 @@ def test_quantiles_over_the_answers_to_one_query(tmp_path: Path) -> None:
     run = evaluate(golden, lambda query: {"answer": "a", "timings": {"end_to_end": next(seconds)}}, repeat=5).run
     (row,) = rows(run)
     assert (row["p50_ms"], row["p95_ms"]) == ("300.0", "500.0")
+
+
+@pytest.mark.parametrize("metrics", ["token_f1", "precision@5, precision@10, ndcg@10, mrr@10"])
+@pytest.mark.parametrize(("second", "mrr"), [("[x, d, e]", "0.7500"), ("[d, x, e]", "1.0000"), ("[]", "0.5000")])
+def test_rankings_of_several_answers_are_a_mean(tmp_path: Path, metrics: str, second: str, mrr: str) -> None:
+    golden = tmp_path / "a.golden.yaml"
+    case = "{id: a, query: q, relevant_docs: [{id: d, grade: 2}, e]}"
+    golden.write_text(f"metrics: [{metrics}]\ncases: [{case}]\n", encoding="utf-8")
+    lists = iter([["d", "x", "e"], yaml.safe_load(second)])
+    run = evaluate(golden, lambda query: ("a", [{"id": i, "text": i} for i in next(lists)]), repeat=2).run
+    (row,) = rows(Run.from_dict(run.to_dict()))
+    assert row["mrr_10"] == mrr
+    assert (row["p_at_5"], row["ndcg_10"]) == {
+        "0.7500": ("0.4000", "0.8115"), "1.0000": ("0.4000", "0.9639"), "0.5000": ("0.2000", "0.4820"),
+    }[mrr]  # fmt: skip
 
 
 def test_labels_are_enough_for_entities_and_leaks(tmp_path: Path) -> None:
