@@ -31,10 +31,9 @@ def read(name: str) -> str:
     return (REFERENCE / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["metrics.md", "options.md", "commands.md", "golden-file.md"])
-def test_the_committed_page_is_what_the_code_says(pages: Any, name: str) -> None:
-    assert set(pages.PAGES) == {"metrics.md", "options.md", "commands.md", "golden-file.md"}
-    assert read(name) == pages.PAGES[name](), "stale: run python docs/generate.py"
+def test_the_committed_pages_are_what_the_code_says(pages: Any) -> None:
+    assert len(pages.PAGES) >= 4
+    assert [name for name, make in pages.PAGES.items() if read(name) != make()] == [], "run python docs/generate.py"
 
 
 def test_every_spelling_of_the_registry_appears() -> None:
