@@ -199,12 +199,13 @@ def _from_pair(pair: Sequence[Any], rank: int) -> RetrievedDocument:
 def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocument:
     score_key = first_of(fields, SCORE_KEYS)
     score = _score(fields[score_key]) if score_key else 0.0
-    held = [k for k in NESTED_KEYS if k in fields]
+    numbered = [k for k in NESTED_KEYS if k in fields and _is_number(fields[k])]  # the number of a chunk, no document
+    held = (k for k in NESTED_KEYS if k in fields and k not in numbered)
     nested = next((k for k in held if fields[k] is not None and not isinstance(fields[k], str)), None)
     if nested is not None:
         inner = _one(fields[nested], rank)
         return RetrievedDocument(inner.doc, score if score_key else inner.score, rank)
-    text_key = first_of(fields, TEXT_KEYS)
+    text_key = first_of(fields, [k for k in TEXT_KEYS if k not in numbered])
     text = fields[text_key] if text_key else ""
     if not isinstance(text, str):
         raise OutputShapeError(f"document {rank}: its {text_key!r} is {describe(text)}, not a text")

@@ -8,6 +8,8 @@ A node becomes a document with the node's id; ``metadata["document_id"]`` names 
 from: its file where the metadata say so (``file_path``, ``file_name``, ``url``, ``source``), else its id, which is
 mostly random.  So a golden case that names it with ``doc:`` outlives a new chunking, whose node ids are new too.
 
+Where nothing was found, a query engine says "Empty Response" without asking the model: that is a refusal.
+
 A chat engine is refused: what it answers depends on what it was asked before.
 
 Both kinds have asynchronous methods as well, not always more than in name; they are used where they are asked for,
@@ -25,6 +27,7 @@ from .shapes import describe
 from .systems import System, kind_of, name_of, provenance_of
 
 _ROOT = "llama_index"
+_EMPTY = "Empty Response"
 _NAMES = ("file_path", "file_name", "url", "source")
 """Metadata keys by which people call a document, in order of preference."""
 
@@ -82,10 +85,15 @@ def _outputs(raw: Any) -> SystemOutputs:
     if answer is None:
         raise OutputShapeError(f"the query engine gave a response of None: {describe(raw)}")
     if isinstance(answer, str):
-        response = Response(answer)
+        response = Response(answer, metadata={"refused": True} if _is_empty(raw) else {})
     else:  # a pydantic model, from a structured output
         response = Response(answer.model_dump_json(), answer.model_dump(mode="json"))
     return SystemOutputs(_retrieved(raw.source_nodes), response)
+
+
+def _is_empty(raw: Any) -> bool:
+    """Whether LlamaIndex answered in place of the model, as it does where nothing was found."""
+    return raw.response.strip() == _EMPTY and not raw.source_nodes
 
 
 def _retrieved(nodes: list[Any]) -> list[RetrievedDocument]:

@@ -80,9 +80,9 @@ class Refusals(Labelled):
         return Measurement(float(refused), details={"note": _LOOKED_FOR} if missed else {})
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
-        """Details: ``note``, what was looked for, where none of several answers is a refusal."""
+        """Details: ``note``, what was looked for, where no answer is a refusal."""
         result = super().aggregate(measurements)
-        if self.expected == "refuse" and len(measurements) > 1 and not any(m.value for m in measurements):
+        if self.expected == "refuse" and measurements and not any(m.value for m in measurements):
             result.details["note"] = _LOOKED_FOR
         return result
 

@@ -186,7 +186,7 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
         out.rose = [case_id for case_id, change in flips.part.changes.items() if change.gain > 0]
     if comparison.unsteady:
         told = f"{', '.join(comparison.unsteady)}: no longer steady, answers to one case differed in this run"
-        out.notes.append(f"{told}; --auepora-update stores it")
+        out.notes.append(f"{told}; if intended, --auepora-update stores it")
 
 
 def _quarantine_notes(run: Run) -> list[str]:

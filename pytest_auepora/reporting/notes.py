@@ -17,6 +17,7 @@ from .text import listed
 
 _MOST_FLAKY = 10
 _MOST_METRICS = 4
+_MOST_UNEVEN = 5
 _MOST_OPEN = 12
 """Gates that are told without being asked for."""
 
@@ -36,12 +37,16 @@ def balance_note(verdict: Verdict) -> str:
     """Return that about as many cases scored higher as lower, where that is so in a run that failed; else nothing.
 
     Both numbers are alike if a fair coin would often part them so: they differ by one standard deviation at most.
+    Nor may one side have moved far more than the other: noise of many cases does not balance what a few lost.
     """
     if verdict.outcome != "failed" or verdict.comparison is None:
         return ""
     gains = [sum(case.gains) / len(case.gains) for case in verdict.comparison.cases.values() if case.gains]
     lower, higher = ([gain for gain in gains if gain * sign > 0] for sign in (-1, 1))
     if min(len(lower), len(higher)) < 2 or (len(lower) - len(higher)) ** 2 > len(lower) + len(higher):
+        return ""
+    moved = sorted((sum(higher), -sum(lower)))
+    if moved[0] * _MOST_UNEVEN < moved[1]:
         return ""
     by = [f"{len(some)}, {change(sum(some) / len(some), 2)} on average" for some in (higher, lower)]
     return f"about as many cases scored higher ({by[0]}) as lower ({by[1]})"

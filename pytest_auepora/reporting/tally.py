@@ -84,6 +84,8 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequenc
         notes = {v.baseline_note for v in verdicts if v.comparison is None}
         text = _counts(alone)
         parts.append(f"without a baseline {text}" if compared else f"{text} ({_why(notes)}: thresholds only)")
+    varied = sum(len(verdict.varies) for verdict in verdicts)
+    parts += [f"{plural(varied, 'case')} {'varies' if varied == 1 else 'vary'}"] if varied else []
     parts = [*parts, *_metrics_not_comparable(verdicts), *_gates(verdicts, runs)] if parts else ["nothing was measured"]
     return "; ".join([*parts, mistakes_note(mistakes)] if mistakes else parts)
 

@@ -28,6 +28,8 @@ from pytest_auepora.adapters.llamaindex import from_llamaindex
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.errors import OutputShapeError, SystemShapeError
 
+from pytest_auepora.metrics.refusal import is_refusal
+
 from .asking import SAMPLE, ask, ids
 
 REFUNDS = TextNode(
@@ -111,6 +113,18 @@ def test_retriever_alone_has_documents_and_an_empty_answer() -> None:
     outputs = ask(Search())
     assert outputs.response.text == ""
     assert ids(outputs) == ["chunk-1", "chunk-2"]
+
+
+def test_empty_response_is_a_refusal() -> None:
+    class Nothing(BaseRetriever):
+        def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
+            return []
+
+    engine = RetrieverQueryEngine(Nothing(), get_response_synthesizer(llm=MockLLM()))
+    outputs = ask(as_system(engine))
+    assert (outputs.response.text, is_refusal(outputs), outputs.retrieved) == ("Empty Response", True, [])
+    said = ask(as_system(Engine(Response("Empty Response", source_nodes=FOUND))))
+    assert not is_refusal(said)
 
 
 def test_stream_is_read_to_its_end() -> None:

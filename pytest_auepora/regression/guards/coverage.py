@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -22,6 +23,8 @@ _BY = {
 }
 _MOST_IDS = 3
 _PLAIN = "a plain label is an id, {doc: …} names a source document: see the page Recall is 0"
+_PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)
+"""What the name of a label says behind its document."""
 _HELP = "pytest --auepora-labels check tells them one by one"
 
 
@@ -54,13 +57,17 @@ def unmet_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
     """Return what was wanted and what was returned, where no label of any case was met; else nothing.
 
     Then the two sides most likely call documents by different names, or the system returns only answers; failed
-    thresholds of retrieval say so as well.
+    thresholds of retrieval say so as well.  Nothing where the document of a quote or span was returned: its name is
+    right, and the passage was missed.
     """
     cases = [c for c in run.cases.values() if c.state in ("passed", "failed") and c.ranks]
     if not cases or any(rank is not None for case in cases for rank in case.ranks.values()):
         return []
     hits = [hit for case in cases for hit in case.outputs.get("retrieved", ())[:_MOST_IDS]]
     wanted = dict.fromkeys(name for case in cases for name in case.ranks)
+    named = {end for hit in hits for end in sources_of(Document(str(hit.get("doc", hit["id"]))))}
+    if any(document != name and document in named for name in wanted if (document := _PASSAGE.sub("", name))):
+        return []
     sources = {end for hit in hits if "doc" in hit for end in sources_of(Document("", "", {"doc": hit["doc"]}))}
     meant = next((name for name in wanted if name in sources), None)
     if len(cases) < 2 and hits and meant is None:

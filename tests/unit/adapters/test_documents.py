@@ -104,6 +104,9 @@ def sha(text: str) -> str:
         ({"doc": "refunds.md", "score": 1}, Document("refunds.md"), 1.0),
         ({"document": {"id": "a", "text": "t"}, "score": "0.25"}, Document("a", "t"), 0.25),
         ({"doc": Document("a"), "score": None}, Document("a"), 0.0),
+        ({"chunk": 0, "id": "a", "content": "t", "score": 3}, Document("a", "t"), 3.0),
+        ({"chunk": 7, "id": "a", "passage": "t"}, Document("a", "t"), 0.0),
+        ({"doc": 3, "text": "t"}, Document("3", "t"), 0.0),
         ({"text": "some text"}, Document(sha("some text"), "some text", {"id_source": "text"}), 0.0),
         (
             {"text": "t", "metadata": {"doc_id": "a"}},

@@ -44,6 +44,7 @@ def test_no_refusal_at_all_says_what_was_looked_for() -> None:
     measured = metric.measure(sample, answers[0])
     assert isinstance(measured, Measurement)
     assert measured.details["note"] == seen.details["note"]
+    assert metric.compute([sample], answers[:1]).details["note"] == seen.details["note"]
     assert "note" not in metric.compute([sample] * 2, [answers[0], said("I don't know.")]).details
 
 

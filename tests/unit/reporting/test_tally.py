@@ -42,6 +42,15 @@ def test_nothing_changed() -> None:
     assert headline_style([verdict]) == ("green",)
 
 
+def test_unchanged_cases_that_vary_are_counted_beside() -> None:
+    run = run_of(CASES)
+    verdict = verdict_of(run, baseline=baseline_of(run))
+    verdict.varies = ["case-0", "case-1"]
+    assert headline([verdict], [run]).startswith("6 unchanged; 2 cases vary")
+    verdict.varies = ["case-0"]
+    assert headline([verdict], [run]).startswith("6 unchanged; 1 case varies")
+
+
 def test_without_a_baseline() -> None:
     run = run_of(changed(case_0=BAD, case_1={"skipped": True}))
     verdict = verdict_of(run)

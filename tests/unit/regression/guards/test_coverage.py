@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.baseline.model import Baseline
 from pytest_auepora.regression.guards.coverage import label_notes, label_outcomes, unmet_notes
@@ -62,6 +64,15 @@ def test_unmet_labels_are_told_with_the_form_that_meets() -> None:
     (note,) = unmet_notes(asked("refunds.md", doc="/kb/returns.md"), [])
     assert "did you mean" not in note
     assert note.endswith("see the page Recall is 0")
+
+
+@pytest.mark.parametrize("label", ['refunds.md: "30 days"', "refunds.md[0:9]"])
+@pytest.mark.parametrize("hit", [{"id": "refunds.md"}, {"id": "7f3a", "doc": "/kb/refunds.md"}])
+def test_a_passage_missed_in_its_document_is_no_wrong_name(label: str, hit: dict[str, str]) -> None:
+    one = replace(case("a", mrr=0.0), ranks={label: None}, outputs={"retrieved": [hit]})
+    assert unmet_notes(Run("s", cases={"a": one, "b": replace(one, case_id="b")}), []) == []
+    other = replace(one, outputs={"retrieved": [{"id": "x", "doc": "/kb/returns.md"}]})
+    assert unmet_notes(Run("s", cases={"a": other, "b": replace(other, case_id="b")}), []) != []
 
 
 def verdict_of(measured: Run, before: Baseline, **more: Any) -> Verdict:

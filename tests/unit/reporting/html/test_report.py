@@ -43,7 +43,7 @@ def test_the_verdict_comes_first_in_words(page: Element) -> None:
     assert page.one("title").text.startswith("✗ Failed: billing")
 
 
-def test_what_broke_is_told_before_the_numbers(page: Element) -> None:
+def test_what_broke_is_told_before_the_numbers(page: Element, text: str) -> None:
     broken = page.one("section", class_="broken")
     assert (
         broken.one("p", class_="summary").words
@@ -53,6 +53,7 @@ def test_what_broke_is_told_before_the_numbers(page: Element) -> None:
     assert broken.one("a", href="#case-0-1").text == BAD_ID
     assert "fell out, was at rank 2" in broken.words
     assert broken.one("p", class_="step").one("code").text == "pytest --auepora-resume"
+    assert "mend that, then <code>pytest --auepora-resume</code> asks only" in text
     assert [m.given["value"] for m in broken.all("meter")] == ["1", "1", "1"]
 
 

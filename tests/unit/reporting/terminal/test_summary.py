@@ -249,6 +249,14 @@ def test_cases_that_moved_both_ways_are_told_first() -> None:
     assert "about as many" not in "\n".join(shown(fewer, verdict_of(fewer, baseline=baseline)))
 
 
+def test_small_gains_do_not_balance_large_losses() -> None:
+    cases = [c.with_(got=[*"abcdefgh", "refunds.md"]) if i < 6 else c for i, c in enumerate(CASES)]
+    baseline = baseline_of(run_of(cases))
+    now = [c.with_(got=[*"abcdefg", "refunds.md"]) if i < 6 else c.with_(got=["x"]) for i, c in enumerate(cases[:12])]
+    run = run_of([*now, *cases[12:]], baseline=baseline)
+    assert "about as many" not in "\n".join(shown(run, verdict_of(run, baseline=baseline)))
+
+
 def test_a_green_run_names_its_worst_cases() -> None:
     run = run_of([*CASES[:3], CASES[3].with_(got=["x", "refunds.md"]), CASES[4].with_(got=["x", "y", "refunds.md"])])
     assert "worst mrr@10: case-04 0.333, case-03 0.500" in shown(run, verdict_of(run))
