@@ -18,6 +18,12 @@ from .text import listed
 _MOST_FLAKY = 10
 _MOST_METRICS = 4
 _MOST_UNEVEN = 5
+_CLEAR = 0.005
+"""A drop that chance gives less often than this is not told as perhaps chance."""
+_PERHAPS = (
+    "nothing changed: metrics that vary make a share `alpha` of such runs red; run again, see the page "
+    "Non-deterministic systems"
+)
 _MOST_OPEN = 12
 """Gates that are told without being asked for."""
 
@@ -116,6 +122,7 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
         errored = f"{round((errors[0].value or 0.0) * errors[0].n)} of {errors[0].n} cases"
         steps.append(f"{errored} errored: mend that, then `pytest --auepora-resume` asks only those again")
     elif word in ("worse", "mixed"):
+        steps += [_PERHAPS] if _perhaps_chance(verdict) else []
         steps.append("intended: accept it with `pytest --auepora-update`, and commit the baseline")
     if verdict.varies:
         named = names_words(verdict.varies)
@@ -125,6 +132,13 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
     elif html is None and not steps:
         html = "`pytest --auepora-report html:report.html`"
     return [*steps, f"look closer: {html}"] if html else steps
+
+
+def _perhaps_chance(verdict: Verdict) -> bool:
+    """Whether the run is red by nothing but means of metrics that vary, and not by much."""
+    steady = verdict.comparison.steady if verdict.comparison is not None else ()
+    failed = [gate for gate in verdict.gates if gate.state == "failed"]
+    return not verdict.failed_cases and all(g.p is not None and g.p >= _CLEAR and g.metric not in steady for g in failed)
 
 
 def provenance_changes(verdict: Verdict) -> list[str]:

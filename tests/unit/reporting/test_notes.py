@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+from pytest_auepora.regression.compare.cases import Comparison
 from pytest_auepora.regression.guards.gates import GateOutcome, GateWord
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.metric_rows import metric_rows
@@ -56,6 +59,19 @@ def test_who_has_the_html_report_is_not_told_to_make_one() -> None:
 def worse_or(word: GateWord, *more: GateOutcome, **said: list[str]) -> Verdict:
     gate = GateOutcome("regression: m", "regression", "failed" if word == "worse" else "passed", "", "m", word=word)
     return Verdict("shop", [gate, *more], failed_cases=1, **said)  # type: ignore[arg-type]
+
+
+def test_a_run_that_chance_may_have_made_red_says_so() -> None:
+    only = worse_or("worse")
+    only.failed_cases, only.gates[0].p = 0, 0.04
+    told = next_steps(only)
+    assert [step.partition(":")[0] for step in told] == ["nothing changed", "intended", "look closer"]
+    assert "`alpha`" in told[0]
+    steady = replace(only, comparison=Comparison(steady=("m",)))
+    missed = replace(only, gates=[*only.gates, GateOutcome("m", "threshold", "failed", "", "m", 0.5)])
+    clear, untested = (replace(only, gates=[replace(only.gates[0], p=p)]) for p in (0.001, None))
+    for verdict in (steady, missed, clear, untested, replace(only, failed_cases=1)):
+        assert next_steps(verdict)[0].startswith("intended")
 
 
 def test_what_to_do_about_a_red_run() -> None:
