@@ -138,7 +138,9 @@ def _perhaps_chance(verdict: Verdict) -> bool:
     """Whether the run is red by nothing but means of metrics that vary, and not by much."""
     steady = verdict.comparison.steady if verdict.comparison is not None else ()
     failed = [gate for gate in verdict.gates if gate.state == "failed"]
-    return not verdict.failed_cases and all(g.p is not None and g.p >= _CLEAR and g.metric not in steady for g in failed)
+    return not verdict.failed_cases and all(
+        g.p is not None and g.p >= _CLEAR and g.metric not in steady for g in failed
+    )
 
 
 def provenance_changes(verdict: Verdict) -> list[str]:

@@ -27,7 +27,6 @@ from pydantic import BaseModel
 from pytest_auepora.adapters.llamaindex import from_llamaindex
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.errors import OutputShapeError, SystemShapeError
-
 from pytest_auepora.metrics.refusal import is_refusal
 
 from .asking import SAMPLE, ask, ids
