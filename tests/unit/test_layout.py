@@ -63,3 +63,10 @@ def test_unit_tests_import_nothing_from_benchmarks() -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in unit.rglob("*.py")}
     users = [name for name, text in texts.items() if re.search(r"^(from|import) tests\.bench", text, re.MULTILINE)]
     assert users == [], "move what they share out of tests/benchmarks"
+
+
+def test_unit_tests_run_no_pytest_inside_their_process() -> None:
+    """It forgets what a run imported, and C extensions of later tests do not survive a second import."""
+    unit = TESTS / "unit"
+    users = [path.name for path in unit.rglob("*.py") if re.search(r"\bpytester\b", path.read_text(encoding="utf-8"))]
+    assert [name for name in users if name != Path(__file__).name] == [], "move it to tests/plugin"
