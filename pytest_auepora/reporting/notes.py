@@ -59,14 +59,14 @@ def balance_note(verdict: Verdict) -> str:
 
 
 def lowest_note(run: Run, verdict: Verdict) -> str:
-    """Return the cases with the worst scores in the first metric that is not perfect: where to look in a green run."""
+    """Return the worst cases of the first metric that is not perfect and not alike in all: for a green run."""
     names = chosen_metrics(run, verdict, len(run.metrics))
     for name in sorted(names, key=lambda name: rank_of(name, run, verdict)):
         info = run.metrics[name]
         best = info.range[1] if info.direction == "higher" else info.range[0]
         scored = [(s.value, c.case_id) for c in run.cases.values() if (s := c.scores.get(name)) and s.value is not None]
         short = sorted((one for one in scored if one[0] != best), reverse=info.direction == "lower")[:3]
-        if short:
+        if short and len({value for value, _ in scored}) > 1:
             return f"worst {name}: {', '.join(f'{case_id} {metric_value(value, info)}' for value, case_id in short)}"
     return ""
 

@@ -167,7 +167,7 @@ class Terminal:
             if one.accepted is not None:
                 text = accepted_worse(one.accepted, one.run, one.verdict, in_ci=_in_ci())
                 if text:
-                    terminalreporter.line(harmless(text, ascii_only=is_ascii()), yellow=True)
+                    terminalreporter.line(wrapped(self.config, harmless(text, ascii_only=is_ascii())), yellow=True)
         if len(judged) > 1:
             text = harmless(headline(verdicts, runs), ascii_only=is_ascii())
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
@@ -179,7 +179,7 @@ class Terminal:
             write_lines(terminalreporter, told)
             for done in filter(None, (one.accepted, one.anchored)):
                 for text in accepted_lines(done, self.config.rootpath):
-                    terminalreporter.line(harmless(text, ascii_only=is_ascii()))
+                    terminalreporter.line(wrapped(self.config, harmless(text, ascii_only=is_ascii())))
         write_lines(terminalreporter, self._side_by_side(width))
         self._write_unused(terminalreporter)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ...core.run import CaseResult, Run
 from ...errors import Problem
+from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
 from ..diagnosis import diagnose, together, worst_first
 from ..findings import titled
@@ -180,11 +181,14 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
         yield ""
         yield f"<details><summary>{_inline(group.title)}</summary>" if folded else f"**{escape(group.title)}**"
         yield ""
+        by: dict[tuple[str, ...], list[GateOutcome]] = {}
         for gate in group.gates:
-            told = titled(gate.title, gate.message)
             beside = [f"owner {gate.owner}"] if gate.owner and gate.owner != run.owner else []
             if gate.culprits and gate.kind != "coverage":
                 beside.append(f"costs most: {', '.join(gate.culprits[:3])}")
+            by.setdefault((gate.title.removesuffix(gate.part), gate.message, *beside), []).append(gate)
+        for (kind, message, *beside), alike in by.items():
+            told = titled(kind + ", ".join(gate.part for gate in alike), message)
             yield " \u00b7 ".join([f"- {state_mark(group.state, UNICODE)} {escape(told)}", *map(escape, beside)])
         if folded:
             yield ""

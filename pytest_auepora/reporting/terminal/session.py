@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...core.files import shown_path
 from ...core.run import CaseResult, MetricInfo, Run
+from ...errors import names_words
 from ..numbers import plural, score
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
 def accepted_lines(done: Accepted, root: Path) -> list[str]:
     """Return the lines that tell what was written to the baseline at ``done.path``, and what was left as it was."""
     parts = [
-        f"{len(ids)} {word} ({_names(ids)})"
+        f"{len(ids)} {word} ({names_words(ids, _MOST)})"
         for word, ids in (("added", done.added), ("changed", done.changed), ("removed", done.removed))
         if ids
     ]
@@ -104,19 +105,14 @@ def accepted_worse(done: Accepted, run: Run, verdict: Verdict, *, in_ci: bool = 
     pairs = verdict.comparison.cases if verdict.comparison is not None else {}
     lower = [i for i in done.changed if i in pairs and pairs[i].worst < 0]
     failing = [i for i in (*done.added, *done.changed) if run.cases[i].state == "failed"]
-    parts = [f"{plural(len(lower), 'case')} scored lower ({_names(lower)})"] if lower else []
+    parts = [f"{plural(len(lower), 'case')} scored lower ({names_words(lower, 3)})"] if lower else []
     if lower and verdict.comparison is not None:
         changes = ((name, verdict.comparison.metric(name)) for name in run.metrics)
         fell = [(name, change) for name, change in changes if change is not None and change.gain < 0]
         parts += [f"{name} {score(change.before, 3)} \u2192 {score(change.after, 3)}" for name, change in fell]
-    parts += [f"{plural(len(failing), 'case')} failed ({_names(failing)})"] if failing else []
+    parts += [f"{plural(len(failing), 'case')} failed ({names_words(failing, 3)})"] if failing else []
     if failed := sum(gate.state == "failed" for gate in verdict.gates):
         parts.append(f"{plural(failed, 'gate')} failed")
     if not done.written or not (parts or in_ci):
         return ""
     return f"accepted {run.title}{' in CI' if in_ci else ''}: {', '.join(parts) or 'nothing scored lower'}"
-
-
-def _names(ids: list[str]) -> str:
-    more = f", … {len(ids) - _MOST} more" if len(ids) > _MOST else ""
-    return ", ".join(ids[:_MOST]) + more

@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from ...core.run import Run
 from ...errors import ACCEPTED_SHAPES
+from ...regression.guards.case_guard import STILL_FAILING
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
 from ..judge_usage import judge_lines
@@ -195,7 +196,7 @@ def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutco
 
     Of those *in_rows*, owner and costs are left to tell; of metrics that got worse, in how many cases, all in one.
     """
-    named = any(c.state in ("failed", "error") for c in run.cases.values())
+    named = any(case.state in ("failed", "error") or STILL_FAILING in case.extra for case in run.cases.values())
     by: dict[tuple[str, str], list[GateOutcome]] = {}
     worse: dict[str, list[GateOutcome]] = {}
     for gate in gates:

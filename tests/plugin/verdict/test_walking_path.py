@@ -88,7 +88,10 @@ def test_an_update_says_first_what_it_made_normal(project: Example, monkeypatch:
     project.accept()
     project.break_retriever()
     lines = str(project.run("--auepora-update").stdout).splitlines()
-    first = lines[next(i for i, line in enumerate(lines) if line.strip("= ") == "auepora") + 1]
+    start = next(i for i, line in enumerate(lines) if line.strip("= ") == "auepora") + 1
+    said = lines[start : lines.index("shop  shop.golden.yaml")]
+    assert max(map(len, said)) <= 80
+    first = " ".join(line.strip() for line in said)
     assert re.match(
         r"accepted shop: 1 case scored lower \(refund-window\), recall@1 1.000 → 0.750, .* 1 gate failed$", first
     )

@@ -98,6 +98,15 @@ def test_failed_gates_name_what_cost_most() -> None:
     assert "owner" not in line  # the suite's own owner stands in the heading
 
 
+def test_metrics_that_got_worse_alike_share_a_line() -> None:
+    baseline = baseline_of(run_of(CASES), steady=True)
+    run = run_of([c.with_(got=["x"]) for c in CASES], baseline=baseline)
+    lines = [line for line in report(run, verdict_of(run, baseline=baseline)).splitlines() if "regression: " in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("- ✗ regression: recall@5, mrr@10, net flips: worse by 1 (12 cases: 12 worse, 0 better)")
+    assert lines[0].endswith(" · costs most: case-00, case-01, case-02")
+
+
 def test_several_suites() -> None:
     first, second = red(), red()
     second[0].variant = "dense"

@@ -260,6 +260,8 @@ def test_small_gains_do_not_balance_large_losses() -> None:
 def test_a_green_run_names_its_worst_cases() -> None:
     run = run_of([*CASES[:3], CASES[3].with_(got=["x", "refunds.md"]), CASES[4].with_(got=["x", "y", "refunds.md"])])
     assert "worst mrr@10: case-04 0.333, case-03 0.500" in shown(run, verdict_of(run))
+    alike = run_of([case.with_(got=["x", "refunds.md"]) for case in CASES])
+    assert not [line for line in shown(alike, verdict_of(alike)) if line.startswith("worst ")], "none is worse"
 
 
 def test_what_still_fails_says_which_assertion() -> None:
@@ -267,3 +269,6 @@ def test_what_still_fails_says_which_assertion() -> None:
     run = run_of([Case("a", answer="Never.", labels={"must_contain": ["30 days"]}), *CASES], baseline=baseline)
     text = " ".join("\n".join(shown(run, verdict_of(run, baseline=baseline))).split())
     assert "still failing a generation: the document was found, the answer misses '30 days'" in text
+    text = "\n".join(shown(run, verdict_of(run, {"assertion_pass": 0.9}, baseline=baseline)))
+    assert re.search("assertion_pass +0.000 .* ✗ >= 0.9", text)
+    assert "costs most" not in text, "it is named above"
