@@ -53,6 +53,9 @@ class GateOutcome:
     differs, by the usual spread of scores."""
     warning: str = ""
     """What is said where ``mde`` exceeds the margin."""
+    n_worse: int = 0
+    n_better: int = 0
+    """How many cases went down and up, if it was tested for chance."""
     word: GateWord = ""
     """Against a baseline: whether the metric is worse, better, the same, or nobody can tell; else empty."""
 

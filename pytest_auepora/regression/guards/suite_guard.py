@@ -163,6 +163,7 @@ def _statistical(
     for part, found in zip(parts, verdict.metrics, strict=True):
         gate = _outcome(run, comparison, part)
         gate.bound, gate.p = f"p > {policy.alpha:g}", found.p_raw
+        gate.n_worse, gate.n_better = found.n_worse, found.n_better
         gate.warning = found.warning if found.outcome in ("pass", "same") else ""
         gate.mde = planned_mde(found.n_clusters) if found.outcome == "same" else found.mde
         told = found.reason

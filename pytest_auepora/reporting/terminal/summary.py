@@ -44,7 +44,6 @@ _COLUMNS = (
     Column("gate", least=8),
 )
 _PLAIN: tuple[str, ...] = ()
-_COUNTS = re.compile(r"worse by [\d.]+ \(.*: (\d+ worse, \d+ better)\)$")
 _FELL_BY = re.compile(r"^.*: fell by [\d.]+, ")
 _STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",)}
 
@@ -204,8 +203,8 @@ def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutco
         if gate in in_rows:
             if beside := _beside([gate], run, named=named):
                 by.setdefault(("", beside), []).append(gate)
-        elif gate.is_of_whole and (counts := _COUNTS.match(reason)):
-            worse.setdefault(counts[1], []).append(gate)
+        elif gate.state == "failed" and gate.is_of_whole and gate.n_worse:
+            worse.setdefault(f"{gate.n_worse} worse, {gate.n_better} better", []).append(gate)
         else:
             reason = _FELL_BY.sub("fell by ", reason) if gate.is_of_whole else reason
             by.setdefault((gate.kind, reason), []).append(gate)
