@@ -77,7 +77,7 @@ def _judged(report: CompareReport) -> Iterator[str]:
     for gate in gates:  # metrics that move alike share a line
         by.setdefault(gate.message.removeprefix(f"{gate.part} "), []).append(gate.part)
     told = [f"{', '.join(names)}: {message}" for message, names in by.items()]
-    told += [f"{case_id}: {line}" for case_id, lines in report.problems.items() for line in lines]
+    told += [f"{case_id}: {'; '.join(lines)}" for case_id, lines in report.problems.items()]
     if told:
         yield ""
         yield from (f"- {escape(line)}" for line in told[:MOST])

@@ -10,13 +10,14 @@ from ..text import printable
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE)
 _COMMAND = re.compile(r"\\`(pytest [\w.: -]+)\\`")
+_HTML = re.compile(r"<(?=[a-z/!?]|$)|&(?=[#\w]|$)", re.IGNORECASE)
 _NOTIFIES = re.compile(r"(?<![\w/])([@#])(?=\w)")
 
 
 def escape(text: str) -> str:
     """Return user text for a line of Markdown, in which it reads as written and means nothing."""
     text = _SPECIAL.sub(r"\\\g<0>", _quiet(printable(text)))
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+    return _HTML.sub(lambda found: html.escape(found[0]), text)
 
 
 def escape_step(text: str) -> str:

@@ -32,5 +32,11 @@ def test_escaped_html_is_text(text: str) -> None:
     assert page.seen == {"pre"}
 
 
+def test_what_means_nothing_is_left_as_it_is() -> None:
+    """Reports in Markdown are read in terminals, too."""
+    assert escape("p 0.03 <= 0.05 & R&D < 1") == "p 0.03 <= 0.05 & R&amp;D < 1"
+    assert escape("<b> </b> <!-- <? &lt; &quot; <") == "&lt;b> &lt;/b> &lt;!-- &lt;? &amp;lt; &amp;quot; &lt;"
+
+
 def test_commands_of_ours_are_code_and_nothing_else_is() -> None:
     assert escape_step("varies: `x`, ``, <b>|`pytest -q`") == "varies: \\`x\\`, \\`\\`, &lt;b>\\|`pytest -q`"
