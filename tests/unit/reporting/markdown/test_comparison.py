@@ -23,7 +23,9 @@ def test_the_markdown() -> None:
     assert "only in first: gone" in text
     assert "not comparable (the golden case was edited): edited" in text
     fell = [line for line in text.splitlines() if line.startswith("- regression: ")]
-    assert fell == ["- regression: recall@5 fell from 1.00 to 0.00, limit 0.5; mrr@10 fell from 1.00 to 0.00, limit 0.5"]
+    assert fell == [
+        "- regression: recall@5 fell from 1.00 to 0.00, limit 0.5; mrr@10 fell from 1.00 to 0.00, limit 0.5"
+    ]
 
 
 def test_the_markdown_says_na_and_gives_everything_one_name() -> None:
