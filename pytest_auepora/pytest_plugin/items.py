@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -206,7 +205,6 @@ class Running:
         self._splitter.install()  # on the streams behind pytest's own as well: between phases calls print there
         if not self._is_worker:
             self._session.queue = Queue(session.items)
-        gc.freeze()  # items and golden cases live to the end: looking for garbage among them is a tenth of 10,000 cases
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
