@@ -26,6 +26,8 @@ from .text import listed, quote, quoted
 
 _CUT = re.compile(r"@(\d+)")
 _OURS = re.compile(r"pytest_auepora(\.\w+)*\.(?=[A-Z])")
+_CONTENT = re.compile(r": (?:[{\[('\"].*|\d+)", re.DOTALL)
+"""What came where another shape was wanted: its shape stands before."""
 _LONG_WORD = re.compile(r"[\w:.+-]{5,}")
 _SHORT_QUERY = 8
 
@@ -86,6 +88,8 @@ def alike(why: str, case: CaseResult) -> str:
     """
     if case.state != "error" and not why.startswith("metric: "):
         return ""
+    if why.startswith("output: "):
+        why = _CONTENT.sub("", why)
     if len(query := case.query) >= _SHORT_QUERY:
         why = why.replace(query, "")
     return _LONG_WORD.sub(lambda word: "#" if any(map(str.isdigit, word[0])) else word[0], why)

@@ -18,7 +18,7 @@ from .text import listed
 _MOST_FLAKY = 10
 _MOST_METRICS = 4
 _MOST_UNEVEN = 5
-_CLEAR = 0.005
+_CLEAR = 0.001
 """A drop that chance gives less often than this is not told as perhaps chance."""
 _PERHAPS = (
     "nothing changed: metrics that vary make a share `alpha` of such runs red; run again, see the page "

@@ -15,3 +15,14 @@ def test_without_a_terminal_a_failure_says_why_as_ever(project: Example) -> None
     result = project.run("-p", "no:terminal", "--junitxml=report.xml")
     assert result.ret == 1
     assert "wanted &gt;= 0.5" in project.read("report.xml")
+
+
+def test_the_first_green_run_says_how_to_accept_it(project: Example) -> None:
+    step = "→ no baseline yet: accept with `pytest --auepora-update`"
+    assert step in str(project.run().stdout)
+    assert step not in str(project.run("-k", "refund-window").stdout)
+    assert step not in str(project.run("--auepora-update").stdout)
+    assert step not in str(project.run().stdout)
+    project.baseline.unlink()
+    project.break_retriever()
+    assert step not in str(project.run().stdout)

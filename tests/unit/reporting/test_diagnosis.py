@@ -207,6 +207,16 @@ def test_what_differs_from_call_to_call_parts_no_outage() -> None:
     assert said("669f92f8-98e2-404f", "How long?", state="retrieval") == "", "each case its own"
 
 
+def test_outputs_of_one_wrong_shape_are_alike() -> None:
+    def said(answer: str, key: str = "result") -> str:
+        case = CaseResult("a", "error", query="How long?")
+        return alike(f"output: no 'hits' in dict with the keys {key!r}: {{{key!r}: {answer!r}}}", case)
+
+    assert said("Within 30 days.") == said("You have a month.") != said("Within 30 days.", "reply")
+    numbers = [alike(f"output: document 1 is no document: int: {n}; accepted: …", CaseResult("a", "error")) for n in (0, 7)]
+    assert numbers[0] == numbers[1]
+
+
 def test_a_metric_that_raised_is_no_fault_of_the_system() -> None:
     result, _, infos = judged(CASE)
     result.state = "failed"

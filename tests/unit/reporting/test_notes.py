@@ -69,7 +69,7 @@ def test_a_run_that_chance_may_have_made_red_says_so() -> None:
     assert "`alpha`" in told[0]
     steady = replace(only, comparison=Comparison(steady=("m",)))
     missed = replace(only, gates=[*only.gates, GateOutcome("m", "threshold", "failed", "", "m", 0.5)])
-    clear, untested = (replace(only, gates=[replace(only.gates[0], p=p)]) for p in (0.001, None))
+    clear, untested = (replace(only, gates=[replace(only.gates[0], p=p)]) for p in (0.0005, None))
     for verdict in (steady, missed, clear, untested, replace(only, failed_cases=1)):
         assert next_steps(verdict)[0].startswith("intended")
 
