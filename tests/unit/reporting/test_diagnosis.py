@@ -213,7 +213,9 @@ def test_outputs_of_one_wrong_shape_are_alike() -> None:
         return alike(f"output: no 'hits' in dict with the keys {key!r}: {{{key!r}: {answer!r}}}", case)
 
     assert said("Within 30 days.") == said("You have a month.") != said("Within 30 days.", "reply")
-    numbers = [alike(f"output: document 1 is no document: int: {n}; accepted: …", CaseResult("a", "error")) for n in (0, 7)]
+    numbers = [
+        alike(f"output: document 1 is no document: int: {n}; accepted: …", CaseResult("a", "error")) for n in (0, 7)
+    ]
     assert numbers[0] == numbers[1]
 
 
