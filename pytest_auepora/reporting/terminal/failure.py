@@ -5,13 +5,14 @@ At most a screen.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import islice
 
 from ...core.run import CaseResult, MetricInfo
 from ...errors import ACCEPTED_SHAPES
-from ...regression.compare.cases import CaseComparison
+from ...regression.compare.cases import SINCE, CaseComparison
 from ...regression.guards.steadiness import as_shown, shown_repeat
 from ..diagnosis import blamed_metrics, component, diagnosis_of
 from ..numbers import metric_value, plural, seconds
@@ -20,6 +21,7 @@ from ..text import listed, printable, quoted, text_width, uncommanded
 from .layout import Page, Piece, render
 from .ranking import deepest, ranking_lines, wanted_lines
 
+_FELL = re.compile(rf"(\S+) (fell|rose) from (\S+) to (\S+) {SINCE}, (limit \S+)")
 MOST_PROBLEMS = 5
 MOST_FRAMES = 14
 MOST_WORDS = 40  # longer answers read better side by side
@@ -117,11 +119,25 @@ def _judges(page: Page, result: CaseResult) -> None:
 
 
 def _problems(page: Page, result: CaseResult) -> None:
-    shown = result.problems[:MOST_PROBLEMS]
-    for problem in shown:
+    told = _together(result.problems, page.marks.arrow)
+    for problem in told[:MOST_PROBLEMS]:
         page.free(f"{page.marks.bad} {problem}", "red", indent=2, most=3)
-    if (more := len(result.problems) - len(shown)) > 0:
+    if (more := len(told) - MOST_PROBLEMS) > 0:
         page.free(f"{page.marks.dots} and {more} more", indent=2)
+
+
+def _together(problems: Sequence[str], arrow: str) -> list[str]:
+    """Return *problems*, those of several metrics that fell since the baseline in one."""
+    by: dict[str, list[re.Match[str]]] = {}
+    for problem in problems:
+        found = _FELL.fullmatch(problem)
+        alike = by.setdefault(f"{found[2]} {SINCE}, {found[5]}" if found else problem, [])
+        alike += [found] if found else []
+    moved = {what: [f"{one[1]} {one[3]} {arrow} {one[4]}" for one in alike] for what, alike in by.items()}
+    return [
+        f"{what}: {', '.join(moved[what])}" if len(alike) > 1 else alike[0][0] if alike else what
+        for what, alike in by.items()
+    ]
 
 
 def answer_lines(page: Page, result: CaseResult, *, compare: bool) -> None:

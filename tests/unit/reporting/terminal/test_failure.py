@@ -70,6 +70,17 @@ def test_what_the_case_guard_says_is_among_the_problems() -> None:
     assert [line for line in lines if "✗" in line][:2] == [f"  ✗ {problem}" for problem in result.problems]
 
 
+def test_metrics_that_fell_share_a_line() -> None:
+    result, comparison, infos = judged(CASE.with_(got=["x"], answer="No."), CASE, steady=True)
+    assert len(result.problems) == 3
+    lines = failure_text(result, comparison, infos, width=200).splitlines()
+    assert [line for line in lines if line.startswith("  ✗ ")] == [
+        "  ✗ recall@5 0.00, wanted >= 0.8",
+        "  ✗ fell since the baseline, limit 0.5: recall@5 1.00 → 0.00, token_f1 1.00 → 0.00",
+    ]
+    assert "recall@5 1.00 -> 0.00" in failure_text(result, comparison, infos, ascii_only=True)
+
+
 def test_a_wrong_answer_is_shown_against_the_right_one() -> None:
     case = CASE.with_(
         answer="Within 60 days of purchase.",
