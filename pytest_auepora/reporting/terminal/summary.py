@@ -171,7 +171,8 @@ def _gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow]) ->
     In a run that failed, what cannot be decided is no news.  Of gates that were not judged only a baseline that nothing
     compares with is; the headline says that few cases ran.
     """
-    in_rows = [row.gate for row in rows if row.gate is not None and row.gate.value is not None]
+    is_outage = all(case.state in ("error", "skipped") for case in run.cases.values())
+    in_rows = [row.gate for row in rows if row.gate is not None and (row.gate.value is not None or is_outage)]
     for state in ("failed", "inconclusive", "not judged"):
         gates = [g for g in verdict.gates if g.state == state and (state != "not judged" or g.kind == "baseline")]
         slices = sorted((g for g in gates if g.is_of_slice), key=lambda g: -abs((g.value or 0.0) - (g.before or 0.0)))
