@@ -9,7 +9,6 @@ from operator import itemgetter
 
 from ...core.run import Run
 from ...errors import ACCEPTED_SHAPES
-from ...regression.guards.case_guard import STILL_FAILING
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
 from ..judge_usage import judge_lines
@@ -62,8 +61,10 @@ def summary_lines(
     rows = [row for row in metric_rows(run, verdict) if row.regression is None or not row.regression.is_of_slice]
     _metrics(page, run, verdict, rows)
     _worst_cases(page, run, verdict)
-    _moved(page, run, verdict)
-    _gates(page, verdict, run, rows)
+    named = _moved(page, run, verdict)
+    if cases_of(run, verdict, FAILING):
+        named |= run.cases.keys()
+    _gates(page, verdict, run, rows, named)
     _notes(page, run, verdict)
     for step in next_steps(verdict, html):
         page.free(f"{page.marks.arrow} {step}", "bold")
@@ -148,8 +149,12 @@ def _case(page: Page, who: str, why: str) -> None:
         page.lines += [[Cell(f"    {part}")] for part in page.wrap(left, page.width - 4, most=2)]
 
 
-def _moved(page: Page, run: Run, verdict: Verdict) -> None:
-    """Scores that moved without changing an outcome: the mean would hide them; of a green run also the lowest."""
+def _moved(page: Page, run: Run, verdict: Verdict) -> set[str]:
+    """Tell scores that moved without changing an outcome, which the mean would hide; of a green run also the lowest.
+
+    Returns:
+        The cases that it names.
+    """
     lower = higher = 0
     worst: list[tuple[float, str]] = []
     for case in verdict.comparison.cases.values() if verdict.comparison is not None else ():
@@ -163,9 +168,10 @@ def _moved(page: Page, run: Run, verdict: Verdict) -> None:
         page.free(f"of those unchanged, {lower} scored lower{who} and {higher} only higher", "light", most=2)
     if verdict.outcome != "failed":
         page.free(lowest_note(run, verdict), "light", most=2)
+    return {case_id for _, case_id in worst}
 
 
-def _gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow]) -> None:
+def _gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow], named: set[str]) -> None:
     """Tell what *rows* do not say of the gates that failed, then the inconclusive ones; slices by name.
 
     In a run that failed, what cannot be decided is no news.  Of gates that were not judged only a baseline that nothing
@@ -183,7 +189,7 @@ def _gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow]) ->
             page.free(f"{page.marks.unsure} inconclusive: {listed(told, 5)}" if told else "", *style)
             continue
         many_slices = len(slices) > MOST_SLICES
-        for text in _stories([g for g in gates if not (many_slices and g in slices)], run, in_rows):
+        for text in _stories([g for g in gates if not (many_slices and g in slices)], run, in_rows, named):
             page.free(f"{state_mark(state, page.marks)} {text}", *style)
         if many_slices:
             word = "worse" if state == "failed" else state
@@ -191,18 +197,17 @@ def _gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow]) ->
             page.free(f"{state_mark(state, page.marks)} regression: {text}", *style)
 
 
-def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutcome]) -> Iterator[str]:
+def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutcome], named: set[str]) -> Iterator[str]:
     """Yield why *gates* are what they are, those with the same story together.
 
     Of those *in_rows*, owner and costs are left to tell; of metrics that got worse, in how many cases, all in one.
     """
-    named = any(case.state in ("failed", "error") or STILL_FAILING in case.extra for case in run.cases.values())
     by: dict[tuple[str, str], list[GateOutcome]] = {}
     worse: dict[str, list[GateOutcome]] = {}
     for gate in gates:
         reason = gate_reason(gate)
         if gate in in_rows:
-            if beside := _beside([gate], run, named=named):
+            if beside := _beside([gate], run, named):
                 by.setdefault(("", beside), []).append(gate)
         elif gate.state == "failed" and gate.is_of_whole and gate.n_worse:
             worse.setdefault(f"{gate.n_worse} worse, {gate.n_better} better", []).append(gate)
@@ -211,11 +216,11 @@ def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutco
             by.setdefault((gate.kind, reason), []).append(gate)
     if worse:
         told = "; ".join(f"{', '.join(g.part for g in alike)}: {counts}" for counts, alike in worse.items())
-        yield f"regression: {told}{_comma(_beside([*chain(*worse.values())], run, named=named))}"
+        yield f"regression: {told}{_comma(_beside([*chain(*worse.values())], run, named))}"
     for (kind, story), alike in by.items():
         titles = ", ".join(g.part for g in alike)
         text = story if story.startswith(titles) else f"{titles}: {story}"
-        beside = _comma(_beside(alike, run, named=named)) if kind else ""
+        beside = _comma(_beside(alike, run, named)) if kind else ""
         yield f"{'regression: ' if kind == 'regression' else ''}{text}{beside}"
 
 
@@ -229,12 +234,12 @@ def _slice(gate: GateOutcome) -> str:
     return gate.part + moved
 
 
-def _beside(gates: Sequence[GateOutcome], run: Run, *, named: bool) -> str:
-    """Return owner and costly cases, as far as nothing else *named* them."""
+def _beside(gates: Sequence[GateOutcome], run: Run, named: set[str]) -> str:
+    """Return owner and costly cases, as far as they were not *named*."""
     owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
     owner = [f"owner {', '.join(owners)}"] if owners else []
-    culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" and not named else ()
-    cost = [f"costs most: {', '.join(culprits)}"] if culprits else []
+    culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" else ()
+    cost = [f"costs most: {', '.join(culprits)}"] if not named.issuperset(culprits) else []
     return ", ".join(owner + cost)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_auepora.adapters.outputs import ACCEPTED
 from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.findings import findings
 from pytest_auepora.reporting.html.broken import what_broke
@@ -147,6 +148,21 @@ def test_a_gates_owner_is_named_unless_it_is_the_suites() -> None:
     run = run_of(CASES)
     lines = shown(run, verdict_of(run, {"p95_latency": {"max": 0.001, "owner": "platform"}}), 200)
     assert "✗ p95_latency: owner platform, costs most: case-00, case-01, case-02" in lines
+
+
+def test_the_cases_that_cost_most_are_named_once() -> None:
+    baseline = baseline_of(run_of(CASES), steady=True)
+    now, policy = (
+        [case.with_(got=["x"]) if i > 17 else case for i, case in enumerate(CASES)],
+        RegressionPolicy(case_guard="net"),
+    )
+    run = run_of(now, baseline=baseline, policy=policy)
+    gates = {"recall@5": 0.95, "mrr@10": 0.95}
+    text = "\n".join(shown(run, verdict_of(run, gates, baseline=baseline, policy=policy)))
+    assert "of those unchanged, 2 scored lower (case-18 -1.00, case-19 -1.00)" in text
+    assert "costs most" not in text
+    alone = "\n".join(shown(run, verdict_of(run, gates)))
+    assert "✗ recall@5, mrr@10: costs most: case-18, case-19" in alone
 
 
 def test_moves_below_the_surface_are_told() -> None:
