@@ -167,6 +167,10 @@ class Judge:
         judged.accepted = done = _accepted(judged, "baseline", path, options.intents, prune=options.prune)
         if done is None:
             return
+        if done.written:
+            from ..regression.accept import luck_notes
+
+            notes += luck_notes(run)
         if done.written and judged.verdict.baseline_note.startswith(BROKEN):
             judged.verdict.baseline_note = "an unreadable baseline was replaced"
         ids = run.cases.keys() - done.refused.keys() if "all" in options.intents else {*done.added, *done.changed}

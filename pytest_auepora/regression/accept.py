@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,12 +11,18 @@ from ..core.files import write_atomically
 from ..core.run import CaseResult, Run
 from ..errors import BaselineError
 from .baseline.file import changing, load_baseline
-from .baseline.model import CONTRACTS, LEARNED, AskedAgain, Baseline, BaselineCase, asked_again, metric_key
+from .baseline.model import AGAIN, CONTRACTS, LEARNED, AskedAgain, Baseline, BaselineCase, asked_again, metric_key
 from .compare.cases import compare
 from .compare.comparability import provenance_changes
 
 INTENTS = ("all", "new", "improved")
 """What may be accepted: every executed case, those the baseline lacks, those that only got better."""
+
+
+_LUCK = 1.28
+"""Standard errors by which one update in ten is ahead of the answers asked again, whatever the system."""
+_FEWEST = 10
+"""Cases from which on luck can be told."""
 
 
 @dataclass(slots=True)
@@ -125,6 +132,25 @@ def _same_but_for_the_commit(old: Baseline, new: Baseline) -> bool:
     """Whether accepting changes nothing; then the file stays as it is, byte for byte."""
     same = (old.cases, old.metrics) == (new.cases, new.metrics)
     return same and not provenance_changes(old.provenance, new.provenance)
+
+
+def luck_notes(run: Run) -> list[str]:
+    """Return in which metrics the answers of *run* score better than those that were asked again, if in any.
+
+    Accepted, they make later runs of the same system look worse.  Where cases are repeated, all answers are accepted.
+    """
+    ahead: dict[str, list[float]] = {}
+    for case in run.having(AGAIN):
+        for name, by in case.extra[AGAIN].get("ahead", {}).items() if case.repeats == 1 else ():
+            ahead.setdefault(name, []).append(by if run.metrics[name].direction == "higher" else -by)
+    lucky = [
+        name for name, by in ahead.items()
+        if run.metrics[name].baselined and len(by) >= _FEWEST and sum(by) > _LUCK * math.sqrt(sum(b * b for b in by))
+    ]  # fmt: skip
+    if not lucky:
+        return []
+    told = "the accepted answers happen to score better than those asked again, so later runs may look worse"
+    return [f"{', '.join(lucky)}: {told}; update once more"]
 
 
 def _settle_metrics(new: Baseline, keys: dict[str, dict[str, object]], *, whole: bool) -> None:

@@ -209,10 +209,14 @@ def again_plan(ids: Iterable[str], most: int | None = None) -> dict[str, int]:
 
 
 def note_again(result: CaseResult, answers: Sequence[CaseResult], metrics: Mapping[str, MetricInfo]) -> None:
-    """Note in *result* how the *answers* to its case, two or more, differ; those that errored say nothing."""
+    """Note in *result* how the *answers* to its case, two or more, differ; those that errored say nothing.
+
+    Also by how much the first, which counts, is ahead of the mean of the others.
+    """
     sound = [one for one in answers if one.state not in ("error", "skipped")]
     pairs: dict[str, int] = {}
     varied: list[str] = []
+    ahead: dict[str, float] = {}
     for name in metrics if len(sound) > 1 else ():
         scores = [one.scores[name] for one in sound if name in one.scores and one.scores[name].state != "error"]
         values = [score.value for score in scores]
@@ -222,8 +226,11 @@ def note_again(result: CaseResult, answers: Sequence[CaseResult], metrics: Mappi
         first = scores[0]
         if any(_differ(first.value, one.value) or first.data != one.data for one in scores[1:]):
             varied.append(name)
+            numbers = [value for value in values if value is not None]
+            if len(numbers) == len(values):
+                ahead[name] = numbers[0] - sum(numbers[1:]) / (len(numbers) - 1)
     if pairs:
-        result.extra[AGAIN] = {"pairs": pairs, "varied": varied}
+        result.extra[AGAIN] = {"pairs": pairs, "varied": varied} | ({"ahead": ahead} if ahead else {})
 
 
 def asked_again(run: Run) -> AskedAgain:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_auepora.core.run import Run
 from pytest_auepora.errors import BaselineError
-from pytest_auepora.regression.accept import accept, merge
+from pytest_auepora.regression.accept import accept, luck_notes, merge
 from pytest_auepora.regression.baseline.file import load_baseline
 
 from .runs import case, run
@@ -111,3 +113,23 @@ def test_two_runs_updating_at_once_lose_nothing(tmp_path: Path) -> None:
     found = load_baseline(path, "suite")
     assert found is not None
     assert set(found.cases) == {f"{p}{i}" for p in "xy" for i in range(15)}
+
+
+def asked_again(*ahead: float, name: str = "mrr") -> Run:
+    cases = [case(f"c{i:02}", mrr=0.5) for i in range(len(ahead))]
+    for one, by in zip(cases, ahead, strict=True):
+        one.extra["again"] = {"pairs": {name: 4}, "varied": [name], "ahead": {name: by}}
+    return run(*cases, names=(name,))
+
+
+def test_an_update_that_accepts_lucky_answers_says_so() -> None:
+    (note,) = luck_notes(asked_again(*[0.1] * 8, *[-0.1] * 2))
+    assert note.startswith("mrr: the accepted answers happen to score better than those asked again")
+    assert luck_notes(asked_again(*[0.1] * 6, *[-0.1] * 4)) == [], "chance gives as much"
+    assert luck_notes(asked_again(*[-0.1] * 10)) == [], "worse ones make later runs look better"
+    assert luck_notes(asked_again(*[0.1] * 9)) == [], "too few to tell"
+    lower = asked_again(*[-0.1] * 10)
+    lower.metrics["mrr"] = replace(lower.metrics["mrr"], direction="lower")
+    assert len(luck_notes(lower)) == 1
+    lower.metrics["mrr"] = replace(lower.metrics["mrr"], baselined=False)
+    assert luck_notes(lower) == []

@@ -48,6 +48,11 @@ def test_rounding_is_no_difference_and_na_is_one() -> None:
     assert pair[0].extra["again"]["varied"] == ["mrr"]
 
 
+def test_by_how_much_the_accepted_answer_is_ahead_of_the_others() -> None:
+    assert answered("a", 0.9, 0.5, 0.7).extra["again"]["ahead"] == {"mrr": pytest.approx(0.3)}
+    assert "ahead" not in answered("a", 1, 1, 1).extra["again"]
+
+
 def test_an_answer_that_errored_says_nothing() -> None:
     pair = [case("a", mrr=0.5), case("a", state="error", mrr="boom")]
     note_again(pair[0], pair, INFOS)
