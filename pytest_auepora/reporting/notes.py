@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..core.run import Run
-from ..errors import names_words
 from ..regression.compare.cases import Comparison, by_reason
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
@@ -125,8 +124,8 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
         steps += [_PERHAPS] if _perhaps_chance(verdict) else []
         steps.append("intended: accept it with `pytest --auepora-update`, and commit the baseline")
     if verdict.varies:
-        named = names_words(verdict.varies)
-        steps.append(f"varies: {named} answered differently when asked again; see the page Non-deterministic systems")
+        many = plural(len(verdict.varies), "case")
+        steps.append(f"varies: {many} answered differently when asked again; see the page Non-deterministic systems")
     if html is None and word in ("worse", "mixed"):
         html = "`pytest --auepora-report html:report.html` shows each case beside its baseline"
     elif html is None and not steps:
