@@ -248,7 +248,7 @@ def test_the_case_guard_fails_the_case_itself(project: Example) -> None:
     result = broken_under(project, "min_effect: 0.9")
     assert result.ret == 1
     text = str(result.stdout)
-    assert "fell from 1.00 to 0.00 since the baseline" in text
+    assert "fell since the baseline, limit 0.5: mrr 1.00 → 0.00, recall@1 1.00 → 0.00" in text
     assert gates(result) == []
 
 
