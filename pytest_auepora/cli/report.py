@@ -68,7 +68,10 @@ def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Seq
     from ..reporting.text import printable
 
     width = shutil.get_terminal_size((100, 24)).columns
-    parts = [summary_lines(run, verdict, width=width) for run, verdict in zip(runs, verdicts, strict=True)]
+    parts = [
+        summary_lines(run, verdict, width=width, later=verdicts[i:])
+        for i, (run, verdict) in enumerate(zip(runs, verdicts, strict=True), 1)
+    ]
     parts += [[[], *side_by_side_lines(one, width=width)] for one in side_by_sides(runs)]
     if mistakes:
         told = [mistakes_note(mistakes), *map(str, mistakes)]

@@ -174,8 +174,10 @@ class Terminal:
         width = self.config.get_terminal_writer().fullwidth
         reports: Any = self.config.pluginmanager.getplugin("auepora-reports")
         html = reports.html if reports is not None else None
-        for one in judged:
-            told = summary_lines(one.run, one.verdict, width=width, ascii_only=is_ascii(), html=html)
+        for i, one in enumerate(judged, 1):
+            told = summary_lines(
+                one.run, one.verdict, width=width, ascii_only=is_ascii(), html=html, later=verdicts[i:]
+            )
             write_lines(terminalreporter, told)
             for done in filter(None, (one.accepted, one.anchored)):
                 for text in accepted_lines(done, self.config.rootpath):

@@ -17,6 +17,16 @@ def test_without_a_terminal_a_failure_says_why_as_ever(project: Example) -> None
     assert "wanted &gt;= 0.5" in project.read("report.xml")
 
 
+def test_what_to_do_next_is_said_once_for_all_suites(project: Example) -> None:
+    project.write("second.golden.yaml", project.golden.read_text().replace("suite: shop", "suite: second"))
+    project.accept()
+    project.break_retriever()
+    text = str(project.run().stdout)
+    assert text.count("1 newly failing") == 2
+    assert text.count("→ intended: accept it") == text.count("→ look closer: ") == 1
+    assert text.index("shop  shop.golden.yaml") < text.index("→ intended: ")
+
+
 def test_the_first_green_run_says_how_to_accept_it(project: Example) -> None:
     step = "→ no baseline yet: accept with `pytest --auepora-update`"
     assert step in str(project.run().stdout)
