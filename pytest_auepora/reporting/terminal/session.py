@@ -84,17 +84,18 @@ def accepted_lines(done: Accepted, root: Path) -> list[str]:
         for word, ids in (("added", done.added), ("changed", done.changed), ("removed", done.removed))
         if ids
     ]
+    if done.written and not parts:
+        parts.append("what it says of metrics changed")
     if done.unchanged:
         parts.append(f"{done.unchanged} unchanged")
     if done.passed_over:
         parts.append(f"{done.passed_over} not asked for")
     state = "written" if done.written else "left as it was"
     lines = [f"baseline {shown_path(done.path, root)} {state}: {', '.join(parts) or 'nothing to accept'}"]
-    told = list(done.refused.items())
-    lines += [f"  not accepted: {case_id} ({why})" for case_id, why in told[:_MOST]]
-    if len(told) > _MOST:
-        lines.append(f"  … and {len(told) - _MOST} more")
-    return lines
+    by: dict[str, list[str]] = {}
+    for case_id, why in done.refused.items():
+        by.setdefault(why.partition(":")[0], []).append(case_id)  # the error itself is told with the cases
+    return lines + [f"  not accepted: {names_words(ids, _MOST)} ({why})" for why, ids in by.items()]
 
 
 def accepted_worse(done: Accepted, run: Run, verdict: Verdict, *, in_ci: bool = False) -> str:
