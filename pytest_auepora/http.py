@@ -7,6 +7,7 @@ environment.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -21,15 +22,17 @@ LONGEST_REPLY = 50_000_000
 _START = 65_536  # bytes read of a refusal
 _SHORTEST_SECRET = 4  # hiding every "1" of a message would tell more than it hides
 _NESTED_MOST = 200
+_NO_HEADER = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
 
-Kind = Literal["status", "late", "unreachable", "too long", "no JSON"]
+Kind = Literal["status", "late", "unreachable", "too long", "no JSON", "header"]
 
 
 class HttpError(AueporaError):
     """There is no usable reply.
 
     Attributes:
-        kind: the server said another status than 2xx, took too long, was not reached, said too much, or no JSON.
+        kind: the server said another status than 2xx, took too long, was not reached, said too much, or no JSON; or
+            a header cannot be sent.
         detail: the start of the reply, or why there is none; secrets are masked.
         status: the status, where there was one.
         reason: what the server calls that status.
@@ -56,7 +59,7 @@ def request_json(
         method: the HTTP method.
         url: http or https.
         body: JSON-able; None sends nothing.
-        headers: further headers.
+        headers: further headers; the line break at the end of a key is not sent.
         timeout: seconds for all of it; a server that trickles is given up as well.
         secrets: what stands in no message.
         longest: bytes that the reply may have.
@@ -68,7 +71,11 @@ def request_json(
 
     data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     kind = {} if data is None else {"Content-Type": "application/json"}
-    request = Request(url, data, {"Accept": "application/json", **kind, **headers}, method=method)
+    sent = {name: value.strip() for name, value in headers.items()}
+    for name, value in sent.items():  # the standard library would repeat the value in its error
+        if _NO_HEADER.search(value):
+            raise HttpError("header", f"the value for header {name} has a character that HTTP does not allow")
+    request = Request(url, data, {"Accept": "application/json", **kind, **sent}, method=method)
     status, raw = _reply(request, timeout, secrets, longest)
     try:
         return status, json.loads(raw)
@@ -139,7 +146,7 @@ def shorten(text: str, longest: int) -> str:
 def mask(value: Any, secrets: Iterable[str], depth: int = 0) -> Any:
     """Return a JSON value with ``***`` for every one of *secrets*, which a server may send back."""
     if isinstance(value, str):
-        for secret in sorted(secrets, key=len, reverse=True):
+        for secret in sorted({form for one in secrets for form in _forms(one)}, key=len, reverse=True):
             if len(secret) >= _SHORTEST_SECRET:
                 value = value.replace(secret, "***")
         return value
@@ -148,6 +155,14 @@ def mask(value: Any, secrets: Iterable[str], depth: int = 0) -> Any:
     if isinstance(value, Mapping):
         return {mask(k, secrets): mask(v, secrets, depth + 1) for k, v in value.items()}
     return [mask(v, secrets, depth + 1) for v in value] if isinstance(value, list) else value
+
+
+def _forms(secret: str) -> tuple[str, ...]:
+    """Return *secret* as servers write it: as it is sent, in JSON, in a URL."""
+    from urllib.parse import quote
+
+    sent = secret.strip()
+    return sent, sent.replace("/", r"\/"), quote(sent, safe="")
 
 
 @lru_cache(maxsize=1)

@@ -79,9 +79,11 @@ def run(given: argparse.Namespace) -> int:
     _check_models([i.model for i in labels.items if i.model and not given.ask], judge)
     if given.ask or not given.kept:
         with metered() as spent:
-            ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask, progress=None)
-        if spent.to_dict():
-            print("\n".join([f"judge: {usage_text(spent)}", *spent.notes]), file=sys.stderr)
+            try:
+                ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask, progress=None)
+            finally:  # what stops it was paid for as well
+                if spent.to_dict():
+                    print("\n".join([f"judge: {usage_text(spent)}", *spent.notes]), file=sys.stderr)
     beside = given.golden.parent / FOLDER if given.golden else Path(FOLDER)
     path = calibration_path(given.calibrations or beside, name)
     former = _former(path)

@@ -55,7 +55,6 @@ def _brief(usage: JudgeUsage) -> str:
 
 def usage_text(usage: JudgeUsage) -> str:
     """Return ``24 requests (1 retry), 2,400 + 240 tokens, cost 0.0072``: prompts' tokens, then replies'."""
-    """Return ``24 requests, 2,400 + 240 tokens, cost 0.0072``."""
     beside = [plural(usage.retries, "retry", "retries")] if usage.retries else []
     beside += [f"{usage.cache_hits:,} more from the cache"] if usage.cache_hits else []
     told = [plural(usage.requests, "request") + (f" ({', '.join(beside)})" if beside else "")]

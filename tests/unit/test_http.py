@@ -129,8 +129,35 @@ KEY = "judge-key-0123456789"
         Reply({"choices": [{"message": {"content": f"score for {KEY}"}}]}),
     ],
 )
-def test_a_key_that_comes_back_is_in_no_message(reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_key_that_comes_back_is_in_no_message(reply: Reply, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY + end)
     with judge_server(reply) as server, pytest.raises(AueporaError) as caught:
         critic(server, attempts=1, api_key_env="OPENAI_API_KEY").score(prompt="x")
     assert KEY[:8] not in str(caught.value)
+
+
+@pytest.mark.parametrize("written", [r'{"error": "no such key ab\/cd+ef=="}', '{"error": "key=ab%2Fcd%2Bef%3D%3D"}'])
+def test_a_key_written_another_way_is_masked_too(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "ab/cd+ef==")
+    with judge_server(Reply(written.encode(), 401)) as server, pytest.raises(JudgeCallError) as caught:
+        critic(server).score(prompt="x")
+    assert "***" in str(caught.value)
+    assert "cd" not in str(caught.value)
+
+
+def test_a_line_break_after_a_key_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\r\n")
+    with judge_server(GOOD) as server:
+        critic(server).score(prompt="x")
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("inside", ["\n", "\x1b", "…"])
+def test_a_key_that_no_header_may_hold_is_not_told(inside: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY + inside + KEY)
+    with judge_server(GOOD) as server, pytest.raises(JudgeCallError, match="header Authorization") as caught:
+        critic(server).score(prompt="x")
+    assert KEY not in str(caught.value)
+    assert not isinstance(caught.value, TransientJudgeError)
+    assert server.bodies == []

@@ -8,12 +8,13 @@ from typing import Any
 
 from ...errors import AueporaError
 from ...http import HttpError, mask, request_json, shorten
-from .reply import Form
+from .reply import Form, JudgeReplyError
 
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _REFUSED = frozenset({400, 422})
 _LONGEST_REPLY = 10 * 2**20
 _SHOWN = 300
+_CUT_OFF = {"length": "max_tokens", "content_filter": "its content filter"}
 
 
 class JudgeCallError(AueporaError):
@@ -84,6 +85,8 @@ def _judge_error(exc: HttpError) -> JudgeCallError:
         if exc.status in _TRANSIENT:
             return TransientJudgeError(message, status=exc.status, retry_after=exc.retry_after)
         return JudgeCallError(message, status=exc.status, detail=exc.detail)
+    if exc.kind == "header":
+        return JudgeCallError(f"the judge is not asked: {told}")
     if exc.kind == "too long":
         return JudgeCallError(f"the judge's server gave {told}")
     if exc.kind == "no JSON":
@@ -96,7 +99,7 @@ def content_of(said: Any) -> str:
 
     Raises:
         TransientJudgeError: the reply is JSON, but no chat completion.
-        JudgeCallError: the model was cut off before it was done, or refused.
+        JudgeReplyError: the model was cut off before it was done, or refused.
     """
     try:
         choice = said["choices"][0]
@@ -104,10 +107,10 @@ def content_of(said: Any) -> str:
         content = message["content"]
     except (KeyError, IndexError, TypeError):
         raise TransientJudgeError(f"the judge's server gave no chat completion: {str(said)[:200]}") from None
-    if isinstance(choice, dict) and choice.get("finish_reason") == "length":
-        raise JudgeCallError("the judge was cut off by max_tokens before it was done")
+    if isinstance(choice, dict) and (by := _CUT_OFF.get(str(choice.get("finish_reason")))):
+        raise JudgeReplyError(f"the judge was cut off by {by} before it was done")
     if isinstance(message, dict) and content is None and message.get("refusal"):
-        raise JudgeCallError(f"the judge refused to judge: {shorten(str(message['refusal']), _SHOWN)}")
+        raise JudgeReplyError(f"the judge refused to judge: {shorten(str(message['refusal']), _SHOWN)}")
     if not isinstance(content, str):
         raise TransientJudgeError(f"the judge's server gave a message that is no text: {content!r:.200}")
     return content

@@ -119,10 +119,14 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_END = r"</think(?:ing)?>"
+_THOUGHT = re.compile(  # some servers leave out the first tag; thoughts that never end hold no verdict
+    rf"<think(?:ing)?>.*?(?:{_END}|\Z)|\A(?:(?!<think).)*?{_END}", re.DOTALL | re.IGNORECASE
+)
 _STRAY = re.compile(r'\{\s*"')
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_LINE = re.compile(rf"\bscore\b[\s\"'*_`]*[:=][\s\"'*_`]*(?P<score>{_NUMBER})(?P<rest>\S*)", re.IGNORECASE)
+_SHARE = r"(?:(?<![.;])[ \t]*(?:[/%]|(?:out[ \t]+of|of|to)\b))?"
+_LINE = re.compile(rf"\bscore\b[\s\"'*_`]*[:=][\s\"'*_`]*(?P<score>{_NUMBER})(?P<rest>\S*{_SHARE})", re.IGNORECASE)
 
 
 def read_reply(text: str, words: Mapping[str, float] | None = None) -> tuple[float, str]:
@@ -153,7 +157,7 @@ def read_reply(text: str, words: Mapping[str, float] | None = None) -> tuple[flo
 
 
 def _labelled(spoken: str, text: str) -> float:
-    """Return the number after the last ``Score:``; ``8/10`` is on nobody's scale."""
+    """Return the number after the last ``Score:``; ``8/10`` and ``1 out of 5`` are on nobody's scale."""
     found = [*_LINE.finditer(spoken)]
     if not found or found[-1]["rest"].strip(".,;)*_`\"'"):
         raise JudgeReplyError(f"the judge's reply has no score: {_shown(text)}")

@@ -109,6 +109,13 @@ def test_what_asking_costs_is_told(shell: Shell, judge: Any) -> None:
         (shell.path / "pytest.ini").write_text("[pytest]\nauepora_judge = judge.yaml\n", encoding="utf-8")
         said = shell("calibrate", "labels.jsonl", "--metric", "llm_faithfulness", "--dry-run")
     assert "judge: 30 requests, 3,000 + 300 tokens, cost 0.06" in said.err
+    with judge_server(chat("1")) as server:
+        settings = f"url: {server.url}\nmodel: j\nconcurrency: 1\nbudget: {{requests: 12}}\n"
+        (shell.path / "judge.yaml").write_text(settings, encoding="utf-8")
+        said = shell("calibrate", "labels.jsonl", "--metric", "llm_faithfulness", "--dry-run")
+    assert said.code == 3
+    assert "judge: 12 requests, 1,200 + 120 tokens" in said.err
+    assert "budget is used up: requests 12 of 12" in said.err
 
 
 def test_repeats_and_the_order_of_evidence(shell: Shell, judge: Any) -> None:
@@ -151,7 +158,7 @@ def test_unreadable_replies_are_counted_and_an_outage_stops(
     shell: Shell, judge: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(shell.path / "labels.jsonl", rows(20))
-    answers = iter([chat("Sure!"), *[chat("1")] * 30])
+    answers = iter([chat('{"score": 1', finish="length"), *[chat("1")] * 30])
     with judge_server(answer=lambda _: next(answers)) as server:
         judge("judge-1", server.url)
         said = shell("calibrate", "labels.jsonl", "--metric=llm_answer_quality", "--dry-run", "--json")

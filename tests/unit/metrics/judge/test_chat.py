@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.metrics.judge.chat import JudgeCallError
 from pytest_auepora.metrics.judge.critic import Question
-from pytest_auepora.metrics.judge.reply import Judgement
+from pytest_auepora.metrics.judge.reply import Judgement, JudgeReplyError
 
 from .judge_server import GOOD, Reply, chat, critic, judge_server
 
@@ -80,7 +80,7 @@ def test_a_parameter_that_is_always_refused_ends_as_an_error() -> None:
 def test_a_refusal_to_judge_is_an_error() -> None:
     message = {"role": "assistant", "content": None, "refusal": "I cannot judge this."}
     reply = Reply({"choices": [{"message": message, "finish_reason": "stop"}]})
-    with judge_server(reply) as server, pytest.raises(JudgeCallError, match="refused to judge: I cannot judge this"):
+    with judge_server(reply) as server, pytest.raises(JudgeReplyError, match="refused to judge: I cannot judge this"):
         critic(server).score(prompt="x")
     assert len(server.bodies) == 1
 

@@ -136,10 +136,11 @@ def test_what_is_no_completion_is_tried_again_and_then_an_error(body: Any) -> No
         assert critic(server).score(prompt="x") == 0.75
 
 
-def test_a_model_that_was_cut_off_is_an_error() -> None:
+@pytest.mark.parametrize(("finish", "by"), [("length", "max_tokens"), ("content_filter", "its content filter")])
+def test_a_model_that_was_cut_off_is_an_error(finish: str, by: str) -> None:
     with (
-        judge_server(chat('{"rationale": "half a th', finish="length")) as server,
-        pytest.raises(JudgeCallError, match="cut off by max_tokens"),
+        judge_server(chat("Score: 0", finish=finish)) as server,
+        pytest.raises(JudgeReplyError, match=f"cut off by {by}"),
     ):
         critic(server).score(prompt="x")
     assert len(server.bodies) == 1

@@ -27,11 +27,14 @@ WORDS = {"no": 0.0, "partly": 0.5, "yes": 1.0}
         ('{"score": 0.8} and more', 0.8, ""),
         ('First {"score": 0.2}. On reflection: {"score": 0.9}', 0.9, ""),
         ('<think>maybe {"score": 0} or {"sc</think>{"score": 1}', 1, ""),
+        ('maybe {"score": 0} or {"sc</think>{"score": 1}', 1, ""),
         ('{"rationale": "it says {\\"score\\": 1}", "score": 0}', 0, 'it says {"score": 1}'),
         ("\\frac{1}{2} of it holds. Score: 0.5", 0.5, ""),
         ("Score: 0.9", 0.9, ""),
         ("**Score:** 4", 4, ""),
         ("I give a score = 0.25.", 0.25, ""),
+        ("Score: 1. Of the claims, all hold.", 1, ""),
+        ("Score: 0.25 (of the answer, a quarter holds)", 0.25, ""),
         ("Score: 0.1\nScore: 0.7", 0.7, ""),
     ],
 )
@@ -62,6 +65,13 @@ def test_scores_that_are_read(text: str, score: float, rationale: str) -> None:
         "[" * 20_000,
         '{"a":' * 5_000,
         '<think>{"score": 1}</think>',
+        '<think>{"score": 1}',
+        '{"score": 1}</think>',
+        "Score: 1 out of 5",
+        "Score: 1 of 5",
+        "Score: 1 / 5",
+        "Score: 1 %",
+        "Score: 0 to 1",
     ],
 )
 def test_what_is_no_score_is_an_error(text: str) -> None:
