@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,7 +86,8 @@ def replaced(path: Path, case_id: str, new: Mapping[str, Any] | None, registry: 
         KeyError: there is no such case.
     """
     suite = load_golden(path, registry)
-    lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
+    text = path.read_text(encoding="utf-8-sig")
+    lines = re.findall(".*\n|.+", text) if path.suffix == ".jsonl" else text.splitlines(keepends=True)
     starts = [case.line - 1 for case in suite.cases]
     at = starts.index(suite.case(case_id).line - 1)
     end = starts[at + 1] if at + 1 < len(starts) else len(lines)
@@ -101,7 +103,7 @@ def raw_cases(path: Path) -> list[dict[str, Any]]:
     """Return the cases of a golden file as they are written, without what they inherit."""
     text = path.read_text(encoding="utf-8-sig")
     if path.suffix == ".jsonl":
-        return [case for line in text.splitlines() if line.strip() and "query" in (case := json.loads(line))]
+        return [case for line in text.split("\n") if line.strip() and "query" in (case := json.loads(line))]
     cases: list[dict[str, Any]] = _yaml(text)["cases"]
     return cases
 

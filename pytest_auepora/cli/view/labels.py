@@ -98,7 +98,7 @@ def _row(run: Run, case: CaseResult, metric: str) -> dict[str, Any]:
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists():
         return
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         try:
             row = json.loads(line) if line.strip() else None
         except ValueError:

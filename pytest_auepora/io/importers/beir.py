@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades
+from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades, name_of
 from .rows import dump_json, read_rows, read_text, write_text
 
 _HEADER = ("query-id", "corpus-id", "score")
@@ -51,7 +51,7 @@ def _split(path: Path, split: str | None) -> Path:
 
 def _qrels(path: Path) -> dict[str, dict[str, int]]:
     judged: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         parts = line.split("\t")
         if not line.strip() or (number == 1 and tuple(parts) == _HEADER):
             continue
@@ -124,5 +124,5 @@ def _row(doc: Any) -> dict[str, Any]:
     if isinstance(doc, str):
         return {"_id": doc, "title": "", "text": "", "metadata": {}}
     metadata = dict(doc.get("metadata", {}))
-    return {"_id": str(doc.get("id", doc.get("doc"))), "title": metadata.pop("title", ""),
-            "text": doc.get("text", ""), "metadata": metadata}  # fmt: skip
+    return {"_id": name_of(doc), "title": metadata.pop("title", ""),
+            "text": doc.get("text", doc.get("quote", "") if "doc" not in doc else ""), "metadata": metadata}  # fmt: skip

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, quote_notes, texts_of
+from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, judged_relevant, quote_notes, texts_of
 from .rows import as_list, dump_json, read_rows, write_csv, write_text
 
 _COLUMNS = (
@@ -101,13 +101,18 @@ def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(_COLUMNS)
     row.update({"input": case["query"], "name": case["id"], "expected_output": answer_of(case, dropped)})
     row.update({k: metadata.pop(k) for k in _KEPT if k in metadata})
-    texts = texts_of(case)
+    docs = judged_relevant(case, dropped)
+    texts = texts_of({"relevant_docs": docs})
     row["context"] = texts or None
-    sources = {d.get("doc") for d in case.get("relevant_docs") or [] if isinstance(d, Mapping)} - {None}
+    dropped.add("a relevant document without a text: a context is a text", len(docs) - len(texts))
+    shown = [d for d in docs if d.get("text") or d.get("quote")]
+    sources = {d.get("doc") for d in shown}
     if row["source_file"] is None and len(sources) == 1:
         row["source_file"] = sources.pop()
-    dropped.add("a relevant document without a text: a context is a text",
-                len(case.get("relevant_docs") or []) - len(texts))  # fmt: skip
-    row[_OWN] = metadata.get(_OWN, metadata) or None
+    dropped.add("the id of a document: a context is a text", sum("id" in d for d in shown))
+    dropped.add("the document of a context: a golden has one source_file",
+                sum("doc" in d and d["doc"] != row["source_file"] for d in shown))  # fmt: skip
+    dropped.add("a span: a context is a text", sum("span" in d for d in shown))
+    row[_OWN] = (metadata if metadata.keys() != {_OWN} or isinstance(metadata[_OWN], Mapping) else metadata[_OWN]) or None
     drop_rest(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
     return row

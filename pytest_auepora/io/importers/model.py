@@ -125,9 +125,27 @@ def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str,
         one = {"id": doc} if isinstance(doc, str) else doc
         if "quote" in one or "span" in one:
             dropped.add("a quote or span: the format names whole documents")
-        name = str(one.get("id", one.get("doc", id_of_text(str(one.get("quote"))))))
+        name = name_of(one)
+        dropped.add("that a label names a document, not a chunk", one.keys() & {"id", "doc", "quote", "span"} == {"doc"})
         found[name] = max(found.get(name, -1), int(one.get("grade", 1)))
     return list(found.items())
+
+
+def name_of(doc: Mapping[str, Any]) -> str:
+    """Return what a format of ids calls a relevant document: its id, its document, or one made of its quote."""
+    return str(doc.get("id", doc.get("doc", id_of_text(str(doc.get("quote"))))))
+
+
+def judged_relevant(case: Mapping[str, Any], dropped: Dropped) -> list[dict[str, Any]]:
+    """Return the relevant documents as mappings; note what a list of contexts cannot say of them."""
+    docs = case.get("relevant_docs")
+    every: list[dict[str, Any]] = [{"id": d} if isinstance(d, str) else d for d in docs or []]
+    made = [d for d in every if d.get("grade", 1) > 0]
+    dropped.add("that nothing is relevant", docs == [])
+    dropped.add("a document judged not relevant", len(every) - len(made))
+    dropped.add("a grade above 1: every context counts alike", sum(d.get("grade", 1) > 1 for d in made))
+    dropped.add("the metadata of a document", sum("metadata" in d for d in made))
+    return made
 
 
 def texts_of(case: Mapping[str, Any]) -> list[str]:

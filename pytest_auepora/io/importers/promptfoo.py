@@ -117,6 +117,9 @@ def save(suite: Any, path: Path) -> list[str]:
             test["assert"] = assertions
         if metadata:
             test["metadata"] = metadata
+        dropped.add("expect: clarify: no assertion says it", case.get("expect") == "clarify")
+        words = any(case.get(key) for key in ("must_contain", "forbidden")) and case.get("match", "word") == "word"
+        dropped.add("that a text is looked for word by word", words)
         drop_rest(case, ("id", "query", "reference_answer", "must_contain", "forbidden", "match", "expect",
                          "answer_schema", "rubric", "metadata"), dropped)  # fmt: skip
         tests.append(test)

@@ -121,7 +121,7 @@ def _case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
         expected: Any = answer
         if "answer" in notes:
             expected = {notes["answer"]: answer, **notes.get("expected_output", {})}
-        elif "expected_output" in notes:
+        elif "expected_output" in notes and text_of(notes["expected_output"]) == answer:
             expected = notes["expected_output"]
         made["expected_output"] = expected
     texts = case.get("must_contain", [])

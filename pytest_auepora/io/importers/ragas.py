@@ -18,6 +18,7 @@ from .model import (
     by_text,
     drop_rest,
     ids_and_grades,
+    judged_relevant,
     quote_notes,
     split_metadata,
 )
@@ -75,14 +76,17 @@ def save(suite: Any, path: Path) -> list[str]:
     """Write ``.jsonl``, ``.json`` or ``.csv`` as ragas does; return what was dropped."""
     path = Path(path)
     dropped = Dropped()
+    names = Names(Dropped())
     rows = []
     for case in mappings_of(suite):
         row: dict[str, Any] = {"user_input": case["query"], **_contexts(case, dropped)}
         if (answer := answer_of(case, dropped)) is not None:
             row["reference"] = answer
-        row.update(case.get("metadata", {}))
-        if case.get("relevant_docs") == []:
-            dropped.add("that nothing is relevant")
+        metadata = case.get("metadata", {})
+        row.update({k: v for k, v in metadata.items() if k not in _KNOWN})
+        for key in [key for key in metadata if key in _KNOWN]:
+            dropped.add(f"{key} in metadata: the format has a column of this name")
+        dropped.add("id: the format has no place for it", names.take(None, case["query"]) != case["id"])
         drop_rest(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
         rows.append(row)
     if path.suffix.lower() == ".csv":
@@ -96,10 +100,7 @@ def save(suite: Any, path: Path) -> list[str]:
 
 
 def _contexts(case: Any, dropped: Dropped) -> dict[str, list[str]]:
-    every: list[dict[str, Any]] = [{"id": d} if isinstance(d, str) else d for d in case.get("relevant_docs") or []]
-    docs = [d for d in every if d.get("grade", 1) > 0]
-    dropped.add("a document judged not relevant", len(every) - len(docs))
-    dropped.add("a grade above 1: every reference context counts alike", sum(d.get("grade", 1) > 1 for d in docs))
+    docs = judged_relevant(case, dropped)
     texts = [d.get("text") or d.get("quote") for d in docs]
     made: dict[str, list[str]] = {}
     if docs and all(texts):

@@ -15,12 +15,13 @@ from .model import ImportedSuite, ImportProblem
 
 @dataclass(frozen=True)
 class Format:
-    """A format: what it is, the module that reads and writes it, and the options that reading takes."""
+    """A format: what it is, the module that reads and writes it, the options that reading takes, how its files end."""
 
     what: str
     module: str
     options: tuple[str, ...] = ()
     suffix: str = ""
+    written: tuple[str, ...] = ()
 
     def reader(self) -> Callable[..., ImportedSuite]:
         """Return the function that reads a path."""
@@ -38,11 +39,11 @@ class Format:
 FORMATS = {
     "trec": Format("TREC qrels and topics", "trec", ("topics",)),
     "beir": Format("a BEIR directory", "beir", ("split", "texts")),
-    "ragas": Format("ragas: JSON, JSON Lines, CSV", "ragas"),
-    "deepeval": Format("deepeval goldens: JSON, JSON Lines, CSV", "deepeval"),
-    "promptfoo": Format("promptfoo tests: YAML, JSON, JSON Lines, CSV", "promptfoo"),
-    "pydantic-evals": Format("pydantic-evals: YAML, JSON", "pydantic_evals"),
-    "csv": Format("one case a row: CSV, TSV", "table"),
+    "ragas": Format("ragas: JSON, JSON Lines, CSV", "ragas", written=(".jsonl", ".json", ".csv")),
+    "deepeval": Format("deepeval goldens: JSON, JSON Lines, CSV", "deepeval", written=(".json", ".jsonl", ".csv")),
+    "promptfoo": Format("promptfoo tests: YAML, JSON, JSON Lines, CSV", "promptfoo", written=(".yaml", ".yml", ".json")),
+    "pydantic-evals": Format("pydantic-evals: YAML, JSON", "pydantic_evals", written=(".yaml", ".yml", ".json")),
+    "csv": Format("one case a row: CSV, TSV", "table", written=(".csv", ".tsv")),
     "parquet": Format("one case a row: Parquet", "table", suffix="_parquet"),
 }
 """Name → format."""
@@ -69,9 +70,12 @@ def export_cases(suite: GoldenSuite | ImportedSuite, path: str | Path, fmt: str,
 
     Raises:
         UnknownNameError: there is no such format.
-        ImportProblem: something cannot be written in it at all.
+        ImportProblem: something cannot be written in it at all, or not to a file that ends so.
     """
-    dropped = _format(fmt, options).writer()(suite, Path(path), **options)
+    form = _format(fmt, options)
+    if form.written and Path(path).suffix.lower() not in form.written:
+        raise ImportProblem(f"{path}: {fmt} is written as {' or '.join(form.written)}")
+    dropped = form.writer()(suite, Path(path), **options)
     if isinstance(suite, GoldenSuite):
         dropped = ["the metrics, thresholds, policy and other keys of the file itself", *dropped]
     return dropped

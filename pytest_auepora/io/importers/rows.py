@@ -44,7 +44,7 @@ def read_data(path: Path) -> Any:
     if suffix in (".csv", ".tsv"):
         return _csv(text, "\t" if suffix == ".tsv" else ",", path)
     if suffix in (".jsonl", ".ndjson"):
-        return [_json(line, path, n) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+        return [_json(line, path, n) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
     if suffix in (".yaml", ".yml"):
         return _yaml(text, path)
     if suffix == ".json":
@@ -141,9 +141,10 @@ def dump_json(value: Any) -> str:
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows; None is an empty cell."""
+    """Write rows, separated by tabs where *path* ends in ``.tsv``; None is an empty cell."""
     out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, list(columns), lineterminator="\n")
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    writer = csv.DictWriter(out, list(columns), delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     writer.writerows({k: "" if row.get(k) is None else row[k] for k in columns} for row in rows)
     write_text(path, out.getvalue())

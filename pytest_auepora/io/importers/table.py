@@ -13,7 +13,7 @@ from typing import Any
 
 from ..golden.containers import ListOf
 from ..golden.fields import CASE_FIELDS
-from ..golden.kinds import Flag, Free, Kind, Number, Whole
+from ..golden.kinds import Flag, Free, Kind, Number, Reason, Whole
 from ..golden.passages import Documents
 from ..parquet import imported_pyarrow, iter_rows
 from .golden import mappings_of
@@ -32,11 +32,16 @@ ALIASES = {
 
 _COLUMNS = {key: field.kind for key, field in CASE_FIELDS.items() if key not in ("thresholds", "status", "benchmark")}
 _LISTS = {key for key, kind in _COLUMNS.items() if isinstance(kind, (ListOf, Documents)) and key != "reference_answer"}
+_SEVERAL = '["'
+"""What a cell of several reference answers begins with."""
+_YES = ("true", "yes", "1")
+_NO = ("false", "no", "0")
 _READ: Mapping[type[Kind], tuple[str, Callable[[str], Any]]] = {
     Free: ("JSON", json.loads),
     Whole: ("a number", int),
     Number: ("a number", float),
-    Flag: ("true or false", lambda cell: cell.strip().lower() in ("true", "yes", "1")),
+    Flag: ("true or false", lambda cell: cell.strip().lower() in _YES),
+    Reason: ("text", lambda cell: {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}.get(cell.lower(), cell)),
 }
 """What a cell of a kind is told to hold, and how it is read; all others are texts."""
 
@@ -70,7 +75,8 @@ def _suite(rows: list[dict[str, Any]], path: Path) -> ImportedSuite:
             dropped.add(f"the column {name}")
             del rest[name]
         if rest:
-            case["metadata"] = {**case.get("metadata", {}), **rest}
+            own = case.get("metadata", {})
+            case["metadata"] = {**(own if isinstance(own, Mapping) else {"metadata": own}), **rest}
         cases.append({k: v for k, v in case.items() if v is not None})
     return ImportedSuite(cases, dropped.sentences(), notes=_read_as(rows))
 
@@ -93,7 +99,7 @@ def _read(key: str, cell: Any, place: str) -> Any:
     if key in _LISTS:
         return as_list(cell)
     if key == "reference_answer":
-        answers = as_list(cell) if isinstance(cell, list) or str(cell).startswith('["') else [str(cell)]
+        answers = as_list(cell) if isinstance(cell, list) or str(cell).startswith(_SEVERAL) else [str(cell)]
         return answers[0] if len(answers) == 1 else answers
     wanted, read = _READ.get(type(_COLUMNS[key]), ("text", str))
     if not isinstance(cell, str):
@@ -115,6 +121,8 @@ def save(suite: Any, path: Path) -> list[str]:
 def _cell(key: str, value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
+    if key == "reference_answer":
+        return _flat(key, value)
     if key in _LISTS and isinstance(value, list):
         plain = value and all(isinstance(v, str) and v == v.strip() and "|" not in v and v for v in value)
         return "|".join(value) if plain and not value[0].startswith("[") else dump_json(value)
@@ -134,6 +142,8 @@ def save_parquet(suite: Any, path: Path) -> list[str]:
 
 def _flat(key: str, value: Any) -> Any:
     """Return a value of one type per column: scalars as they are, everything else as JSON."""
+    if key == "reference_answer" and isinstance(value, str) and value.startswith(_SEVERAL):
+        value = [value]
     return dump_json(value) if isinstance(value, (list, Mapping)) or (key in _LISTS and value is not None) else value
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...core.types import Document, RetrievedDocument
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades
+from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades, texts_of
 from .rows import read_text, write_text
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
@@ -69,7 +69,7 @@ def read_qrels(path: Path, dropped: Dropped | None = None) -> dict[str, dict[str
     """
     dropped = dropped or Dropped()
     judged: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         parts = line.split()
         if not parts:
             continue
@@ -96,7 +96,7 @@ def read_topics(path: Path) -> dict[str, str]:
     if "<top>" in text.lower():
         return _tagged(text, path)
     found: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         topic, separator, query = line.partition("\t")
@@ -131,13 +131,16 @@ def save(suite: Any, path: Path, *, topics: str | Path | None = None) -> list[st
         name = str(case.get("metadata", {}).get("topic", case["id"]))
         if re.search(r"\s", name):
             raise ImportProblem(f"{name!r} cannot be a topic: the format separates by blanks")
-        queries.append(f"{name}\t{' '.join(case['query'].split())}\n")
+        query = " ".join(case["query"].split())
+        dropped.add("line breaks, tabs and double blanks of a query", query != case["query"])
+        queries.append(f"{name}\t{query}\n")
         for document, grade in ids_and_grades(case, dropped) or []:
             if re.search(r"\s", document):
                 raise ImportProblem(f"{document!r} cannot be a document of TREC: the format separates by blanks")
             qrels.append(f"{name} 0 {document} {grade}\n")
         if case.get("relevant_docs") == []:
             dropped.add("that nothing is relevant: a topic without judgements says that nobody looked")
+        dropped.add("the text of a document: judgements are ids and grades", len(texts_of(case)))
         held = ("id", "query", "relevant_docs", "metadata") if case.get("metadata", {}).keys() == {"topic"} else (
             "id", "query", "relevant_docs")  # fmt: skip
         drop_rest(case, held, dropped)
@@ -156,7 +159,7 @@ def read_run(path: str | Path) -> dict[str, list[RetrievedDocument]]:
     """
     path = Path(path)
     found: dict[str, list[tuple[float, str]]] = {}
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         parts = line.split()
         if not parts:
             continue

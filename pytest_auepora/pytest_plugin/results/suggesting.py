@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import unified_diff
@@ -109,7 +110,7 @@ def _merged(path: Path, suggestions: list[Suggestion]) -> tuple[str, str]:
 
 def _diff(name: str, before: str, after: str) -> str:
     """Return a patch that `git apply` and `patch -p1` take in the folder that *name* is relative to."""
-    lines = unified_diff(before.splitlines(True), after.splitlines(True), f"a/{name}", f"b/{name}", n=1)
+    lines = unified_diff(*(re.findall(".*\n|.+", text) for text in (before, after)), f"a/{name}", f"b/{name}", n=1)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 

@@ -72,3 +72,9 @@ def test_where_it_cannot_be_done_nothing_is_guessed(golden: Path) -> None:
         replaced(golden, "one", None)
     with pytest.raises(GoldenFileError, match="block style"):
         appended(golden, [NEW])
+
+
+def test_a_line_separator_in_a_text_ends_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.golden.jsonl"
+    path.write_text('{"id": "a", "query": "x\u2028y"}\n{"id": "b", "query": "z"}\n', encoding="utf-8")
+    assert replaced(path, "b", {"id": "b", "query": "w"}).endswith('y"}\n{"id": "b", "query": "w"}\n')

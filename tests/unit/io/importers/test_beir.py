@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.io.importers import ImportProblem, import_cases
+from pytest_auepora.io.importers import ImportedSuite, ImportProblem, export_cases, import_cases
 
 
 @pytest.fixture
@@ -45,3 +45,10 @@ def test_a_split_that_is_not_there_names_those_that_are(beir: Path) -> None:
     (beir / "qrels" / "test.tsv").write_text("q1\td1\n")
     with pytest.raises(ImportProblem, match=r"test\.tsv:1"):
         import_cases(beir, "beir")
+
+
+def test_a_quote_has_its_text_under_the_id_that_is_judged(tmp_path: Path) -> None:
+    case = {"id": "a", "query": "Why?", "relevant_docs": [{"quote": "so it is"}]}
+    export_cases(ImportedSuite([case]), tmp_path / "shop", "beir")
+    (read,) = import_cases(tmp_path / "shop", "beir", texts=True).cases
+    assert [doc["text"] for doc in read["relevant_docs"]] == ["so it is"]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pytest_auepora.io.importers import (
-    import_cases,
-)
+from pytest_auepora.io.importers import ImportedSuite, export_cases, import_cases
 
 from .test_files import imported
 
@@ -54,3 +53,26 @@ def test_deepeval(tmp_path: Path, form: str) -> None:
             "metadata": {"k": 1, "comments": "hm", "source_file": "doc.md"},
         }
     ]
+
+
+def test_what_is_not_relevant_is_no_context(tmp_path: Path) -> None:
+    docs = [{"doc": "a.md", "quote": "one", "grade": 2}, {"id": "b", "text": "no", "grade": 0}, {"id": "c", "text": "two"}]
+    cases = [{"id": "n", "query": "Why?", "relevant_docs": docs}, {"id": "m", "query": "Who?", "relevant_docs": []}]
+    assert export_cases(ImportedSuite(cases), tmp_path / "a.json", "deepeval") == [
+        "a document judged not relevant (1 time)",
+        "a grade above 1: every context counts alike (1 time)",
+        "the id of a document: a context is a text (1 time)",
+        "the document of a context: a golden has one source_file (1 time)",
+        "that nothing is relevant (1 time)",
+    ]
+    assert import_cases(tmp_path / "a.json", "deepeval").cases[0]["relevant_docs"] == [
+        {"quote": "one"},
+        {"quote": "two"},
+    ]
+
+
+@pytest.mark.parametrize("metadata", [{"additional_metadata": "a", "k": 1}, {"additional_metadata": {"a": 1}}])
+def test_metadata_of_any_name_comes_back(tmp_path: Path, metadata: dict[str, Any]) -> None:
+    suite = ImportedSuite([{"id": "n", "query": "Why?", "metadata": metadata}])
+    assert export_cases(suite, tmp_path / "a.json", "deepeval") == []
+    assert import_cases(tmp_path / "a.json", "deepeval").cases == suite.cases

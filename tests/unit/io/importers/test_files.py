@@ -25,7 +25,7 @@ def imported(folder: Path, fmt: str, data: Any, name: str = "a.json") -> Importe
 
 
 def exported(folder: Path, fmt: str, *cases: dict[str, Any]) -> list[str]:
-    return export_cases(ImportedSuite(list(cases)), folder / "out.json", fmt)
+    return export_cases(ImportedSuite(list(cases)), folder / ("out.csv" if fmt == "csv" else "out.json"), fmt)
 
 
 def test_export_says_what_the_format_cannot_hold(tmp_path: Path) -> None:

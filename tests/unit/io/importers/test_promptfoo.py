@@ -6,6 +6,8 @@ from pathlib import Path
 
 import yaml
 
+from pytest_auepora.io.importers import ImportedSuite, export_cases
+
 from .test_files import imported
 
 
@@ -35,3 +37,11 @@ def test_promptfoo(tmp_path: Path) -> None:
                  "letters count as upper or lower", "threshold of a test",
                  "a test without one of the variables query", "tests from https:"):  # fmt: skip
         assert what in told, what
+
+
+def test_what_no_assertion_says_is_told(tmp_path: Path) -> None:
+    case = {"id": "a", "query": "It?", "expect": "clarify", "must_contain": ["which"]}
+    assert export_cases(ImportedSuite([case]), tmp_path / "a.yaml", "promptfoo") == [
+        "expect: clarify: no assertion says it (1 time)",
+        "that a text is looked for word by word (1 time)",
+    ]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_auepora.io.importers import (
-    import_cases,
-)
+from pytest_auepora.io.importers import ImportedSuite, export_cases, import_cases
 
 from .test_files import imported
 
@@ -41,3 +39,10 @@ def test_a_file_as_pydantic_evals_writes_it(tmp_path: Path) -> None:
         {"id": "a", "query": "What?", "reference_answer": "R", "must_contain": ["R"], "match": "substring",
          "metadata": {"k": 1}}
     ]  # fmt: skip
+
+
+def test_an_answer_that_was_edited_is_what_is_written(tmp_path: Path) -> None:
+    case = {"id": "a", "query": "How many?", "reference_answer": "31",
+            "metadata": {"pydantic_evals": {"expected_output": 30}}}  # fmt: skip
+    export_cases(ImportedSuite([case]), tmp_path / "a.json", "pydantic-evals")
+    assert import_cases(tmp_path / "a.json", "pydantic-evals").cases[0]["reference_answer"] == "31"

@@ -10,6 +10,7 @@ from pytest_auepora.core.types import Response, SystemOutputs
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import (
     ImportedSuite,
+    export_cases,
     import_cases,
     write_golden,
 )
@@ -66,3 +67,14 @@ def test_a_test_set_of_ragas(tmp_path: Path) -> None:
     assert (case["query"], case["reference_answer"]) == ("Q?", "A")
     assert case["relevant_docs"] == [{"quote": "c1"}]
     assert case["metadata"] == {"synthesizer_name": "single_hop"}
+
+
+def test_a_column_of_ragas_is_not_overwritten(tmp_path: Path) -> None:
+    case = {"id": "mine", "query": "Why?", "metadata": {"user_input": "Who?", "lang": "en"}}
+    assert export_cases(ImportedSuite([case]), tmp_path / "a.jsonl", "ragas") == [
+        "user_input in metadata: the format has a column of this name (1 time)",
+        "id: the format has no place for it (1 time)",
+    ]
+    assert import_cases(tmp_path / "a.jsonl", "ragas").cases == [
+        {"id": "why", "query": "Why?", "metadata": {"lang": "en"}}
+    ]

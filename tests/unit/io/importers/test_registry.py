@@ -9,7 +9,9 @@ import pytest
 from pytest_auepora.errors import UnknownNameError
 from pytest_auepora.io.importers import (
     FORMATS,
+    ImportedSuite,
     ImportProblem,
+    export_cases,
     import_cases,
 )
 
@@ -27,3 +29,9 @@ def test_format_option_and_file_that_are_not_there(tmp_path: Path) -> None:
 def test_every_format_reads_and_writes(fmt: str) -> None:
     assert callable(FORMATS[fmt].reader())
     assert callable(FORMATS[fmt].writer())
+
+
+@pytest.mark.parametrize(("fmt", "name"), [("promptfoo", "a.csv"), ("ragas", "a.yaml"), ("csv", "a.json")])
+def test_a_file_ends_as_what_is_in_it(tmp_path: Path, fmt: str, name: str) -> None:
+    with pytest.raises(ImportProblem, match=f"{name}: {fmt} is written as"):
+        export_cases(ImportedSuite([{"id": "a", "query": "Why?"}]), tmp_path / name, fmt)

@@ -75,3 +75,13 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert read_rows(path) == [{"q": 'say "x",\nplease', "n": ""}, {"q": "y", "n": "2"}]
     assert first(rows[0], ["n", "q"]) == "q"
     assert (text_of("a"), text_of({"a": "é"})) == ("a", '{"a": "é"}')
+
+
+def test_tabs_where_the_file_ends_in_tsv(tmp_path: Path) -> None:
+    write_csv(tmp_path / "a.tsv", ["q", "n"], [{"q": "x, y", "n": "1"}])
+    assert read_rows(tmp_path / "a.tsv") == [{"q": "x, y", "n": "1"}]
+
+
+def test_a_line_separator_in_a_text_ends_no_line(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"q": "a\u2028b\x85c"}\n{"q": "d"}\n', encoding="utf-8")
+    assert read_rows(tmp_path / "a.jsonl") == [{"q": "a\u2028b\x85c"}, {"q": "d"}]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_auepora.io.importers import (
-    import_cases,
-)
+import pytest
+
+from pytest_auepora.io.importers import ImportedSuite, export_cases, import_cases
 
 
 def test_a_table_says_which_column_was_read_as_what(tmp_path: Path) -> None:
@@ -23,3 +23,22 @@ def test_of_two_answers_the_ground_truth_is_the_reference(tmp_path: Path) -> Non
     path = tmp_path / "x.csv"
     path.write_text("question,answer,ground_truth\nWhy?,What it said,So.\n", encoding="utf-8")
     assert import_cases(path, "csv").cases[0]["reference_answer"] == "So."
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_odd_cells_come_back(tmp_path: Path, name: str) -> None:
+    cases = [{"id": "a", "query": "Why, oh\twhy?\u2028", "reference_answer": '["one"]', "must_contain": ["[x", "y"]}]
+    assert export_cases(ImportedSuite(cases), tmp_path / name, "csv") == []
+    assert import_cases(tmp_path / name, "csv").cases == cases
+
+
+def test_false_skips_no_case(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("query,skip,xfail\nWhy?,false,TRUE\nWho?,no key,no\n", encoding="utf-8")
+    assert [(c["skip"], c["xfail"]) for c in import_cases(path, "csv").cases] == [(False, True), ("no key", False)]
+
+
+def test_metadata_that_is_no_mapping_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("query,metadata,lang\nWhy?,[1],en\n", encoding="utf-8")
+    assert import_cases(path, "csv").cases[0]["metadata"] == {"metadata": [1], "lang": "en"}

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.io.importers import (
-    import_cases,
-)
-from pytest_auepora.io.importers.trec import read_run
+from pytest_auepora.io.importers import ImportedSuite, export_cases, import_cases
+from pytest_auepora.io.importers.trec import read_run, read_topics
 
 
 def test_qrels_without_topics(tmp_path: Path) -> None:
@@ -44,3 +42,17 @@ def test_trec_run_with_a_line_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("q1 Q0 a 1 high x\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"a\.run:1: expected 'topic Q0 document rank score tag'"):
         read_run(tmp_path / "a.run")
+
+
+def test_a_line_separator_in_a_query_ends_no_line(tmp_path: Path) -> None:
+    (tmp_path / "topics.tsv").write_text("1\twhy\u2028so\n2\twho\n", encoding="utf-8")
+    assert read_topics(tmp_path / "topics.tsv") == {"1": "why\u2028so", "2": "who"}
+
+
+def test_what_judgements_cannot_say_is_told(tmp_path: Path) -> None:
+    case = {"id": "a", "query": "two\nlines", "relevant_docs": [{"id": "x", "text": "t"}, {"doc": "y"}]}
+    assert export_cases(ImportedSuite([case]), tmp_path / "qrels.txt", "trec") == [
+        "line breaks, tabs and double blanks of a query (1 time)",
+        "that a label names a document, not a chunk (1 time)",
+        "the text of a document: judgements are ids and grades (1 time)",
+    ]
