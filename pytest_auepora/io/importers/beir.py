@@ -124,5 +124,5 @@ def _row(doc: Any) -> dict[str, Any]:
     if isinstance(doc, str):
         return {"_id": doc, "title": "", "text": "", "metadata": {}}
     metadata = dict(doc.get("metadata", {}))
-    return {"_id": name_of(doc), "title": metadata.pop("title", ""),
-            "text": doc.get("text", doc.get("quote", "") if "doc" not in doc else ""), "metadata": metadata}  # fmt: skip
+    text = doc.get("text", "" if "doc" in doc else doc.get("quote", ""))
+    return {"_id": name_of(doc), "title": metadata.pop("title", ""), "text": text, "metadata": metadata}

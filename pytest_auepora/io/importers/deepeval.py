@@ -113,6 +113,8 @@ def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     dropped.add("the document of a context: a golden has one source_file",
                 sum("doc" in d and d["doc"] != row["source_file"] for d in shown))  # fmt: skip
     dropped.add("a span: a context is a text", sum("span" in d for d in shown))
-    row[_OWN] = (metadata if metadata.keys() != {_OWN} or isinstance(metadata[_OWN], Mapping) else metadata[_OWN]) or None
+    row[_OWN] = (
+        metadata if metadata.keys() != {_OWN} or isinstance(metadata[_OWN], Mapping) else metadata[_OWN]
+    ) or None
     drop_rest(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
     return row

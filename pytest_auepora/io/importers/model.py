@@ -126,7 +126,9 @@ def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str,
         if "quote" in one or "span" in one:
             dropped.add("a quote or span: the format names whole documents")
         name = name_of(one)
-        dropped.add("that a label names a document, not a chunk", one.keys() & {"id", "doc", "quote", "span"} == {"doc"})
+        dropped.add(
+            "that a label names a document, not a chunk", one.keys() & {"id", "doc", "quote", "span"} == {"doc"}
+        )
         found[name] = max(found.get(name, -1), int(one.get("grade", 1)))
     return list(found.items())
 

@@ -41,7 +41,9 @@ FORMATS = {
     "beir": Format("a BEIR directory", "beir", ("split", "texts")),
     "ragas": Format("ragas: JSON, JSON Lines, CSV", "ragas", written=(".jsonl", ".json", ".csv")),
     "deepeval": Format("deepeval goldens: JSON, JSON Lines, CSV", "deepeval", written=(".json", ".jsonl", ".csv")),
-    "promptfoo": Format("promptfoo tests: YAML, JSON, JSON Lines, CSV", "promptfoo", written=(".yaml", ".yml", ".json")),
+    "promptfoo": Format(
+        "promptfoo tests: YAML, JSON, JSON Lines, CSV", "promptfoo", written=(".yaml", ".yml", ".json")
+    ),
     "pydantic-evals": Format("pydantic-evals: YAML, JSON", "pydantic_evals", written=(".yaml", ".yml", ".json")),
     "csv": Format("one case a row: CSV, TSV", "table", written=(".csv", ".tsv")),
     "parquet": Format("one case a row: Parquet", "table", suffix="_parquet"),

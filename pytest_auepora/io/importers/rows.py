@@ -73,8 +73,9 @@ def _json(text: str, path: Path, line: int) -> Any:
     except RecursionError:
         raise ImportProblem(f"{path}:{line}: nests too deep") from None
     except ValueError as exc:
-        at = line + getattr(exc, "lineno", 1) - 1
-        raise ImportProblem(f"{path}:{at}: not JSON: {getattr(exc, 'msg', exc)}") from None
+        if isinstance(exc, json.JSONDecodeError):
+            raise ImportProblem(f"{path}:{line + exc.lineno - 1}:{exc.colno}: not JSON: {exc.msg}") from None
+        raise ImportProblem(f"{path}:{line}: not JSON: {exc}") from None
     return data
 
 

@@ -56,7 +56,11 @@ def test_deepeval(tmp_path: Path, form: str) -> None:
 
 
 def test_what_is_not_relevant_is_no_context(tmp_path: Path) -> None:
-    docs = [{"doc": "a.md", "quote": "one", "grade": 2}, {"id": "b", "text": "no", "grade": 0}, {"id": "c", "text": "two"}]
+    docs = [
+        {"doc": "a.md", "quote": "one", "grade": 2},
+        {"id": "b", "text": "no", "grade": 0},
+        {"id": "c", "text": "two"},
+    ]
     cases = [{"id": "n", "query": "Why?", "relevant_docs": docs}, {"id": "m", "query": "Who?", "relevant_docs": []}]
     assert export_cases(ImportedSuite(cases), tmp_path / "a.json", "deepeval") == [
         "a document judged not relevant (1 time)",

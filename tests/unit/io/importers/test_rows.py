@@ -31,8 +31,8 @@ def test_the_same_rows_from_every_kind_of_file(tmp_path: Path, name: str, text: 
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("a.json", '[\n{"q": }]', "a.json:2: not JSON"),
-        ("a.jsonl", '{"q": 1}\n{', "a.jsonl:2: not JSON"),
+        ("a.json", '[\n{"q": }]', "a.json:2:7: not JSON"),
+        ("a.jsonl", '{"q": 1}\n{', "a.jsonl:2:2: not JSON"),
         ("a.csv", "a,a\n1,2\n", "a.csv:1: a column is named twice"),
         ("a.csv", "a,b\n1\n", "row 2 has 1 columns, the header 2"),
         ("a.csv", 'a\n"open\n', "not CSV"),
