@@ -110,7 +110,8 @@ def _merged(path: Path, suggestions: list[Suggestion]) -> tuple[str, str]:
 
 def _diff(name: str, before: str, after: str) -> str:
     """Return a patch that `git apply` and `patch -p1` take in the folder that *name* is relative to."""
-    lines = unified_diff(*(re.findall(".*\n|.+", text) for text in (before, after)), f"a/{name}", f"b/{name}", n=1)
+    old, new = (re.findall(".*\n|.+", text) for text in (before, after))  # as git counts lines
+    lines = unified_diff(old, new, f"a/{name}", f"b/{name}", n=1)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 

@@ -61,7 +61,10 @@ def test_what_is_not_relevant_is_no_context(tmp_path: Path) -> None:
         {"id": "b", "text": "no", "grade": 0},
         {"id": "c", "text": "two"},
     ]
-    cases = [{"id": "n", "query": "Why?", "relevant_docs": docs}, {"id": "m", "query": "Who?", "relevant_docs": []}]
+    cases: list[dict[str, Any]] = [
+        {"id": "n", "query": "Why?", "relevant_docs": docs},
+        {"id": "m", "query": "Who?", "relevant_docs": []},
+    ]
     assert export_cases(ImportedSuite(cases), tmp_path / "a.json", "deepeval") == [
         "a document judged not relevant (1 time)",
         "a grade above 1: every context counts alike (1 time)",

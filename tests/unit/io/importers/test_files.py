@@ -54,7 +54,7 @@ def test_thresholds_of_a_loaded_file_are_not_lost_in_silence(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("fmt", "name", "text", "told"),
     [
-        ("ragas", "a.jsonl", '{"user_input": "a"}\n{"user', r"a\.jsonl:2: not JSON"),
+        ("ragas", "a.jsonl", '{"user_input": "a"}\n{"user', r"a\.jsonl:2:2: not JSON"),
         ("ragas", "a.json", "{}", "expected a list of mappings, at the top or under samples or data"),
         ("ragas", "a.txt", "x", r"expected \.json, \.jsonl, \.yaml"),
         ("csv", "a.csv", "query,query\n1,2\n", "a column is named twice"),
