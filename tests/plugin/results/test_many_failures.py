@@ -68,7 +68,8 @@ def test_many_failures_are_told_once_and_few_in_full(project: Example) -> None:
     assert "__ refund-window __" in failures
     assert "gate: " not in failures, "the table tells it"
     assert re.search(r"recall@3 +0\.\d+ +\d/\d +✗ >= 0\.9", said)
-    assert re.findall("FAILED shop.golden.yaml::(.*?) - ", short) == ["refund-window", "gate: recall@3"]
+    listed = re.findall(r"^FAILED shop.golden.yaml::(.*?)(?: - .*)?$", short, re.MULTILINE)  # pytest 8 has no message
+    assert listed == ["refund-window", "gate: recall@3"]
     copies = (
         f"  - {{id: copy-{i}, query: refund {i}, relevant_docs: [refunds], thresholds: {{recall@3: 1}}}}"
         for i in range(5)
