@@ -37,6 +37,7 @@ def run(given: argparse.Namespace) -> int:
 
     root = project_root(Path.cwd())
     library = Library(open_history(given.history), root, given.labels or root / "labels")
+    library.store.exists()  # one that cannot be read is told here, and not by the page
     listening = bound(given.port, PORT)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
     print(f"{address} shows the runs of {library.store.name}; Ctrl-C ends it", file=sys.stderr)

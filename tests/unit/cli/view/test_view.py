@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from socket import socket
 from typing import Any
@@ -11,6 +13,9 @@ import pytest
 
 from pytest_auepora.cli.main import main
 from pytest_auepora.cli.view import server
+from pytest_auepora.history.store import HistoryStore
+
+from ...reporting.builders import Case, run_of, verdict_of
 
 
 def test_it_says_where_the_page_is(
@@ -39,3 +44,13 @@ def test_without_its_extra_it_says_what_to_install(
     assert "auepora view needs an extra that is not installed: pip install 'pytest-auepora[ui]'" in (
         capsys.readouterr().err
     )
+
+
+def test_a_history_that_cannot_be_read_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "h.sqlite"
+    run = run_of([Case("one")])
+    HistoryStore(place).add(run, verdict_of(run))
+    with closing(sqlite3.connect(place)) as raw, raw:
+        raw.execute("UPDATE auepora_meta SET value = '1'")
+    assert main(["view", "--history", str(place)]) == 3
+    assert "a history of version 1" in capsys.readouterr().err
