@@ -40,12 +40,13 @@ def to_read(text: str) -> Path:
     return path
 
 
-def whole_number(least: int) -> Callable[[str], int]:
-    """Return what reads an argument that is a whole number, *least* or more."""
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return what reads an argument that is a whole number, *least* or more, *most* or less."""
+    wanted = f"{least} or more" if most is None else f"{least} to {most}"
 
     def read(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"a whole number, {least} or more, is wanted, not {text!r}")
+        if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
+            raise argparse.ArgumentTypeError(f"a whole number, {wanted}, is wanted, not {text!r}")
         return int(text)
 
     return read

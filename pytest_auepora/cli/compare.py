@@ -68,6 +68,8 @@ def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
     else:
         name_b, b = sources.find(b_said)
         name_a, a = sources.find(a_said, b)
+    if name_a == name_b:
+        raise UsageError(f"{a_said} and {b_said} are one and the same, {name_a}; name two runs, such as last~1 last")
     report = compare(
         a, b, names=(name_a, name_b), strict_chunker_version=given.strict_chunker_version,
         policy=policy_of(sources.root, b), steady=steady_of(sources.root, b),

@@ -14,6 +14,7 @@ from ..io.case_blocks import perturbed
 from ..io.golden.model import GoldenSuite
 from ..io.perturb import OPERATIONS, Operation, reworded
 from ..io.perturb import variants as disturbed
+from ..reporting.numbers import plural
 from .common import PASSED, add_metrics, load_suite, put, registry_of, to_read
 
 if TYPE_CHECKING:
@@ -124,5 +125,5 @@ def run(given: argparse.Namespace) -> int:
         write_atomically(given.golden, made.text)
     if not given.write:
         put(made.block, None)
-    print(f"{len(made.ids)} variants{' appended; review them' if given.write and made.ids else ''}", file=sys.stderr)
+    print(f"{plural(len(made.ids), 'variant')}{' appended; review them' if given.write and made.ids else ''}", file=sys.stderr)
     return PASSED

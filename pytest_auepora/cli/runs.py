@@ -22,8 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=whole_number(0), default=20, metavar="N", help="at most so many (default 20; 0: all)"
     )
-    parser.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")
+    instead.add_argument(
         "--prune", type=whole_number(1), metavar="N", help="keep the last N of each suite, delete the others"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")

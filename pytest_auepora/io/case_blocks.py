@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -75,7 +76,7 @@ def appended(path: Path, new: Sequence[Mapping[str, Any]], registry: Registry | 
     block = _block(path, text, suite.cases[0].line, new)
     whole = text + ("" if text.endswith("\n") else "\n") + block if new else text
     _check(path, suite, whole, [*raw_cases(path), *new])
-    return Appended(tuple(case["id"] for case in new), block, whole)
+    return Appended(tuple(case["id"] for case in new), block, _as_written(path, whole))
 
 
 def replaced(path: Path, case_id: str, new: Mapping[str, Any] | None, registry: Registry | None = None) -> str:
@@ -96,7 +97,14 @@ def replaced(path: Path, case_id: str, new: Mapping[str, Any] | None, registry: 
     block = "" if new is None else _block(path, "".join(lines), starts[at] + 1, [new])
     whole = "".join([*lines[: starts[at]], block, *lines[end:]])
     _check(path, suite, whole, [one for old in raw_cases(path) if (one := new if old["id"] == case_id else old)])
-    return whole
+    return _as_written(path, whole)
+
+
+def _as_written(path: Path, text: str) -> str:
+    """Return *text* with the byte order mark and the line ends of the file at *path*."""
+    raw = path.read_bytes()
+    ended = text.replace("\n", "\r\n") if raw.partition(b"\n")[0].endswith(b"\r") else text
+    return f"\ufeff{ended}" if raw.startswith(codecs.BOM_UTF8) else ended
 
 
 def raw_cases(path: Path) -> list[dict[str, Any]]:

@@ -154,10 +154,15 @@ def _of_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
     from .importers.trec import read_run
 
     found = read_run(path)
+    matched = False
     for case in suite.cases:
         names = (*filter(None, map(case.sample.metadata.get, _NAMES)), case.id)
         if (hits := next((found[name] for name in map(str, names) if name in found), None)) is not None:
+            matched = True
             yield Recorded(case, {"answer": "", "documents": hits})
+    if not matched:
+        topics = ", ".join(map(repr, list(found)[:3])) or "nothing"
+        raise GoldenFileError([Problem(str(path), 0, 0, f"{suite.path.name} has none of its topics as a case: {topics}")])
 
 
 def _records(

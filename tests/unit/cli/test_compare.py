@@ -143,3 +143,9 @@ def test_the_policy_of_a_suite_with_metrics_of_the_project(shell: Shell) -> None
     shell.write(run.path, '{"metrics": ["of_our_own"], "regression": {"case_guard": "off"}}\n')
     assert (found := policy_of(shell.path, run)) is not None
     assert found.case_guard == "off"
+
+
+@pytest.mark.parametrize("sides", [("last",), ("last", "last")])
+def test_a_run_is_not_compared_with_itself(shell: Shell, ids: list[str], sides: tuple[str, ...]) -> None:
+    said = shell("compare", *sides)
+    assert (said.code, f"last and last are one and the same, {ids[1]}" in said.err) == (2, True)

@@ -105,3 +105,8 @@ def test_a_damaged_history_cannot_be_judged(shell: Shell) -> None:
     shell.write(f"{FOLDER}/history.sqlite", "no database" * 100)
     said = shell("runs")
     assert (said.code, "is no history" in said.err) == (3, True)
+
+
+def test_runs_are_deleted_or_pruned_not_both(shell: Shell, ids: list[str]) -> None:
+    said = shell("runs", "--prune", "1", "--delete", ids[0])
+    assert (said.code, "not allowed with" in said.err) == (2, True)

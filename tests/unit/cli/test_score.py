@@ -215,3 +215,9 @@ def test_a_run_of_trec_is_scored_in_the_order_of_its_scores(shell: Shell) -> Non
     shell("score", "bm25.run", GOLDEN)
     (row,) = csv.DictReader((shell.path / "out/metrics.csv").read_text(encoding="utf-8").splitlines())
     assert (row["id"], row["mrr_10"]) == ("refund-window", "1.0000")
+
+
+def test_a_run_of_other_topics_is_refused(shell: Shell) -> None:
+    shell.write("t.run", "q9 Q0 b 1 2.0 x\n")
+    said = shell("score", "t.run", GOLDEN)
+    assert (said.code, "none of its topics as a case: 'q9'" in said.err) == (3, True)

@@ -78,3 +78,12 @@ def test_a_line_separator_in_a_text_ends_no_line(tmp_path: Path) -> None:
     path = tmp_path / "a.golden.jsonl"
     path.write_text('{"id": "a", "query": "x\u2028y"}\n{"id": "b", "query": "z"}\n', encoding="utf-8")
     assert replaced(path, "b", {"id": "b", "query": "w"}).endswith('y"}\n{"id": "b", "query": "w"}\n')
+
+
+@pytest.mark.parametrize(("mark", "end"), [("\ufeff", "\r\n"), ("", "\r\n"), ("\ufeff", "\n")])
+def test_line_ends_and_mark_stay(golden: Path, mark: str, end: str) -> None:
+    golden.write_bytes((mark + TEXT.replace("\n", end)).encode())
+    short = TEXT.replace("    tags: [a]\n", "")
+    assert replaced(golden, "two", {"id": "two", "query": "Second?"}) == mark + short.replace("\n", end)
+    added = appended(golden, [{"id": "four", "query": "4th?"}]).text
+    assert added == mark + (TEXT + "  - id: four\n    query: 4th?\n").replace("\n", end)

@@ -54,3 +54,10 @@ def test_a_history_that_cannot_be_read_is_told_at_once(tmp_path: Path, capsys: p
         raw.execute("UPDATE auepora_meta SET value = '1'")
     assert main(["view", "--history", str(place)]) == 3
     assert "a history of version 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", ["99999", "-1", "x"])
+def test_no_port_is_a_usage_error(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("uvicorn", reason="the extra ui is not installed")
+    assert main(["view", f"--port={port}"]) == 2
+    assert "--port" in capsys.readouterr().err
