@@ -125,5 +125,8 @@ def run(given: argparse.Namespace) -> int:
         write_atomically(given.golden, made.text)
     if not given.write:
         put(made.block, None)
-    print(f"{plural(len(made.ids), 'variant')}{' appended; review them' if given.write and made.ids else ''}", file=sys.stderr)
+    print(
+        f"{plural(len(made.ids), 'variant')}{' appended; review them' if given.write and made.ids else ''}",
+        file=sys.stderr,
+    )
     return PASSED

@@ -162,7 +162,9 @@ def _of_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
             yield Recorded(case, {"answer": "", "documents": hits})
     if not matched:
         topics = ", ".join(map(repr, list(found)[:3])) or "nothing"
-        raise GoldenFileError([Problem(str(path), 0, 0, f"{suite.path.name} has none of its topics as a case: {topics}")])
+        raise GoldenFileError(
+            [Problem(str(path), 0, 0, f"{suite.path.name} has none of its topics as a case: {topics}")]
+        )
 
 
 def _records(
