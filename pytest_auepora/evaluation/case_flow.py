@@ -240,11 +240,12 @@ class CaseFlow:
         return self.ended_by(error) if self.ended_by is not None else None
 
     def _record(self, case: GoldenCase, singles: Sequence[Measured]) -> list[Recording]:
-        """Return what is kept of the answers; one that was recorded already stays as it is."""
+        """Return what is kept of the answers; of one that was recorded already only the scores are new."""
         if not self.record_cap:
             return []
         return [
-            one.answer.recording if isinstance(one.answer, RecordedAnswer)
+            one.answer.rescored(one.result, self.metrics, redact=self.redact)
+            if isinstance(one.answer, RecordedAnswer)
             else record(case, one.result, one.answer, self.metrics, redact=self.redact, cap=self.record_cap)
             for one in singles
         ]  # fmt: skip

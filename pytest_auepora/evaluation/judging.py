@@ -13,6 +13,7 @@ from ..core.progress import Progress
 from ..core.scoring import Score, score_case
 from ..core.types import EvaluationSample, SystemOutputs
 from ..metrics.judge.usage import USAGE, metered, repeated
+from .recording import RecordedAnswer
 
 
 @dataclass(eq=False, repr=False)
@@ -27,9 +28,9 @@ class ToJudge:
 
 @dataclass(eq=False, repr=False)
 class JudgedAnswer:
-    """In place of what a system returned: the same as outputs, and the scores that are known already."""
+    """In place of what a system returned: the same as outputs or recorded, and the scores that are known already."""
 
-    outputs: SystemOutputs
+    outputs: SystemOutputs | RecordedAnswer
     scores: dict[str, Score] = field(default_factory=dict)
 
 

@@ -13,7 +13,7 @@ from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo
 from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import Sampled
-from ..core.types import EvaluationSample, SystemOutputs
+from ..core.types import EvaluationSample, Response, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known
@@ -75,34 +75,43 @@ def measure_calls(
     out = []
     for one, answer in zip(called, given, strict=True):
         if isinstance(answer, SystemOutputs):
-            known = one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else {}
-            found = {**next(scores), **next(judged), **known}
+            found = {**next(scores), **next(judged), **_judged_early(one)}
             in_order = {name: found[name] for name in metrics if name in found}
             out.append(Measured(_measured(one, answer, in_order), answer))
             continue
+        told = {**next(judged), **_judged_early(one)} if isinstance(answer, RecordedAnswer) else {}
         if isinstance(progress, Progress):
-            progress.done(sum(metric.name not in one.unjudged for metric in aside))
+            progress.done(sum(metric.name not in one.unjudged and metric.name not in told for metric in aside))
         if isinstance(answer, RecordedAnswer):
             wanted = {name: metric for name, metric in metrics.items() if name not in one.unjudged}
-            out.append(Measured(_measured_again(one, answer, wanted), answer))
+            out.append(Measured(_measured_again(one, answer, wanted, told), answer))
         else:
             out.append(Measured(errored_result(one.case, answer, metrics, where=one.where, call=one.call), None))
     return out
 
 
 def _to_judge(called: Sequence[Called], given: Sequence[Any], aside: Sequence[Metric]) -> Iterator[ToJudge]:
-    """Yield what judges are asked about each answer that is new."""
+    """Yield what judges are asked about each answer."""
     times: Counter[str] = Counter()
     for one, answer in zip(called, given, strict=True):
-        if isinstance(answer, SystemOutputs):
-            known = one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else ()
-            yield ToJudge(
-                [m for m in aside if m.name not in known and m.name not in one.unjudged],
-                one.case.sample,
-                answer,
-                times[one.case.id],
-            )
+        if not isinstance(answer, BaseException):
+            known = _judged_early(one)
+            wanted = [m for m in aside if m.name not in known and m.name not in one.unjudged]
+            yield to_judge(one, answer, wanted, times[one.case.id])
         times[one.case.id] += 1
+
+
+def to_judge(one: Called, answer: SystemOutputs | RecordedAnswer, metrics: Sequence[Metric], repeat: int) -> ToJudge:
+    """Return which of *metrics* judges are asked for; not those whose scores were recorded with *answer*."""
+    if isinstance(answer, SystemOutputs):
+        return ToJudge(metrics, one.case.sample, answer, repeat)
+    wanted = [m for m in metrics if answer.is_answer and _known(m, answer) is None]
+    outputs = _noted(one, answer.parts().restore()) if wanted else SystemOutputs([], Response(""))
+    return ToJudge(wanted, answer.settled(one.case).sample, outputs, repeat)
+
+
+def _judged_early(one: Called) -> Mapping[str, Score]:
+    return one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else {}
 
 
 def answer_of(
@@ -113,7 +122,8 @@ def answer_of(
     if call.error is not None:
         return call.error
     if isinstance(call.value, JudgedAnswer):
-        return _noted(one, call.value.outputs)
+        early = call.value.outputs
+        return early if isinstance(early, RecordedAnswer) else _noted(one, early)
     value, resources = call.value if isinstance(call.value, Sampled) else (call.value, None)
     if isinstance(value, RecordedAnswer):
         return value
@@ -156,11 +166,14 @@ def _measured(called: Called, outputs: SystemOutputs, scores: dict[str, Score]) 
     return result
 
 
-def _measured_again(called: Called, recorded: RecordedAnswer, metrics: Mapping[str, Metric]) -> CaseResult:
+def _measured_again(
+    called: Called, recorded: RecordedAnswer, metrics: Mapping[str, Metric], judged: Mapping[str, Score]
+) -> CaseResult:
     """Measure an answer of an earlier run with the metrics and the golden case of today; times are those of then.
 
     A score of a metric that is not deterministic, or that reads what was not recorded, is the one it had then if the
     metric has the same version and parameters; where it has none, what was not recorded is an error of that metric.
+    What judges said since is in *judged*.
     """
     case = recorded.settled(called.case)
     raw, result = recorded.raw, blank_result(case, where=called.where)
@@ -173,8 +186,9 @@ def _measured_again(called: Called, recorded: RecordedAnswer, metrics: Mapping[s
         result.scores = failed_scores(metrics.values(), case.sample, told, RecordedError(told))
         return result
     outputs = _noted(called, recorded.parts().restore())
-    then = {name: score for name, score in recorded.scores().items() if _same(name, recorded, metrics)}
-    result.scores = {name: _score_again(m, case.sample, outputs, then.get(name)) for name, m in metrics.items()}
+    result.scores = {
+        name: _score_again(m, case.sample, outputs, recorded, judged.get(name)) for name, m in metrics.items()
+    }
     if spent := take_usage(result.scores):
         result.extra[USAGE] = spent
     if "shown" in raw:
@@ -185,17 +199,26 @@ def _measured_again(called: Called, recorded: RecordedAnswer, metrics: Mapping[s
     return result
 
 
-def _same(name: str, recorded: RecordedAnswer, metrics: Mapping[str, Metric]) -> bool:
-    return name in metrics and recorded.keys.get(name) == metric_key(MetricInfo.of(metrics[name]))
+def _then(metric: Metric, recorded: RecordedAnswer) -> Score | None:
+    """Return what *metric* gave when the answer was recorded, if it is the same today."""
+    same = recorded.keys.get(metric.name) == metric_key(MetricInfo.of(metric))
+    return recorded.scores().get(metric.name) if same else None
 
 
-def _score_again(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs, then: Score | None) -> Score:
-    if then is not None and not metric.deterministic and then.state != "error":
-        return then
-    asked = judge_answers([ToJudge([metric], sample, outputs)])[0] if metric.judged else None
-    score = (asked or score_case([metric], sample, outputs))[metric.name]
+def _known(metric: Metric, recorded: RecordedAnswer) -> Score | None:
+    """Return the score that need not be measured again."""
+    then = _then(metric, recorded)
+    return then if then is not None and not metric.deterministic and then.state != "error" else None
+
+
+def _score_again(
+    metric: Metric, sample: EvaluationSample, outputs: SystemOutputs, recorded: RecordedAnswer, judged: Score | None
+) -> Score:
+    if judged is None and (known := _known(metric, recorded)) is not None:
+        return known
+    score = judged or score_case([metric], sample, outputs)[metric.name]
     if score.state == "error" and score.reason.startswith(f"{NotRecordedError.__name__}: "):
-        return then or Score.failed(f"cannot be measured again: {score.reason.partition(': ')[2]}")
+        return _then(metric, recorded) or Score.failed(f"cannot be measured again: {score.reason.partition(': ')[2]}")
     return score
 
 

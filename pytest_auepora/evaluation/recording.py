@@ -89,8 +89,7 @@ def record(
             raw["gold"] = [[d.doc_id, d.text, d.metadata] for d in case.sample.relevant_docs or ()]
     if redact is not None:
         _redact(case, outputs, told, parts, redact)
-    costly = {n: s for n, s in told.scores.items() if n in metrics and not metrics[n].deterministic}
-    raw["scores"] = _said(costly)
+    raw["scores"] = _said(_costly(told.scores, metrics))
     kept, mark = _apart(raw, parts), PARTIAL
     if (excess := _size(kept, cap) - cap) > 0:
         _cut(parts, excess, cap)
@@ -255,6 +254,21 @@ class RecordedAnswer:
         """Return what was measured then and cannot, or need not, be measured again."""
         return {name: Score(**score) for name, score in self.raw.get("scores", {}).items()}
 
+    def rescored(
+        self, result: CaseResult, metrics: Mapping[str, Metric], *, redact: Redact | None = None
+    ) -> Recording:
+        """Return what is kept of the answer with the scores of *result*, which go with the metrics of that run."""
+        if not self.is_answer:
+            return self.recording
+        told = deepcopy(result) if redact is not None else result
+        if redact is not None:
+            redact(told)
+        scores = _said(told.scores if "shown" in self.raw else _costly(told.scores, metrics))
+        if scores == self.raw.get("scores"):
+            return self.recording
+        rest, texts = self.recording
+        return rest[0] + dumps({**json.loads(rest[1:]), "scores": scores}), texts
+
     def settled(self, case: GoldenCase) -> GoldenCase:
         """Return *case* with its labels as they were found when it was recorded."""
         if not self.is_answer or "moved" not in self.raw:
@@ -272,6 +286,11 @@ class RecordedAnswer:
         if self.raw["top_k"] != case.top_k:
             return f"{self.raw['top_k']} documents were asked for then, {case.top_k} now"
         return ""
+
+
+def _costly(scores: Mapping[str, Score], metrics: Mapping[str, Metric]) -> dict[str, Score]:
+    """Return the scores that would not be the same again."""
+    return {n: s for n, s in scores.items() if n in metrics and not metrics[n].deterministic}
 
 
 def _said(scores: Mapping[str, Score]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ import pytest
 
 from ...adapters.systems import System
 from ...calls.call import Call, CallResult, running_trio
-from ...evaluation.replay import Answering
 from ..compat import variant_of
 from ..session import CASE, CORPUS, SUITE
 
@@ -98,8 +97,7 @@ class JudgeAhead:
         self, caller: Caller, item: pytest.Item, system: System, calls: Sequence[CallResult], following: Upcoming
     ) -> None:
         """While the answers of *system* to *item* are judged, make the calls *following*, one by one in this thread."""
-        alone = hasattr(item.config, "workerinput") or isinstance(system, Answering)
-        if alone or not all(self.expect(item, i, system) for i in range(len(calls))):
+        if hasattr(item.config, "workerinput") or not all(self.expect(item, i, system) for i in range(len(calls))):
             return
         keys: list[Hashable] = [(item, i) for i in range(len(calls))]
         for key, call in zip(keys, calls, strict=True):
@@ -112,15 +110,15 @@ class JudgeAhead:
             caller.prepare(key, fn)
 
     def _judge(self, expected: _Expected, result: CallResult) -> JudgedAnswer | None:
-        from ...core.types import SystemOutputs
-        from ...evaluation.judging import JudgedAnswer, ToJudge, judge_answers
-        from ...evaluation.measure import answer_of
+        from ...evaluation.judging import JudgedAnswer, judge_answers
+        from ...evaluation.measure import answer_of, to_judge
 
         case, system, metrics, repeat, flow = expected
-        answer = answer_of(flow.called(case, result), system, self._project.convert, timed=True)
-        if not isinstance(answer, SystemOutputs):
+        called = flow.called(case, result)
+        answer = answer_of(called, system, self._project.convert, timed=True)
+        if isinstance(answer, BaseException):
             return None
-        work = [ToJudge(metrics, case.sample, answer, repeat)]
+        work = [to_judge(called, answer, metrics, repeat)]
         return JudgedAnswer(answer, judge_answers(work, progress=flow.progress)[0])
 
     @property

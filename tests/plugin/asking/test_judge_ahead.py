@@ -98,6 +98,27 @@ def test_a_budget_stops_the_judge_and_is_told(judged: Example, server: JudgeServ
     result.stdout.fnmatch_lines(["the judge's budget is used up: requests 5 of 5: 7 scores not judged"])
 
 
+def test_resuming_asks_the_judge_only_what_is_not_known(judged: Example, server: JudgeServer) -> None:
+    judged.edit("model:", "concurrency: 1\nbudget: {requests: 5}\nmodel:", "judge.yaml")
+    for asked in (5, 10, 12, 12):
+        judged.run(*(["--auepora-resume"] if server.bodies else []))
+        assert len(server.bodies) == asked
+    judged.edit("budget: {requests: 5}\nmodel: judge-1", "model: judge-2", "judge.yaml")
+    for _ in range(2):  # what another judge said is not taken for its word
+        judged.run("--auepora-resume")
+        assert [body["model"] for body in server.bodies[12:]] == ["judge-2"] * 12
+
+
+@pytest.mark.parametrize("option", ["--auepora-replay", "--auepora-resume"])
+def test_recorded_answers_are_judged_side_by_side(judged: Example, server: JudgeServer, option: str) -> None:
+    judged.run("--auepora-repeat=2")
+    judged.edit("model: judge-1", "model: judge-2\ncache: replies", "judge.yaml")
+    server.most_running = 0
+    judged.run(option, "--auepora-repeat=2")
+    assert 3 <= server.most_running <= 8
+    assert len(server.bodies) == 24 + 24, "the second answer has a reply of its own"
+
+
 def test_repeats_and_answers_asked_again_are_counted(judged: Example, server: JudgeServer) -> None:
     result = judged.run("--auepora-repeat=2")
     assert len(server.bodies) == 24

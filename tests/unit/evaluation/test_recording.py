@@ -187,6 +187,26 @@ def test_a_judged_score_is_kept_while_its_metric_is_the_same() -> None:
     assert again(kept, {"moody": moody}).scores["moody"].value == 0.5
 
 
+@pytest.mark.parametrize("hidden", [{}, {"trace": object()}], ids=["all is there", "something is not"])
+def test_scores_of_today_take_the_place_of_those_of_then(hidden: dict[str, Any]) -> None:
+    moody = Moody()
+    _, kept = recorded(outputs(extra=hidden), {"moody": moody})
+    moody.version = 2  # type: ignore[misc]
+    today = again(kept, {"moody": moody})
+
+    def redact(result: CaseResult) -> None:
+        result.scores["moody"].details = {}
+
+    today.scores["moody"].details = {"rationale": "what nobody may read"}
+    now = RecordedAnswer(kept.rescored(today, {"moody": moody}, redact=redact), keys({"moody": moody}))
+    assert "nobody" not in now.recording[0]
+    assert "nobody" in kept.rescored(today, {"moody": moody})[0]
+    assert again(now, {"moody": moody}).scores["moody"].value == 0.5
+    assert moody.asked == 2
+    assert now.parts().restore().response == kept.parts().restore().response
+    assert now.rescored(again(now, {"moody": moody}), {"moody": moody}) is now.recording
+
+
 def test_it_answers_the_same_question_only() -> None:
     _, kept = recorded(outputs(), USED)
     assert kept.differs(CASE) == ""
