@@ -254,9 +254,7 @@ class RecordedAnswer:
         """Return what was measured then and cannot, or need not, be measured again."""
         return {name: Score(**score) for name, score in self.raw.get("scores", {}).items()}
 
-    def rescored(
-        self, result: CaseResult, metrics: Mapping[str, Metric], *, redact: Redact | None = None
-    ) -> Recording:
+    def rescored(self, result: CaseResult, metrics: Mapping[str, Metric], *, redact: Redact | None = None) -> Recording:
         """Return what is kept of the answer with the scores of *result*, which go with the metrics of that run."""
         if not self.is_answer:
             return self.recording
