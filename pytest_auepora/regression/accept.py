@@ -103,7 +103,8 @@ def merge(
         for case_id in done.removed:
             del new.cases[case_id]
     _settle_metrics(new, keys, whole=whole or (prune and run.is_full))
-    _settle_steadiness(new, old, asked_again(run), whole=whole)
+    learns = whole and run.origin.get("kind") != "replayed"  # a replay asks nothing again
+    _settle_steadiness(new, old, asked_again(run), whole=learns)
     if done.added or done.changed or whole:
         new.provenance = dict(run.provenance)
     if old is not None and _same_but_for_the_commit(old, new):
@@ -177,6 +178,7 @@ def _settle_steadiness(new: Baseline, old: Baseline | None, seen: AskedAgain, *,
     """
     for name, told in new.metrics.items():
         known = old.metrics.get(name, {}) if old is not None and not whole else {}
+        known = known if _definition(known) == _definition(told) else {}
         pairs = max(seen.pairs[name], int(known.get("pairs", 0)))
         new.metrics[name] = _definition(told)
         if pairs:

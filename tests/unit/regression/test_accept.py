@@ -133,3 +133,13 @@ def test_an_update_that_accepts_lucky_answers_says_so() -> None:
     assert len(luck_notes(lower)) == 1
     lower.metrics["mrr"] = replace(lower.metrics["mrr"], baselined=False)
     assert luck_notes(lower) == []
+
+
+def test_a_replay_keeps_what_is_known_to_be_steady() -> None:
+    old, _ = merge(None, run(case("a", mrr=0.5)), {"all"})
+    old.metrics["mrr"] |= {"steady": True, "pairs": 12}
+    replayed = replace(run(case("a", mrr=0.5)), origin={"kind": "replayed", "run": "r", "taken": 1})
+    assert merge(old, replayed, {"all"})[0].metrics["mrr"] == old.metrics["mrr"]
+    assert "steady" not in merge(old, run(case("a", mrr=0.5)), {"all"})[0].metrics["mrr"], "it was not asked again"
+    old.metrics["mrr"]["version"] = 0
+    assert "steady" not in merge(old, replayed, {"all"})[0].metrics["mrr"], "another metric of the same name"
