@@ -87,7 +87,7 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         critic = self.critic_in_use()
         memo: dict[str, bool] = outputs.memo.setdefault(("judge labels", id(critic)), {})
         fresh = list(dict.fromkeys(prompt for prompt in asked.values() if prompt not in memo))
-        about = {"sample_id": sample.sample_id, "scale": (0.0, 1.0)}
+        about = {"sample_id": sample.sample_id, "scale": (0.0, 1.0), "yes_or_no": True}
         replies = critic.judge_many([Question(prompt, dict(about)) for prompt in fresh])
         for prompt, reply in zip(fresh, replies, strict=True):
             memo[prompt] = yes_or_no(reply)

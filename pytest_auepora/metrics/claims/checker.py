@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ...errors import MetricError
@@ -86,18 +87,28 @@ def _read_claims(text: str) -> list[str]:
     return said
 
 
-def _read_verdicts(text: str) -> dict[int, bool]:
+def _read_verdicts(text: str, most: int) -> dict[int, bool]:
     said = read_object(text, ["verdicts"])["verdicts"]
     try:
-        return {int(one["number"]): {"yes": True, "no": False}[one["verdict"]] for one in said}
+        verdicts = {int(one["number"]): {"yes": True, "no": False}[one["verdict"]] for one in said}
     except (TypeError, KeyError, ValueError):
         raise JudgeReplyError(f"the judge's verdicts have no number with yes or no: {text!r:.200}") from None
+    if verdicts.keys() != set(range(1, most + 1)):
+        raise JudgeReplyError(f"the judge was asked about claims 1 to {most}, and spoke of {[*verdicts]}")
+    return verdicts
 
 
 _CLAIMS = Form(
     "claims", object_schema({"claims": {"type": "array", "items": {"type": "string"}}}), _read_claims
 )  # fmt: skip
-_VERDICTS = Form("verdicts", object_schema({"verdicts": {"type": "array", "items": _VERDICT}}), _read_verdicts)
+_VERDICTS = object_schema({"verdicts": {"type": "array", "items": _VERDICT}})
+
+
+def _verdicts(most: int) -> Form[dict[int, bool]]:
+    """Return the form of verdicts about claims 1 to *most*."""
+    return Form("verdicts", _VERDICTS, partial(_read_verdicts, most=most))
+
+
 _REPLY = "Reply with one JSON object and nothing else: "
 _REPLIES = {
     "claims": {"reply": _REPLY + '{"claims": ["<claim>"]}'},
@@ -160,18 +171,18 @@ class JudgeChecker(ClaimChecker):
         for premise, claim in pairs:
             claims_of.setdefault(premise, []).append(claim)
         prompt = load_prompt("entailment")
-        questions = [
-            Question(prompt.fill(_REPLIES["entailment"], evidence=premise, claims=numbered(claims)))
-            for premise, claims in claims_of.items()
-        ]
+        replies: dict[str, dict[int, bool] | Exception] = {}
+        for most in {len(claims): None for claims in claims_of.values()}:
+            asked_of = {premise: claims for premise, claims in claims_of.items() if len(claims) == most}
+            questions = [
+                Question(prompt.fill(_REPLIES["entailment"], evidence=premise, claims=numbered(claims)))
+                for premise, claims in asked_of.items()
+            ]
+            said = self.critic().read_many(questions, _verdicts(most))
+            replies.update(zip(asked_of, said, strict=True))
         found: dict[tuple[str, str], bool] = {}
-        replies: list[dict[int, bool] | Exception] = self.critic().read_many(questions, _VERDICTS)
-        for (premise, claims), said in zip(claims_of.items(), replies, strict=True):
-            verdicts = good(said)
-            if verdicts.keys() != set(range(1, len(claims) + 1)):
-                raise JudgeReplyError(
-                    f"the judge was asked about claims 1 to {len(claims)}, and spoke of {[*verdicts]}"
-                )
+        for premise, claims in claims_of.items():
+            verdicts = good(replies[premise])
             found.update({(premise, claim): verdicts[n] for n, claim in enumerate(claims, 1)})
         return [found[pair] for pair in pairs]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -25,7 +26,7 @@ from .chat import (
     response_format,
 )
 from .critic import LLMCritic, Question, form_of, good
-from .reply import Form, Judgement
+from .reply import Form, Judgement, JudgeReplyError
 from .usage import REPEAT, Budget, JudgeUsage, Prices, count
 
 T = TypeVar("T")
@@ -179,8 +180,10 @@ class OpenAICompatibleCritic(LLMCritic):
             body["response_format"] = wanted
         key = "" if self._cache is None else self._cache.key(self.url, body, REPEAT.get())
         if self._cache is not None and (kept := self._cache.get(key)) is not None:
-            count(self.usage, cache_hits=1)
-            return _with_usage(form.read(kept["reply"]), {"cached": True})
+            with suppress(JudgeReplyError):  # somebody changed it
+                known = form.read(kept["reply"])
+                count(self.usage, cache_hits=1)
+                return _with_usage(known, {"cached": True})
         if self._cache_only:
             raise JudgeCallError("this question is not in the cache, and cache_only allows no request")
         text, usage = self._request(body)

@@ -18,7 +18,10 @@ _UNIT = Scale(0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One prompt, and what a critic may want to know of it: ``metric``, ``sample_id``, ``scale``, ``dimension``."""
+    """One prompt, and what a critic may want to know of it.
+
+    ``metric``, ``sample_id``, ``scale``, ``dimension``; ``yes_or_no`` where 0 and 1 are the only scores.
+    """
 
     prompt: str
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -120,6 +123,14 @@ def yes_or_no(reply: Judgement | Exception) -> bool:
 
 def form_of(metadata: Mapping[str, Any]) -> Form[Judgement]:
     """Return the form of the verdict that a question with *metadata* asks for; without a scale any number is one."""
+    if metadata.get("yes_or_no"):
+        return Form("verdict", _UNIT.form.schema, _read_yes_or_no)
     if "scale" in metadata:
         return Scale(*metadata["scale"]).form
     return Form("verdict", _UNIT.form.schema, lambda text: Judgement(*read_reply(text)))
+
+
+def _read_yes_or_no(text: str) -> Judgement:
+    judged = _UNIT.form.read(text)
+    yes_or_no(judged)
+    return judged

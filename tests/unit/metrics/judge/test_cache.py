@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from pytest_auepora.metrics.annotation.answers import Helpfulness
+from pytest_auepora.metrics.annotation.judge import JudgeLabels
+from pytest_auepora.metrics.claims.measures import Faithfulness
 from pytest_auepora.metrics.judge.cache import ReplyCache
 from pytest_auepora.metrics.judge.chat import JudgeCallError
 from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
+from pytest_auepora.metrics.judge.reply import JudgeReplyError
 from pytest_auepora.metrics.judge.usage import repeated
 
-from .judge_server import GOOD, critic, judge_server
+from ..samples import case, gave, value
+from .judge_server import GOOD, chat, critic, judge_server
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 
@@ -47,11 +52,11 @@ def test_a_broken_cache_file_is_a_miss_and_mended(tmp_path: Path) -> None:
         judge = critic(server, cache_dir=tmp_path)
         judge.score(prompt="x")
         (file,) = tmp_path.rglob("*.json")
-        for broken in (b"", b"{", b"[]", b'{"reply": 3}', b"\xff"):
+        for broken in (b"", b"{", b"[]", b'{"reply": 3}', b"\xff", b'{"reply": "no verdict"}'):
             file.write_bytes(broken)
             assert judge.score(prompt="x") == 0.75
         assert json.loads(file.read_bytes())["reply"]
-    assert len(server.bodies) == 6
+    assert len(server.bodies) == 7
 
 
 def test_keys_tell_all_apart_that_changes_a_reply() -> None:
@@ -77,3 +82,19 @@ def test_each_repeat_is_asked_once(tmp_path: Path) -> None:
             with repeated(repeat):
                 judge.score(prompt="x")
     assert len(server.bodies) == 2
+
+
+def test_what_a_metric_cannot_use_is_not_kept(tmp_path: Path) -> None:
+    claims, answer = '{"claims": ["Rent is due", "Pets are free"]}', gave("Rent is due. Pets are free.", "Rent is due.")
+    too_few = '{"verdicts": [{"number": 1, "verdict": "yes"}]}'
+    both = '{"verdicts": [{"number": 1, "verdict": "yes"}, {"number": 2, "verdict": "no"}]}'
+    with judge_server(chat(claims), chat(too_few), chat(both)) as server:
+        judge = critic(server, cache_dir=tmp_path / "claims")
+        with pytest.raises(JudgeReplyError, match="spoke of"):
+            Faithfulness(critic=judge).measure(case(), answer)
+        assert value(Faithfulness(critic=judge), case(), answer) == 0.5
+    with judge_server(chat('{"score": 0.5}'), chat('{"score": 1}')) as server:
+        helpful = Helpfulness(labels=JudgeLabels(critic(server, cache_dir=tmp_path / "labels")))
+        with pytest.raises(JudgeReplyError, match="0 or 1"):
+            helpful.measure(case(), answer)
+        assert value(helpful, case(), answer) == 1
