@@ -25,7 +25,8 @@ def is_asked_for(config: pytest.Config) -> bool:
     """Whether the settings or any option of ours ask for golden cases; no option means anything without them."""
     if config.getini("auepora"):
         return True
-    return any(given not in (None, False) for name, given in vars(config.option).items() if name.startswith("auepora"))
+    given = (value for name, value in vars(config.option).items() if name.startswith("auepora"))
+    return any(value is not None and value is not False for value in given)  # 0 is a seed
 
 
 def measures(config: pytest.Config) -> bool:

@@ -11,7 +11,7 @@ from .conftest import Example
 IMPLYING = [
     "--auepora-update", "--auepora-require-baseline", "--auepora-baseline=kept", "--auepora-concurrency=2",
     "--auepora-repeat=2", "--auepora-seed=1", "--auepora-timeout=9", "--auepora-report=md:r.md", "--auepora-suggest",
-    "--auepora-labels=strict",
+    "--auepora-labels=strict", "--auepora-seed=0",
 ]  # fmt: skip
 
 
