@@ -53,7 +53,7 @@ def score_recorded(
             and error.
         registry: where metric names are looked up.
         executor: scores; see `core.batches.run_batches`.
-        jobs: without an executor, how many processes do.
+        jobs: without an executor, how many processes do; one where judges are asked, under one budget.
         in_flight: how many batches are under way at most.
         baseline: directory or ``.json`` file to use instead of ``__baselines__/`` beside the golden file.
         variant: name of the configuration that gave the outputs.
@@ -68,13 +68,16 @@ def score_recorded(
     out = opened(suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations)
     run, metrics = out.run, out.metrics
     flow = CaseFlow(run, metrics, suite.policy, baseline=out.baseline, advisory=out.advisory)
+    if any(metric.judged for metric in metrics.values()):
+        jobs = 1
+    alone = executor is None and jobs == 1
+    scoring = _Scoring(metrics, run.path, progress if alone else False)
     texts = ResultFile()
     with Progress("cases", len(suite.cases) - len(suite.skipped), show=progress) as bar:
         batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
         done = run_batches(
-            _Scoring(metrics, run.path), batches, executor=executor, jobs=jobs, in_flight=in_flight,
-            name_of=lambda one: one.case.id,
-        )  # fmt: skip
+            scoring, batches, executor=executor, jobs=jobs, in_flight=in_flight, name_of=lambda one: one.case.id
+        )
         for batch, made in done:
             results = _lost(batch, made, metrics, run.path) if isinstance(made, Lost) else made
             for one, result in zip(batch, results, strict=True):
@@ -93,15 +96,18 @@ def _wanted(outputs: Path, suite: GoldenSuite) -> Iterator[Recorded]:
 
 @dataclass
 class _Scoring:
-    """Scores a batch."""
+    """Scores a batch; in this process there may be a bar for what judges are asked."""
 
     metrics: Mapping[str, Metric]
     path: str
+    progress: bool | None = False
 
     def __call__(self, batch: Sequence[Recorded]) -> list[CaseResult]:
         called = [Called(one.case, _call(one.raw), f"{self.path}:{one.case.line}") for one in batch]
         # the time it takes to look an answer up is no latency: only recorded timings count
-        done = measure_calls(called, _RECORDED, self.metrics, convert=lambda raw, _: to_outputs(raw), timed=False)
+        done = measure_calls(
+            called, _RECORDED, self.metrics, convert=lambda raw, _: to_outputs(raw), timed=False, progress=self.progress
+        )
         return [one.result for one in done]
 
     def parts(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from .reply import Form, JudgeReplyError
 
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _REFUSED = frozenset({400, 422})
+_TOO_MUCH = re.compile(r"too large|context length", re.IGNORECASE)  # of a value, or of one prompt: others may be fine
 _LONGEST_REPLY = 10 * 2**20
 _SHOWN = 300
 _CUT_OFF = {"length": "max_tokens", "content_filter": "its content filter"}
@@ -51,9 +52,9 @@ def response_format(schema: str, form: Form[Any]) -> dict[str, Any] | None:
 
 def refused_parameter(sent: Mapping[str, Any], exc: JudgeCallError) -> str:
     """Return the key of the request *sent* that the server refuses; an empty string where it complains of others."""
-    if exc.status not in _REFUSED:
-        return ""
     told = exc.detail
+    if exc.status not in _REFUSED or _TOO_MUCH.search(told):
+        return ""
     named = [name for name in sent if name not in ("model", "messages") and _names(name, told)]
     if not named and "response_format" in sent and _names("json_schema", told):
         return "response_format"

@@ -97,6 +97,8 @@ class OpenAICompatibleCritic(LLMCritic):
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise MetricError("base_url must be http(s)://host/path, without user, password or query")
+        if base_url.rstrip("/").endswith("/chat/completions"):
+            raise MetricError(f"base_url ends before /chat/completions, which is added, got {base_url}")
         if not model or not timeout > 0 or concurrency < 1:
             raise MetricError("a critic needs a model, a timeout above 0 and a concurrency of at least 1")
         if cache_only and cache_dir is None:

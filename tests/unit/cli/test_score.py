@@ -17,6 +17,7 @@ from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline.file import baseline_path
 from pytest_auepora.regression.baseline.model import note_again
+from tests.unit.metrics.judge.judge_server import GOOD, judge_server
 
 from .conftest import BAD, OUTPUTS, Shell
 
@@ -190,6 +191,20 @@ def test_large_outputs_are_scored_on_as_many_cores_as_asked(shell: Shell, monkey
     assert said.err == "auepora: one process has to do: metric 'mine' cannot be sent\n"
     wrong = shell("score", "outputs.jsonl", GOLDEN, "--jobs", "0")
     assert (wrong.code, "1 or more" in wrong.err) == (2, True)
+
+
+def test_a_judge_is_asked_within_its_budget_whatever_the_jobs(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "is_watched", lambda: True)
+    golden = shell.path / GOLDEN.removeprefix("--golden=")
+    golden.write_text(golden.read_text(encoding="utf-8").replace("metrics: [", "metrics: [llm_answer_quality, "))
+    (shell.path / "pytest.ini").write_text("[pytest]\nauepora_judge = judge.yaml\n", encoding="utf-8")
+    with judge_server(GOOD) as server:
+        settings = f"url: {server.url}\nmodel: j\nconcurrency: 1\nbudget: {{requests: 1}}\n"
+        (shell.path / "judge.yaml").write_text(settings, encoding="utf-8")
+        said = shell("score", "outputs.jsonl", GOLDEN, "--jobs=2")
+        assert len(server.bodies) == 1
+    assert "budget is used up: requests 1 of 1: 2 scores not judged" in said.out
+    assert "judged scores" in said.err
 
 
 def test_the_bar_is_for_people_and_can_be_switched_off(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

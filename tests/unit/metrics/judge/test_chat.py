@@ -62,11 +62,18 @@ def test_the_form_falls_back_to_what_the_server_has() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", [refuse("model 'judge-1' not found"), refuse("temperatures are high"), refuse("temperature", status=401)]
+    "reply",
+    [
+        refuse("model 'judge-1' not found"),
+        refuse("temperatures are high"),
+        refuse("temperature", status=401),
+        refuse("'max_tokens' or 'max_completion_tokens' is too large: 50. This model's maximum context length is 40"),
+        refuse("This model's maximum context length is 40 tokens; reduce the prompt or max_tokens"),
+    ],
 )
 def test_other_refusals_are_errors(reply: Reply) -> None:
     with judge_server(reply) as server, pytest.raises(JudgeCallError):
-        critic(server).score(prompt="x")
+        critic(server, max_tokens=50).score(prompt="x")
     assert len(server.bodies) == 1
 
 

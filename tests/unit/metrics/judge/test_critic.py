@@ -40,6 +40,7 @@ def test_the_critic_of_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path
         ({"base_url": "file:///etc/passwd"}, "base_url must be"),
         ({"base_url": "https://user:pw@host/v1"}, "base_url must be"),
         ({"base_url": "https://host/v1?key=1"}, "base_url must be"),
+        ({"base_url": "https://host/v1/chat/completions"}, "ends before /chat/completions"),
         ({"timeout": 0}, "timeout above 0"),
         ({"timeout": float("nan")}, "timeout above 0"),
         ({"concurrency": 0}, "concurrency of at least 1"),
