@@ -9,7 +9,7 @@ from typing import Any
 
 from ..io.golden.load import load_golden
 from ..reporting.numbers import plural
-from .common import PASSED, UsageError, to_read
+from .common import PASSED, UsageError, add_metrics, load_suite, registry_of, to_read
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,13 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", help="beir: which qrels (test)")
     parser.add_argument("--texts", action="store_true", help="beir: take the texts of the judged documents along")
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    add_metrics(parser)
 
 
 def run(given: argparse.Namespace) -> int:
     """Run the command with parsed arguments."""
     options = {k: v for k in ("topics", "split", "texts") if (v := getattr(given, k))}
     if given.target:
-        return _export(given.path, given.target, given.output, options, given.force)
+        return _export(given, options)
     return run_import(given.path, given.source, given.output, force=given.force, **options)
 
 
@@ -75,16 +76,16 @@ def _check_free(output: Path, force: bool) -> None:
         raise UsageError(f"{output} is there already; --force writes over it")
 
 
-def _export(path: Path, fmt: str, output: Path | None, options: dict[str, Any], force: bool) -> int:
+def _export(given: argparse.Namespace, options: dict[str, Any]) -> int:
     from ..io.importers import export_cases
 
-    if output is None:
+    if given.output is None:
         raise UsageError("--to needs --output")
-    _check_free(output, force)
+    _check_free(given.output, given.force)
     options.pop("texts", None)
-    suite = load_golden(path)
-    dropped = export_cases(suite, output, fmt, **options)
-    _tell(dropped, f"{plural(len(suite.cases), 'case')} from {path} to {output}")
+    suite = load_suite(given.path, registry_of(given.metrics))
+    dropped = export_cases(suite, given.output, given.target, **options)
+    _tell(dropped, f"{plural(len(suite.cases), 'case')} from {given.path} to {given.output}")
     return PASSED
 
 

@@ -107,3 +107,17 @@ def test_a_bar_is_shown_and_the_file_is_the_same(
     assert out == plain
     assert "/2 [" not in quiet
     assert "/2 [" in err
+
+
+def test_a_file_with_metrics_of_its_own_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own_words.py").write_text(
+        "from pytest_auepora.metrics.generation_overlap import TokenF1\n\n\n"
+        "def metrics(registry):\n    registry.add('own_words', TokenF1)\n",
+        encoding="utf-8",
+    )
+    Path("a.golden.yaml").write_text("metrics: [own_words]\ncases: [{id: a, query: Why?}]\n", encoding="utf-8")
+    command = ["import", "a.golden.yaml", "--to", "csv", "-o", "a.csv"]
+    assert main(command) == 3
+    assert main([*command, "--metrics", "own_words.py:metrics"]) == 0
+    assert Path("a.csv").read_text(encoding="utf-8") == "id,query\na,Why?\n"
