@@ -251,6 +251,8 @@ class OpenAICompatibleCritic(LLMCritic):
         if prompt is None or completion is None:
             count(self.usage, unreported=1)
             return {}
+        total = _count_in(reported, "total_tokens") or 0
+        completion = max(completion, total - prompt)  # some servers have thoughts in the total alone, and charge them
         cached = min(_count_in(reported.get("prompt_tokens_details"), "cached_tokens") or 0, prompt)
         tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
         tokens |= {"cached_tokens": cached} if cached else {}

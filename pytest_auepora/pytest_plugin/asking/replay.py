@@ -172,7 +172,8 @@ class Replaying:
         if self.replay.asks_nothing:
             verdict.notes.append(f"replayed from run {source.run_id}: its answers, no calls")
             return
-        verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}, the others asked")
+        asked = ", the others asked" if taken < len(run.cases) else ""
+        verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}{asked}")
         if changed := moved(source.run.provenance, run.provenance):
             told = ", ".join(f"{key} {then} → {now}" for key, (then, now) in changed.items())
             verdict.notes.append(f"run {source.run_id} answered under other conditions, so nothing was taken: {told}")

@@ -26,6 +26,16 @@ def test_cached_tokens_have_a_price_of_their_own() -> None:
     assert Prices(1, 4).cost(100, 10, 60) == pytest.approx(140e-6)
 
 
+@pytest.mark.parametrize(("total", "completion"), [(110, 10), (173, 73), (50, 10), ("many", 10)])
+def test_thoughts_that_stand_in_the_total_alone_are_counted(total: object, completion: int) -> None:
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": total}
+    with judge_server(chat("1", usage=usage)) as server:
+        judge = critic(server, prices=(1.0, 4.0))
+        judge.score(prompt="x")
+    assert judge.usage.completion_tokens == completion
+    assert judge.usage.cost == pytest.approx((100 + completion * 4) / 1e6)
+
+
 @pytest.mark.parametrize(
     ("budget", "told"),
     [
