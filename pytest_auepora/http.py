@@ -49,6 +49,15 @@ class HttpError(AueporaError):
         return f"{self.kind}: {self.detail}" if self.status is None else f"{self.status} {self.reason}: {self.detail}"
 
 
+class Secret(str):
+    """A text that tracebacks with variables do not show."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+
 def request_json(
     method: str, url: str, body: Any = None, *, headers: Mapping[str, str], timeout: float,
     secrets: Sequence[str] = (), longest: int = LONGEST_REPLY,

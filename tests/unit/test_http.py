@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from email.utils import formatdate
 
 import pytest
@@ -120,6 +121,13 @@ def test_a_reply_without_end_is_cut() -> None:
 KEY = "judge-key-0123456789"
 
 
+def with_locals(error: BaseException) -> str:
+    """Return the traceback of *error* with the variables of every frame but the test's own."""
+    assert error.__traceback__ is not None
+    frames = traceback.walk_tb(error.__traceback__.tb_next)
+    return "".join(traceback.StackSummary.extract(frames, capture_locals=True).format())
+
+
 @pytest.mark.parametrize(
     "reply",
     [
@@ -135,6 +143,7 @@ def test_a_key_that_comes_back_is_in_no_message(reply: Reply, end: str, monkeypa
     with judge_server(reply) as server, pytest.raises(AueporaError) as caught:
         critic(server, attempts=1, api_key_env="OPENAI_API_KEY").score(prompt="x")
     assert KEY[:8] not in str(caught.value)
+    assert KEY[:8] not in with_locals(caught.value)
 
 
 @pytest.mark.parametrize("written", [r'{"error": "no such key ab\/cd+ef=="}', '{"error": "key=ab%2Fcd%2Bef%3D%3D"}'])

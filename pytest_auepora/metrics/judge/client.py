@@ -15,6 +15,7 @@ from urllib.parse import urlencode, urlsplit
 from ...calls.caller import Caller
 from ...core.retry import RetryPolicy
 from ...errors import MetricError
+from ...http import Secret
 from .cache import ReplyCache
 from .chat import (
     JudgeBudgetError,
@@ -195,8 +196,8 @@ class OpenAICompatibleCritic(LLMCritic):
         return _with_usage(read, usage)
 
     def _request(self, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        key = os.environ.get(self._api_key_env, "") if self._api_key_env else ""
-        value = f"Bearer {key}" if self._key_header == "Authorization" else key
+        key = Secret(os.environ.get(self._api_key_env, "") if self._api_key_env else "")
+        value = Secret(f"Bearer {key}") if self._key_header == "Authorization" else key
         headers = {"User-Agent": "pytest-auepora", **({self._key_header: value} if key else {})}
         with self._slots:
             while True:
