@@ -9,7 +9,6 @@ import pytest
 from pytest_auepora.adapters.http import HttpCallError, HttpRag
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.errors import OutputShapeError, SystemShapeError
-
 from tests.unit.test_http import with_locals
 
 from .asking import ask
