@@ -259,7 +259,7 @@ def _left(works: Sequence[_Work]) -> list[_Work]:
 def _unread(exc: Exception) -> str:
     """Return the reason of a reply that could not be read; a model that cannot be asked ends it all."""
     if isinstance(exc, JudgeReplyError):
-        return f"unreadable reply: {exc}"
+        return str(exc)
     raise exc if isinstance(exc, AueporaError) else AueporaError(f"the model cannot be asked: {exc}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from pytest_auepora.io.golden.load import load_golden
 
 from ..drafting.scripted import Scripted
-from ..metrics.judge.judge_server import JudgeServer, chat, judge_server
+from ..metrics.judge.judge_server import JudgeServer, Reply, chat, judge_server
 from .conftest import Shell
 
 PAGES = Path(__file__).resolve().parents[3] / "docs" / "pages" / "how-to"
@@ -127,8 +128,15 @@ def test_without_a_judge_the_error_says_how_to_name_one(shell: Shell, monkeypatc
 
 def test_a_model_that_is_down_ends_it(shell: Shell, monkeypatch: pytest.MonkeyPatch, server: JudgeServer) -> None:
     server.answer = None
-    server.script = [chat("no", finish="length")]
+    server.script = [Reply({"error": {"message": "no such model"}}, status=404)]
     said = shell(*DRAFT, "--yes")
     assert said.code == 3
-    assert "cut off" in said.err
+    assert "no such model" in said.err
     assert not (shell.path / "golden" / "docs.golden.yaml").exists()
+
+
+def test_a_reply_that_is_cut_off_rejects_its_try_and_says_why(shell: Shell, server: JudgeServer) -> None:
+    server.answer = None
+    server.script = [chat("no", finish="length")]
+    said = shell(*DRAFT, "--yes")
+    assert re.search(r"^ +\d+  the judge was cut off by max_tokens before it was done$", said.out, re.MULTILINE)

@@ -15,7 +15,7 @@ from .scripted import Scripted
 
 PAGES = Path(__file__).resolve().parents[3] / "docs" / "pages" / "how-to"
 SINGLE = {
-    "unreadable": "unreadable reply",
+    "unreadable": "the judge's reply has no question and answer and quotes",
     "paraphrased": "quote not found",
     "short": "quote too short",
     "leans": "not self-contained",
