@@ -191,7 +191,11 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
 
 def _quarantine_notes(run: Run) -> list[str]:
     cases = list(run.having("quarantine"))
-    held = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if c.quarantined()]
+    held = [
+        f"{c.case_id} (until {c.extra['quarantine']}{'; an assertion fails' if 'still_failing' in c.extra else ''})"
+        for c in cases
+        if c.quarantined()
+    ]
     over = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if not c.quarantined()]
     notes = [f"in quarantine, not held to the baseline: {', '.join(held)}"] if held else []
     return notes + ([f"quarantine is over, held to the baseline again: {', '.join(over)}"] if over else [])

@@ -89,15 +89,17 @@ def test_the_fixture_repeats_as_well(project: Example) -> None:
     project.run("--auepora-repeat", "2", "test_q.py", auepora=False).assert_outcomes(passed=2)  # and error_rate
 
 
-@pytest.mark.parametrize(("until", "failing"), [("2999-01-01", False), ("2001-01-01", True)])
-def test_a_quarantined_case_is_excused_until_its_date(project: Example, until: str, failing: bool) -> None:
+@pytest.mark.parametrize(
+    ("until", "told", "failing"), [("2999-01-01", "; an assertion fails", False), ("2001-01-01", "", True)]
+)
+def test_a_quarantined_case_is_excused_until_its_date(project: Example, until: str, told: str, failing: bool) -> None:
     project.edit("    thresholds: {token_f1: 0.5}\n", f"    quarantine: {until}\n")
     project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {min_effect: 0.9}\n")
     project.accept()
     project.break_retriever()
     result = project.run()
     assert result.ret == int(failing)
-    assert f"refund-window (until {until})" in " ".join(str(result.stdout).split())
+    assert f"refund-window (until {until}{told})" in " ".join(str(result.stdout).split())
 
 
 def test_a_case_that_must_pass_is_guarded_under_every_policy(project: Example) -> None:
