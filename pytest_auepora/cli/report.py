@@ -60,8 +60,13 @@ def _trends(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Trend]:
     return {run.title: trend_of(store, run, store.resolve(given.name)) for run in runs}
 
 
-def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> str:
-    """Return the summary that closes a pytest run, as wide as the terminal, below the *mistakes* in golden files."""
+def summary_text(
+    runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = (), *, steps: bool = True
+) -> str:
+    """Return the summary that closes a pytest run, as wide as the terminal, below the *mistakes* in golden files.
+
+    Without *steps* it leaves out what to do next, which pytest does.
+    """
     from ..reporting.side_by_side.text import side_by_side_lines
     from ..reporting.terminal.layout import Cell, render
     from ..reporting.terminal.summary import summary_lines
@@ -69,7 +74,7 @@ def summary_text(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Seq
 
     width = shutil.get_terminal_size((100, 24)).columns
     parts = [
-        summary_lines(run, verdict, width=width, later=verdicts[i:])
+        summary_lines(run, verdict, width=width, later=verdicts[i:] if steps else verdicts)
         for i, (run, verdict) in enumerate(zip(runs, verdicts, strict=True), 1)
     ]
     parts += [[[], *side_by_side_lines(one, width=width)] for one in side_by_sides(runs)]

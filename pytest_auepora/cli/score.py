@@ -79,7 +79,7 @@ def run(given: argparse.Namespace) -> int:
     else:
         from .report import summary_text
 
-        print(summary_text([done.run], [verdict]), end="")
+        print(summary_text([done.run], [verdict], steps=False), end="")
     if given.require_baseline and done.baseline is None:
         from ..reporting.text import harmless
 

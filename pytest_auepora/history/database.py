@@ -126,6 +126,9 @@ class SqliteFile:
             raise HistoryError(f"{self.name}: cannot be written: {exc.strerror or exc}") from exc
 
     def _connect(self, write: bool) -> sqlite3.Connection:
+        if not write and not os.access(self.path.parent, os.W_OK) and not Path(f"{self.path}-wal").exists():
+            # SQLite writes beside the file even to read it; nobody else can change it here
+            return sqlite3.connect(f"{self.path.resolve().as_uri()}?immutable=1", uri=True, isolation_level=None)
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         if not write:
             return connection

@@ -144,7 +144,8 @@ CASE_FIELDS = {
         Field("xfail", Reason("expected to fail in the golden file"), "Expected to fail; say why."),
         Field("timeout", Number(0, above=True), "Seconds one call may take."),
         Field("must_pass", Flag(), "Fails the run whenever it fails."),
-        Field("quarantine", Day(), "Until this date neither the comparison with its baseline nor an assertion fails the case."),
+        Field("quarantine", Day(),
+              "Until this date neither the comparison with its baseline nor an assertion fails the case."),
         Field("benchmark", _Benchmark(), "Timed by pytest-benchmark."),
     ),
 }  # fmt: skip

@@ -236,3 +236,7 @@ def test_a_run_of_other_topics_is_refused(shell: Shell) -> None:
     shell.write("t.run", "q9 Q0 b 1 2.0 x\n")
     said = shell("score", "t.run", GOLDEN)
     assert (said.code, "none of its topics as a case: 'q9'" in said.err) == (3, True)
+
+
+def test_recorded_outputs_are_not_accepted_by_pytest(shell: Shell) -> None:
+    assert "pytest --auepora" not in shell("score", shell.outputs(BAD), GOLDEN).out

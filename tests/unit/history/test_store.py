@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sqlite3
 import sys
 import threading
 import zlib
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -256,3 +258,21 @@ def test_numbers_of_numpy_are_numbers(kept: HistoryStore) -> None:
     one: CaseResult = kept.load("last").cases["one"]
     assert one.scores["token_f1"].value == 0.1 + 0.2
     assert one.extra["curve"] == [0, 1, 2]
+
+
+def test_a_folder_that_cannot_be_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "odd ? name #1" / "h.sqlite"
+    run = a_run()
+    run_id = HistoryStore(place).add(run, verdict_of(run))
+    seen: list[str] = []
+    real = sqlite3.connect
+
+    def connect(path: str, **given: Any) -> sqlite3.Connection:
+        seen.append(str(path))
+        return real(path, **given)
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert HistoryStore(place).load(run_id) == run
+    assert seen
+    assert all(path.endswith("?immutable=1") for path in seen), "SQLite would write beside it"
