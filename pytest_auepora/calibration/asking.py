@@ -17,6 +17,8 @@ from ..metrics.judge.reply import JudgeReplyError
 from ..metrics.judge.usage import repeated
 from .labels import Item
 
+_TOLD = 3  # reasons in an error
+
 
 def take_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
     """Give the items that name a case of *run* its answer and the judge's score of it.
@@ -58,10 +60,11 @@ def ask(
     swap: bool = False,
     again: bool = False,
     progress: bool | None = False,
-) -> None:
+) -> list[str]:
     """Let *metric* score the items that have no score yet, or all of them with *again*.
 
-    A reply that is no score becomes the item's ``error``.
+    A reply that is no score becomes the item's ``error``.  Returned is why items are left out, of which the metric
+    has nothing to say.
 
     Args:
         metric: the judged metric.
@@ -72,7 +75,7 @@ def ask(
         progress: whether a bar is shown on standard error; None: where somebody looks at it.
 
     Raises:
-        MetricError: an item has no answer, or the metric has nothing to say about any.
+        MetricError: an item has no answer, or the metric has nothing to say about all that it is asked.
         AueporaError: the judge cannot be reached.
     """
     todo = [item for item in items if again or not (item.scores or item.error)]
@@ -82,20 +85,29 @@ def ask(
         item.scores, item.error, item.swapped = [], "", None
     sound = [item for item in items if not item.error]
     turned = [item for item in sound if swap and len(item.evidence) > 1 and item.swapped is None]
+    left: dict[int, str] = {}
     wanted = len(turned) + sum(max(0, repeats - len(item.scores)) for item in sound)
     if wanted:
         with Progress("questions", wanted, show=progress) as bar:
-            _ask_repeatedly(metric, sound, repeats, bar)
-            _ask_turned(metric, [item for item in turned if not item.error], bar)
+            _ask_repeatedly(metric, sound, repeats, bar, left)
+            _ask_turned(metric, [item for item in turned if not item.error and id(item) not in left], bar)
+    told = [*left.values()]
+    if told and not any(item.scores or item.error for item in items):
+        raise MetricError(f"{metric.name} has nothing to say: {'; '.join(told[:_TOLD])}")
+    return told
 
 
-def _ask_repeatedly(metric: Metric, items: Sequence[Item], repeats: int, bar: Progress) -> None:
+def _ask_repeatedly(
+    metric: Metric, items: Sequence[Item], repeats: int, bar: Progress, left_out: dict[int, str]
+) -> None:
     for turn in range(repeats):
-        left = [item for item in items if not item.error and len(item.scores) <= turn]
+        left = [i for i in items if not i.error and len(i.scores) <= turn and id(i) not in left_out]
         with repeated(turn):
             replies = _ask_all(metric, left, 1, bar)
         for item, seen in zip(left, replies, strict=True):
-            if isinstance(seen, JudgeReplyError):
+            if isinstance(seen, NotApplicable):
+                left_out[id(item)] = f"line {item.line}: {seen.reason}"
+            elif isinstance(seen, JudgeReplyError):
                 item.error = item.error or str(seen)
             else:
                 item.scores.append(seen)
@@ -104,22 +116,25 @@ def _ask_repeatedly(metric: Metric, items: Sequence[Item], repeats: int, bar: Pr
 def _ask_turned(metric: Metric, items: Sequence[Item], bar: Progress) -> None:
     """Ask once more with the evidence in the opposite order."""
     for item, seen in zip(items, _ask_all(metric, items, -1, bar), strict=True):
-        item.swapped = None if isinstance(seen, JudgeReplyError) else seen
+        item.swapped = seen if isinstance(seen, float) else None
 
 
-def _ask_all(metric: Metric, items: Sequence[Item], step: int, bar: Progress) -> list[float | JudgeReplyError]:
-    out: list[float | JudgeReplyError] = []
+def _ask_all(
+    metric: Metric, items: Sequence[Item], step: int, bar: Progress
+) -> list[float | JudgeReplyError | NotApplicable]:
+    out: list[float | JudgeReplyError | NotApplicable] = []
     with Caller(max(1, metric.concurrency)) as caller:
         for item, call in zip(items, caller.map(partial(_measure, metric, item, step) for item in items), strict=True):
             if call.error is not None and not isinstance(call.error, JudgeReplyError):
                 raise call.error
             if isinstance(call.error, JudgeReplyError):
                 out.append(call.error)
-            elif isinstance(call.value, NotApplicable) or call.value.value is None:
-                why = getattr(call.value, "reason", "it has no score of a single answer")
-                raise MetricError(f"line {item.line}: {metric.name} has nothing to say: {why}")
+            elif isinstance(call.value, NotApplicable):
+                out.append(call.value)
+            elif call.value.value is None:
+                raise MetricError(f"line {item.line}: {metric.name} has no score of a single answer")
             else:
-                out.append(call.value.value)
+                out.append(float(call.value.value))
             bar.done()
     return out
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
-from ..errors import did_you_mean
+from ..errors import did_you_mean, names_words
 from ..metrics.judge.usage import metered
 from ..regression.guards.calibration import (
     FOLDER,
@@ -66,6 +66,7 @@ def run(given: argparse.Namespace) -> int:
     from ..calibration.labels import read_label_file
     from ..calibration.study import study
     from ..reporting.judge_usage import usage_text
+    from ..reporting.numbers import plural
 
     if given.repeat < 1:
         raise UsageError(f"--repeat {given.repeat}: expected 1 or more")
@@ -80,10 +81,12 @@ def run(given: argparse.Namespace) -> int:
     if given.ask or not given.kept:
         with metered() as spent:
             try:
-                ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask, progress=None)
+                left = ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask, progress=None)
             finally:  # what stops it was paid for as well
                 if spent.to_dict():
                     print("\n".join([f"judge: {usage_text(spent)}", *spent.notes]), file=sys.stderr)
+        if left:
+            print(f"{plural(len(left), 'label')} left out: {names_words(left, 3)}", file=sys.stderr)
     beside = given.golden.parent / FOLDER if given.golden else Path(FOLDER)
     path = calibration_path(given.calibrations or beside, name)
     former = _former(path)

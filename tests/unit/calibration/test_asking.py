@@ -118,9 +118,13 @@ def test_without_an_answer_nobody_is_asked(answer: str) -> None:
     assert not metric.asked
 
 
-def test_a_metric_that_has_nothing_to_say() -> None:
-    with pytest.raises(MetricError, match=r"^line 2: opinion has nothing to say: no claims$"):
-        ask(Opinion(lambda sample, _: None if sample.query == "q2" else 0.5), [item(1), item(2)])
+def test_items_without_a_score_are_left_out_with_why() -> None:
+    one, two = item(1), item(2)
+    left = ask(Opinion(lambda sample, _: None if sample.query == "q2" else 0.5), [one, two], repeats=2)
+    assert left == ["line 2: no claims"]
+    assert (one.scores, two.scores, two.error) == ([0.5, 0.5], [], "")
+    with pytest.raises(MetricError, match=r"^opinion has nothing to say: line 1: no claims; line 2: no claims$"):
+        ask(Opinion(lambda *_: None), [item(1), item(2)])
 
 
 def test_a_judge_that_cannot_be_reached_ends_it() -> None:
