@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...errors import did_you_mean
 from ..golden.containers import ListOf
 from ..golden.fields import CASE_FIELDS
 from ..golden.kinds import Flag, Free, Kind, Number, Reason, Whole
@@ -60,6 +61,11 @@ def _suite(rows: list[dict[str, Any]], path: Path) -> ImportedSuite:
     dropped = Dropped()
     names = Names(dropped)
     cases = []
+    if rows and not any({"query", *ALIASES["query"]} & row.keys() for row in rows):
+        there = list(dict.fromkeys(name for row in rows for name in row))
+        near = did_you_mean("query", there)
+        known = ", ".join(("query", *ALIASES["query"]))
+        raise ImportProblem(f"{path}: no column holds questions ({known}); there is {', '.join(there)}{near}")
     for number, row in enumerate(rows, 1):
         columns = _names_in(row)
         query = row.get(columns["query"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.io.importers import ImportedSuite, export_cases, import_cases
+from pytest_auepora.io.importers import ImportedSuite, ImportProblem, export_cases, import_cases
 
 
 def test_a_table_says_which_column_was_read_as_what(tmp_path: Path) -> None:
@@ -42,3 +42,13 @@ def test_metadata_that_is_no_mapping_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("query,metadata,lang\nWhy?,[1],en\n", encoding="utf-8")
     assert import_cases(path, "csv").cases[0]["metadata"] == {"metadata": [1], "lang": "en"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("ID,Query\na,Why?\n", r"there is ID, Query \(did you mean 'Query'\?\)"), ("question;b\nWhy?;So\n", "question;b")],
+)
+def test_a_table_without_questions_says_what_it_has(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ImportProblem, match=rf"x\.csv: no column holds questions \(query, question, .*{told}"):
+        import_cases(tmp_path / "x.csv", "csv")
