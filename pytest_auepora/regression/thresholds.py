@@ -148,7 +148,8 @@ def check_range(bound: Bound, metric: str, low: float, high: float) -> None:
     """
     if low <= bound.limit <= high:
         return
-    meant = f"; did you mean {bound.limit / 100:.2f}?" if high == 1.0 < bound.limit <= 100 else ""
+    share = f"{bound.limit / 100:.4f}".rstrip("0").ljust(4, "0")
+    meant = f"; did you mean {share}?" if high == 1.0 < bound.limit <= 100 else ""
     span = f"from {low:g} to {high:g}" if math.isfinite(high) else f"{low:g} or more"
     raise ThresholdError(f"{metric} is {span}, so a bound of {bound.limit:g} decides nothing{meant}")
 

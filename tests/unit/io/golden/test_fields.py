@@ -41,6 +41,7 @@ OF_THE_FILE = {
     "threshold true": ("thresholds: {recall@5: yes}" + CASE, "1:24: recall@5: a threshold must be a number, got True"),
     "threshold prose": ("thresholds: {recall@5: about .8}" + CASE, "1:24: recall@5: 'about .8' is no threshold"),
     "threshold misspelt": ("thresholds: {recall@5: {mni: 1}}" + CASE, "1:24: recall@5: unknown key 'mni' (did you mean 'min'?)"),
+    "threshold in parts of per cent": ("thresholds: {recall@5: 87.5}" + CASE, "so a bound of 87.5 decides nothing; did you mean 0.875?"),
     "threshold in per cent": ("thresholds: {recall@5: 80}" + CASE, "1:24: recall@5 is from 0 to 1, so a bound of 80 decides nothing; did you mean 0.80?"),
     "threshold on a key of no text": ("thresholds: {5: 1}" + CASE, "1:14: the key 5 is no metric"),
     "threshold a list": ("thresholds: [recall@5]" + CASE, "1:13: thresholds: expected a mapping from metrics to bounds, got a list"),
