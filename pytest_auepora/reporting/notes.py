@@ -107,6 +107,14 @@ def gate_groups(verdict: Verdict) -> Iterator[GateGroup]:
             yield GateGroup(title.format(what), is_open, "failed" if state == "slices" else state, gates)
 
 
+def _words(verdict: Verdict) -> str:
+    """Return which words an update needs: a run that its anchor fails is not accepted by a baseline alone."""
+    failed = {gate.kind for gate in verdict.gates if gate.state == "failed" and gate.word == "worse"}
+    if "anchor" not in failed:
+        return ""
+    return " all,anchor" if verdict.fell or "regression" in failed else " anchor"
+
+
 def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
     """Return what to do about a run that is red or got better, a sentence each; nothing for others.
 
@@ -122,7 +130,7 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
         steps.append(f"{errored} errored: mend that, then `pytest --auepora-resume` asks only those again")
     elif word in ("worse", "mixed"):
         steps += [_PERHAPS] if _perhaps_chance(verdict) else []
-        steps.append("intended: accept it with `pytest --auepora-update`, and commit the baseline")
+        steps.append(f"intended: accept it with `pytest --auepora-update{_words(verdict)}`, and commit the baseline")
     if verdict.varies:
         many = plural(len(verdict.varies), "case")
         steps.append(f"varies: {many} answered differently when asked again; see the page Non-deterministic systems")

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pytest_auepora.regression.compare.cases import Comparison
 from pytest_auepora.regression.guards.gates import GateOutcome, GateWord
 from pytest_auepora.regression.verdict import Verdict
@@ -90,3 +92,12 @@ def test_what_to_do_about_a_red_run() -> None:
     assert next_steps(worse_or("worse", errors)) == told, "nor is it intended in a partial run"
     errors.value = 0.0
     assert next_steps(worse_or("worse", errors))[0].startswith("intended")
+
+
+@pytest.mark.parametrize(
+    ("word", "fell", "words"), [("same", [], " anchor"), ("same", ["c"], " all,anchor"), ("worse", [], " all,anchor")]
+)
+def test_a_run_that_its_anchor_fails_needs_a_new_anchor(word: GateWord, fell: list[str], words: str) -> None:
+    verdict = worse_or(word, fell=fell)
+    verdict.gates.append(GateOutcome("anchor: m", "anchor", "failed", "", "m", word="worse"))
+    assert any(f"`pytest --auepora-update{words}`" in step for step in next_steps(verdict))
