@@ -46,7 +46,8 @@ def test_it_has_the_keys_of_the_reader_and_describes_each() -> None:
 NEEDS_MORE_THAN_ONE_VALUE = {
     "key twice", "key twice in a case", "key twice beside an alias", "metric unknown", "metric unknown, second",
     "metric k = 0", "metric k negative", "metric bad option", "metric always counted", "threshold of no metric",
-    "threshold not computed", "threshold in per cent", "threshold twice", "statistic of no kind",
+    "threshold not computed", "threshold in per cent", "threshold in parts of per cent", "threshold twice",
+    "statistic of no kind",
     "statistic of a share", "pass rate of nothing", "slice of nobody", "slice misspelt", "case threshold on a share",
     "regression metric", "suite a device", "threshold NaN", "threshold on a key of no text", "docs twice",
     "span backwards", "bad regex", "variant of nobody", "variant of itself", "taken id", "a label that is a key",
