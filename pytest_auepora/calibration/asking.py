@@ -85,28 +85,25 @@ def ask(
         item.scores, item.error, item.swapped = [], "", None
     sound = [item for item in items if not item.error]
     turned = [item for item in sound if swap and len(item.evidence) > 1 and item.swapped is None]
-    left: dict[int, str] = {}
     wanted = len(turned) + sum(max(0, repeats - len(item.scores)) for item in sound)
     if wanted:
         with Progress("questions", wanted, show=progress) as bar:
-            _ask_repeatedly(metric, sound, repeats, bar, left)
-            _ask_turned(metric, [item for item in turned if not item.error and id(item) not in left], bar)
-    told = [*left.values()]
+            _ask_repeatedly(metric, sound, repeats, bar)
+            _ask_turned(metric, [item for item in turned if not item.error and not item.left_out], bar)
+    told = [f"line {item.line}: {item.left_out}" for item in items if item.left_out]
     if told and not any(item.scores or item.error for item in items):
         raise MetricError(f"{metric.name} has nothing to say: {'; '.join(told[:_TOLD])}")
     return told
 
 
-def _ask_repeatedly(
-    metric: Metric, items: Sequence[Item], repeats: int, bar: Progress, left_out: dict[int, str]
-) -> None:
+def _ask_repeatedly(metric: Metric, items: Sequence[Item], repeats: int, bar: Progress) -> None:
     for turn in range(repeats):
-        left = [i for i in items if not i.error and len(i.scores) <= turn and id(i) not in left_out]
+        left = [item for item in items if not item.error and not item.left_out and len(item.scores) <= turn]
         with repeated(turn):
             replies = _ask_all(metric, left, 1, bar)
         for item, seen in zip(left, replies, strict=True):
             if isinstance(seen, NotApplicable):
-                left_out[id(item)] = f"line {item.line}: {seen.reason}"
+                item.left_out = seen.reason
             elif isinstance(seen, JudgeReplyError):
                 item.error = item.error or str(seen)
             else:

@@ -41,13 +41,17 @@ _MANY = {"label": "labels", "score": "scores", "evidence": "evidence"}
 
 @dataclass(slots=True)
 class Item:
-    """One judged answer.  ``people`` are the values given; ``scores`` the judge's, of which the first counts."""
+    """One judged answer.  ``people`` are the values given; ``scores`` the judge's, of which the first counts.
+
+    ``error`` is why a reply was no score, ``left_out`` why the metric has nothing to say.
+    """
 
     id: str
     people: list[Value] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     swapped: float | None = None
     error: str = ""
+    left_out: str = ""
     query: str = ""
     answer: str = ""
     evidence: list[str] = field(default_factory=list)

@@ -74,7 +74,7 @@ def summary_text(
 
     width = shutil.get_terminal_size((100, 24)).columns
     parts = [
-        summary_lines(run, verdict, width=width, later=verdicts[i:] if steps else verdicts)
+        summary_lines(run, verdict, width=width, steps=steps, later=verdicts[i:])
         for i, (run, verdict) in enumerate(zip(runs, verdicts, strict=True), 1)
     ]
     parts += [[[], *side_by_side_lines(one, width=width)] for one in side_by_sides(runs)]

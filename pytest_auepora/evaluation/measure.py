@@ -201,14 +201,14 @@ def _measured_again(
 
 def _then(metric: Metric, recorded: RecordedAnswer) -> Score | None:
     """Return what *metric* gave when the answer was recorded, if it is the same today."""
-    same = recorded.keys.get(metric.name) == metric_key(MetricInfo.of(metric))
-    return recorded.scores().get(metric.name) if same else None
+    then = recorded.score(metric.name)
+    return then if then and recorded.keys.get(metric.name) == metric_key(MetricInfo.of(metric)) else None
 
 
 def _known(metric: Metric, recorded: RecordedAnswer) -> Score | None:
     """Return the score that need not be measured again."""
-    then = _then(metric, recorded)
-    return then if then is not None and not metric.deterministic and then.state != "error" else None
+    then = _then(metric, recorded) if not metric.deterministic else None
+    return then if then and then.state != "error" else None
 
 
 def _score_again(

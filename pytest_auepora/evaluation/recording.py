@@ -250,18 +250,18 @@ class RecordedAnswer:
         """Return the answer, taken apart."""
         return Parts.from_dict(self.raw["parts"])
 
-    def scores(self) -> dict[str, Score]:
-        """Return what was measured then and cannot, or need not, be measured again."""
-        return {name: Score(**score) for name, score in self.raw.get("scores", {}).items()}
+    def score(self, name: str) -> Score | None:
+        """Return what the metric *name* gave then, if it cannot, or need not, be measured again."""
+        kept = self.raw.get("scores", {}).get(name)
+        return Score(**kept) if kept is not None else None
 
     def rescored(self, result: CaseResult, metrics: Mapping[str, Metric], *, redact: Redact | None = None) -> Recording:
         """Return what is kept of the answer with the scores of *result*, which go with the metrics of that run."""
         if not self.is_answer:
             return self.recording
-        told = deepcopy(result) if redact is not None else result
         if redact is not None:
-            redact(told)
-        scores = _said(told.scores if "shown" in self.raw else _costly(told.scores, metrics))
+            redact(result := deepcopy(result))
+        scores = _said(result.scores if "shown" in self.raw else _costly(result.scores, metrics))
         if scores == self.raw.get("scores"):
             return self.recording
         rest, texts = self.recording

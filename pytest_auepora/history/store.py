@@ -108,9 +108,7 @@ class HistoryStore:
         row = row_of(run, verdict, aggregate_of(run, unmapped=unmapped_cases(run, verdict.comparison)))
         began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
         row |= {"started": began, "aggregated": began, "seconds": float(seconds), "git_commit": git_commit}
-        packing = recordings
-        if not isinstance(packing, Packing):
-            packing = Packing.of(run.cases.values(), packing or {})
+        packing = recordings if isinstance(recordings, Packing) else Packing.of(run.cases.values(), recordings or {})
         with self._database.transaction(write=True) as open_:
             run_id = keep_run(open_, row)
             keep_blocks(open_, "results", run_id, packing.results())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,7 @@ def replaced(path: Path, case_id: str, new: Mapping[str, Any] | None, registry: 
     """
     suite = load_golden(path, registry)
     text = path.read_text(encoding="utf-8-sig")
-    lines = re.findall(".*\n|.+", text) if path.suffix == ".jsonl" else text.splitlines(keepends=True)
+    lines = StringIO(text).readlines() if path.suffix == ".jsonl" else text.splitlines(keepends=True)
     starts = [case.line - 1 for case in suite.cases]
     at = starts.index(suite.case(case_id).line - 1)
     end = starts[at + 1] if at + 1 < len(starts) else len(lines)

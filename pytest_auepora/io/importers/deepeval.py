@@ -48,8 +48,7 @@ def load(path: Path) -> ImportedSuite:
         for key in _OUTPUTS:
             dropped.add(f"{key}: a recorded answer", key in row)
         dropped.add("expected_tools: no metric here reads it", "expected_tools" in row)
-        for key in [key for key in row if key not in _COLUMNS]:
-            dropped.add(f"{key}: not one of the columns of a golden")
+        drop_rest(row, _COLUMNS, dropped, "{}: not one of the columns of a golden")
         cases.append(case)
     return ImportedSuite(cases, dropped.sentences(), notes=quote_notes(cases))
 

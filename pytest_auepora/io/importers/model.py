@@ -165,7 +165,10 @@ def answer_of(case: Mapping[str, Any], dropped: Dropped) -> str | None:
     return None if answer is None else str(answer)
 
 
-def drop_rest(case: Mapping[str, Any], held: Container[str], dropped: Dropped) -> None:
-    """Note every key of *case* that is not *held*."""
-    for key in [key for key in case if key not in held]:
-        dropped.add(f"{key}: the format has no place for it")
+def drop_rest(
+    said: Mapping[str, Any], held: Container[str], dropped: Dropped, told: str = "{}: the format has no place for it"
+) -> None:
+    """Note every key of *said* that is not *held*, as *told*."""
+    for key in said:
+        if key not in held:
+            dropped.add(told.format(key))

@@ -47,8 +47,7 @@ def load(path: Path) -> ImportedSuite:
             notes["vars"] = rest
         if metadata := {**_mapping(test.get("metadata")), **({_NOTES: notes} if notes else {})}:
             case["metadata"] = metadata
-        for other in [other for other in test if other not in {"vars", "assert", "description", "metadata"}]:
-            dropped.add(f"{other} of a test")
+        drop_rest(test, ("vars", "assert", "description", "metadata"), dropped, "{} of a test")
         cases.append(case)
     return ImportedSuite(cases, dropped.sentences())
 
@@ -65,8 +64,7 @@ def _tests(path: Path, dropped: Dropped) -> tuple[list[dict[str, Any]], dict[str
         return [dict(t) for t in data if isinstance(t, Mapping)], {}
     if not isinstance(data, Mapping) or "tests" not in data:
         raise ImportProblem(f"{path}: expected a list of tests, or a configuration with tests")
-    for key in [key for key in data if key not in {"tests", "defaultTest", "description"}]:
-        dropped.add(f"{key} of the configuration")
+    drop_rest(data, ("tests", "defaultTest", "description"), dropped, "{} of the configuration")
     default = data.get("defaultTest")
     if isinstance(default, str):
         dropped.add("defaultTest of another file")
@@ -193,8 +191,7 @@ class Assertions:
         else:
             self._dropped.add(f"the assertion {kind}")
             return
-        for other in [other for other in assertion if other not in {"type", "value", "threshold"}]:
-            self._dropped.add(f"{other} of an assertion")
+        drop_rest(assertion, ("type", "value", "threshold"), self._dropped, "{} of an assertion")
 
     def _whole(self, key: str, assertion: Mapping[str, Any]) -> None:
         """The whole answer is the text, or is not; what it is wanted to be is a reference as well."""

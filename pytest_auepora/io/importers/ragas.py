@@ -84,8 +84,8 @@ def save(suite: Any, path: Path) -> list[str]:
             row["reference"] = answer
         metadata = case.get("metadata", {})
         row.update({k: v for k, v in metadata.items() if k not in _KNOWN})
-        for key in [key for key in metadata if key in _KNOWN]:
-            dropped.add(f"{key} in metadata: the format has a column of this name")
+        for key in metadata:
+            dropped.add(f"{key} in metadata: the format has a column of this name", key in _KNOWN)
         dropped.add("id: the format has no place for it", names.take(None, case["query"]) != case["id"])
         drop_rest(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
         rows.append(row)

@@ -18,7 +18,7 @@ from ..golden.kinds import Flag, Free, Kind, Number, Reason, Whole
 from ..golden.passages import Documents
 from ..parquet import imported_pyarrow, iter_rows
 from .golden import mappings_of
-from .model import Dropped, ImportedSuite, ImportProblem, Names, split_metadata
+from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, split_metadata
 from .rows import as_list, dump_json, read_rows, write_csv
 
 ALIASES = {
@@ -156,6 +156,5 @@ def _flat(key: str, value: Any) -> Any:
 def _left(cases: list[Mapping[str, Any]]) -> list[str]:
     dropped = Dropped()
     for case in cases:
-        for key in [key for key in case if key not in _COLUMNS]:
-            dropped.add(f"{key}: no column")
+        drop_rest(case, _COLUMNS, dropped, "{}: no column")
     return dropped.sentences()

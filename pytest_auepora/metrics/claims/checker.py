@@ -171,18 +171,14 @@ class JudgeChecker(ClaimChecker):
         for premise, claim in pairs:
             claims_of.setdefault(premise, []).append(claim)
         prompt = load_prompt("entailment")
-        replies: dict[str, dict[int, bool] | Exception] = {}
-        for most in {len(claims): None for claims in claims_of.values()}:
-            asked_of = {premise: claims for premise, claims in claims_of.items() if len(claims) == most}
-            questions = [
-                Question(prompt.fill(_REPLIES["entailment"], evidence=premise, claims=numbered(claims)))
-                for premise, claims in asked_of.items()
-            ]
-            said = self.critic().read_many(questions, _verdicts(most))
-            replies.update(zip(asked_of, said, strict=True))
+        questions = [
+            Question(prompt.fill(_REPLIES["entailment"], evidence=premise, claims=numbered(claims)))
+            for premise, claims in claims_of.items()
+        ]
+        replies = self.critic().read_many(questions, [_verdicts(len(claims)) for claims in claims_of.values()])
         found: dict[tuple[str, str], bool] = {}
-        for premise, claims in claims_of.items():
-            verdicts = good(replies[premise])
+        for (premise, claims), said in zip(claims_of.items(), replies, strict=True):
+            verdicts = good(said)
             found.update({(premise, claim): verdicts[n] for n, claim in enumerate(claims, 1)})
         return [found[pair] for pair in pairs]
 

@@ -26,7 +26,7 @@ from .chat import (
     refused_parameter,
     response_format,
 )
-from .critic import LLMCritic, Question, form_of, good
+from .critic import LLMCritic, Question, form_of, good, with_forms
 from .reply import Form, Judgement, JudgeReplyError
 from .usage import REPEAT, Budget, JudgeUsage, Prices, count
 
@@ -160,9 +160,9 @@ class OpenAICompatibleCritic(LLMCritic):
         """Ask all at once, as far as the concurrency allows; equal prompts are asked once."""
         return self._ask_all([(q, form_of(q.metadata)) for q in questions])
 
-    def read_many(self, questions: Sequence[Question], form: Form[T]) -> list[T | Exception]:
-        """Do the same for replies of another form."""
-        return self._ask_all([(q, form) for q in questions])
+    def read_many(self, questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[T | Exception]:
+        """Do the same for replies of another form, or one of each."""
+        return self._ask_all(with_forms(questions, form))
 
     def _ask_all(self, asked: Sequence[tuple[Question, Form[T]]]) -> list[T | Exception]:
         distinct = {q.prompt: form for q, form in asked}

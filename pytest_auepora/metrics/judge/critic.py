@@ -81,13 +81,13 @@ class LLMCritic:
         """Judge each; a question that fails gives its exception, and the others still count."""
         return self._each([partial(self.judge, prompt=q.prompt, metadata=dict(q.metadata)) for q in questions])
 
-    def read_many(self, questions: Sequence[Question], form: Form[T]) -> list[T | Exception]:
-        """Return what *form* reads in the reply to each; a question that fails gives its exception."""
+    def read_many(self, questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[T | Exception]:
+        """Return what *form*, of all or one of each, reads in the replies; a question that failed, its exception."""
 
-        def ask(q: Question) -> T:
+        def ask(q: Question, form: Form[T]) -> T:
             return form.read(self.complete(prompt=q.prompt, schema=form.schema, metadata=dict(q.metadata)))
 
-        return self._each([partial(ask, q) for q in questions])
+        return self._each([partial(ask, q, one) for q, one in with_forms(questions, form)])
 
     def _each(self, asks: Sequence[partial[Any]]) -> list[Any]:
         with Caller(max(1, min(self.concurrency, len(asks))), retry=self.retry) as caller:
@@ -100,6 +100,12 @@ class LLMCritic:
     def params(self) -> dict[str, Any]:
         """What changes the numbers: model, temperature, …; JSON-able."""
         return {"critic": type(self).__qualname__}
+
+
+def with_forms(questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[tuple[Question, Form[T]]]:
+    """Return *questions*, each with the form of its reply."""
+    forms = [form] * len(questions) if isinstance(form, Form) else form
+    return [*zip(questions, forms, strict=True)]
 
 
 def good(reply: T | Exception) -> T:

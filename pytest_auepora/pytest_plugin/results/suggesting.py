@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import unified_diff
+from io import StringIO
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -110,7 +110,7 @@ def _merged(path: Path, suggestions: list[Suggestion]) -> tuple[str, str]:
 
 def _diff(name: str, before: str, after: str) -> str:
     """Return a patch that `git apply` and `patch -p1` take in the folder that *name* is relative to."""
-    old, new = (re.findall(".*\n|.+", text) for text in (before, after))  # as git counts lines
+    old, new = (StringIO(text).readlines() for text in (before, after))  # as git counts lines
     lines = unified_diff(old, new, f"a/{name}", f"b/{name}", n=1)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 

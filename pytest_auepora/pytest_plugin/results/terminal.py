@@ -159,7 +159,7 @@ class Terminal:
         from ...reporting.tally import headline, headline_style
         from ...reporting.terminal.session import accepted_lines, accepted_worse
         from ...reporting.terminal.summary import summary_lines
-        from ...reporting.text import ASCII, UNICODE, harmless
+        from ...reporting.text import harmless, symbols
 
         runs, verdicts = [j.run for j in judged], [j.verdict for j in judged]
         terminalreporter.section("auepora", sep="=", bold=True)
@@ -184,9 +184,8 @@ class Terminal:
                     terminalreporter.line(wrapped(self.config, harmless(text, ascii_only=is_ascii())))
         lacking = (j for j in judged if j.accepted is None and j.run.is_full and j.verdict.comparison is None)
         if any(j.verdict.outcome == "passed" for j in lacking):
-            arrow = (ASCII if is_ascii() else UNICODE).arrow
-            text = f"{arrow} no baseline yet: accept with `pytest --auepora-update`, and commit the file"
-            terminalreporter.line(wrapped(self.config, text), bold=True)
+            text = "no baseline yet: accept with `pytest --auepora-update`, and commit the file"
+            terminalreporter.line(wrapped(self.config, f"{symbols(is_ascii()).arrow} {text}"), bold=True)
         write_lines(terminalreporter, self._side_by_side(width))
         self._write_unused(terminalreporter)
 

@@ -54,11 +54,12 @@ def summary_lines(
     width: int = 80,
     ascii_only: bool = False,
     html: str | None = None,
+    steps: bool = True,
     later: Sequence[Verdict] = (),
 ) -> list[Line]:
     """Return the closing summary of one run, at most about a screen and a half: what happened, the metrics, the worst
-    cases, the gates, and last what to do next, but for what is said below *later* verdicts as well; *html* is the HTML
-    report that was written, if any.
+    cases, the gates, and last, with *steps*, what to do next, but for what is said below *later* verdicts as well;
+    *html* is the HTML report that was written, if any.
     """
     page = Page(width, ascii_only=ascii_only)
     page.title(run.title, ", ".join(filter(None, [run.path, f"owner {run.owner}" if run.owner else ""])))
@@ -74,7 +75,7 @@ def summary_lines(
     _gates(page, verdict, run, rows, named)
     _notes(page, run, verdict)
     below = {step for one in later for step in next_steps(one, html)}
-    for step in next_steps(verdict, html):
+    for step in next_steps(verdict, html) if steps else ():
         page.free(f"{page.marks.arrow} {step}" if step not in below else "", "bold")
     return page.lines
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,6 +51,20 @@ def test_a_judge_is_asked_yes_or_no_about_each_pair() -> None:
 def test_a_judge_that_says_neither_is_an_error(said: Any) -> None:
     with pytest.raises(JudgeReplyError, match="0 or 1"):
         Faithfulness(critic=Says(said)).measure(case(), ANSWER)
+
+
+def test_passages_of_more_and_fewer_claims_are_asked_at_once() -> None:
+    both = threading.Barrier(2)
+
+    class Meets(LLMCritic):
+        concurrency = 2
+
+        def complete(self, *, prompt: str, schema: Any = None, metadata: Any = None) -> str:
+            both.wait(timeout=10)  # broken, and an error, where one is asked after the other
+            n = 2 if "[2] " in prompt else 1
+            return json.dumps({"verdicts": [{"number": i, "verdict": "yes"} for i in range(1, n + 1)]})
+
+    assert JudgeChecker(Meets()).entails(["one", "two", "two"], ["Rent is due.", "Pets are free.", "Rent is due."])
 
 
 def test_metrics_of_one_judge_ask_it_once() -> None:
