@@ -9,17 +9,19 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import chain, repeat
+from functools import partial
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
 from ..errors import AueporaError
 from .call import Call, CallResult, Fn, running_trio
-from .schedule import Schedule, Upcoming
 
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
-    from .executor import Executor
-    from .own_loop import OwnLoop
+    from .executor import Executor, OwnLoop
+
+Upcoming = Iterable["tuple[Hashable, Fn] | tuple[Hashable, Fn, float | None]"]
+"""What may be started early, in the order it will be asked for: key, function, and its own time limit if any."""
 
 _POLL = 0.2  # seconds between two looks: keeps Ctrl-C responsive wherever waiting cannot be interrupted
 _STRANDED = "its event loop was left behind, blocked by another call (one that waits without awaiting)"
@@ -76,17 +78,13 @@ class Caller:
         self.lookahead = 0 if concurrency == 1 else 8 * concurrency if lookahead is None else lookahead
         self.timeout, self.retry, self.grace = timeout, retry, grace
         self.coroutines, self.blocks = coroutines, blocks
-        self._schedule = Schedule(concurrency, self.lookahead, self.timeout, retry, processes=processes, after=after)
+        self._after = after
+        self._ahead: dict[Hashable, Call] = {}  # started, and not asked for yet
+        self._asked_since = 0  # since it was looked through what is upcoming
         self._executor: Executor | None = None
         self._own: OwnLoop | None = None  # the executor, where its loop is ours
-        self._started = 0  # in the owner's thread, and by executors before
         self._loops_change = False
         self._let_gone: list[Call] = []  # their places are not free before their owner forgot what belongs to them
-
-    @property
-    def started(self) -> int:
-        """How many calls were started so far; those that were taken back while queued do not count."""
-        return self._started + (self._executor.started if self._executor is not None else 0)
 
     def call(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None) -> CallResult:
         """Return what *fn* gives: a value, or what an awaitable that it returns gives.
@@ -110,26 +108,24 @@ class Caller:
         try:
             if alone:
                 call = Call(fn, None, self.retry, self.processes)
-                self._started += 1
                 if (awaitable := call.run((KeyboardInterrupt,))) is None:
                     return call.take(limit)
                 call.detach()
                 call.hand_over(awaitable)
                 self._beside().expect(call)
             else:
-                call = self._schedule.book(self._beside(), key, fn, limit, upcoming)
+                call = self._book(self._beside(), key, fn, limit, upcoming)
             self._wait(call)
         except BaseException:  # Ctrl-C, or somebody ends the waiting, as pytest-timeout does: the place is wanted
             self._let_go(key, call)
             raise
-        self._schedule.ahead.pop(key, None)
+        self._ahead.pop(key, None)
         return call.take(limit)
 
     def prepare(self, key: Hashable, fn: Fn) -> None:
         """Make a call now, in this thread, that its owner will ask for; what it prints waits for that."""
-        if key not in self._schedule.ahead:
-            self._started += 1
-            call = self._schedule.make(key, fn, None)
+        if key not in self._ahead:
+            call = self._make(key, fn, None)
             call.claim()
             if (awaitable := call.context.run(call.run, (KeyboardInterrupt,))) is not None:
                 call.hand_over(awaitable)
@@ -137,7 +133,7 @@ class Caller:
     @property
     def is_ahead(self) -> bool:
         """Whether calls may have been made that nobody has asked for."""
-        return self.concurrency > 1 or bool(self._schedule.ahead)
+        return self.concurrency > 1 or bool(self._ahead)
 
     async def acall(
         self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None
@@ -156,13 +152,13 @@ class Caller:
             return await self._call_here(fn, limit)
         call: Call | None = None
         try:
-            call = self._schedule.book(executor, key, fn, limit, upcoming)
+            call = self._book(executor, key, fn, limit, upcoming)
             await executor.arrival(call)
         except BaseException:
             self._let_go(key, call)
             self._free_places()
             raise
-        self._schedule.ahead.pop(key, None)
+        self._ahead.pop(key, None)
         return call.take(limit)
 
     def map(self, fns: Iterable[Fn], timeouts: Iterable[float | None] = repeat(None)) -> Iterator[CallResult]:
@@ -188,8 +184,7 @@ class Caller:
 
     def forget(self, is_mine: Callable[[Hashable], bool]) -> None:
         """Give up those calls that were started early whose key *is_mine*: nobody will ask for them."""
-        ahead = self._schedule.ahead
-        self._give_up([ahead.pop(key) for key in [*ahead] if is_mine(key)])
+        self._give_up([self._ahead.pop(key) for key in [*self._ahead] if is_mine(key)])
         self._free_places()
 
     def drop(self) -> None:
@@ -202,7 +197,7 @@ class Caller:
     def close(self) -> None:
         """Drop everything, end the threads and the loop.  A later call starts afresh."""
         self.drop()
-        self._started, self._executor, self._own, executor = self.started, None, None, self._executor
+        self._executor, self._own, executor = None, None, self._executor
         if executor is not None:
             executor.close()
 
@@ -212,11 +207,48 @@ class Caller:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    # -- what is started early
+
+    def _book(self, runner: Executor, key: Hashable, fn: Fn, limit: float | None, upcoming: Upcoming) -> Call:
+        """Return the call named *key*, started early or now, and start some of those *upcoming*.
+
+        To look through what is upcoming costs more than a call, so it is done once for several.
+        """
+        early = self._ahead.get(key)
+        if early is None:
+            runner.expect(call := self._make(key, fn, limit))  # before what is upcoming is read, which takes time
+        else:
+            call, is_limited = early, early.timeout != limit
+            call.timeout = limit
+            if call.state == "queued" or (is_limited and call.state == "running"):
+                runner.expect(call)
+        self._asked_since += 1
+        if early is None or self._asked_since >= (self.lookahead - self.concurrency) // 4:
+            self._asked_since = 0
+            new = [
+                self._make(key, fn, its[0] if its and its[0] is not None else self.timeout)
+                for key, fn, *its in islice(upcoming, self.lookahead)
+                if key not in self._ahead
+            ]
+            if new:
+                runner.submit(new)
+        if early is None and len(self._ahead) == 1:
+            call.result.concurrency = self.processes
+        return call
+
+    def _make(self, key: Hashable, fn: Fn, limit: float | None) -> Call:
+        """Return a call that runs beside its owner, known by *key*."""
+        self._ahead[key] = call = Call(fn, limit, self.retry, self.concurrency * self.processes)
+        call.detach()
+        if self._after is not None:
+            call.on_finish = partial(self._after, key, call)
+        return call
+
     # -- where calls run
 
     def _beside(self) -> OwnLoop:
         if self._own is None:
-            from .own_loop import OwnLoop
+            from .executor import OwnLoop
 
             own = OwnLoop(self.concurrency, self.grace, blocks=not self.coroutines)
             if self._executor is not None:
@@ -231,20 +263,19 @@ class Caller:
 
         loop = asyncio.get_running_loop()
         if self._executor is None or self._executor.loop is not loop:
-            self._loops_change |= bool(self._schedule.ahead)
+            self._loops_change |= bool(self._ahead)
             self.close()
             self._executor = Executor(loop, self.concurrency, self.grace, blocks=self.blocks)
         return self._executor
 
     def _alone(self, key: Hashable, upcoming: Upcoming, limit: float | None) -> tuple[Upcoming, bool]:
         """Whether the call needs neither a limit nor company; *upcoming* may have been looked at."""
-        if limit is not None or key in self._schedule.ahead:
+        if limit is not None or key in self._ahead:
             return upcoming, False
         rest = iter(upcoming if self.lookahead else ())
         return (chain([first], rest), False) if (first := next(rest, None)) is not None else ((), True)
 
     async def _call_here(self, fn: Fn, limit: float | None) -> CallResult:
-        self._started += 1
         await (call := Call(fn, limit, self.retry, self.processes)).arun()
         return call.take(limit)
 
@@ -264,18 +295,18 @@ class Caller:
 
     def _leave(self, own: OwnLoop) -> None:
         """Leave the loop, which is blocked, behind: what it has not begun goes to the next."""
-        self._started, self._own, self._executor = self.started, None, None
+        self._own = self._executor = None
         for call in own.leave():
             call.expire()
             if call.late or call.timeout is None:
                 call.lose(AueporaError(_STRANDED))
-        self._beside().submit([call for call in self._schedule.ahead.values() if call.state == "queued"])
+        self._beside().submit([call for call in self._ahead.values() if call.state == "queued"])
 
     def _let_go(self, key: Hashable, call: Call | None) -> None:
         if call is None:  # ended while calls are submitted: which of them were is not certain
             self.drop()
         else:
-            self._schedule.ahead.pop(key, None)
+            self._ahead.pop(key, None)
             self._give_up([call])
 
     def _free_places(self) -> None:

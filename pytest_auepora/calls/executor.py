@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +21,8 @@ from weakref import finalize
 
 from .call import Call
 
-AGAIN = 0.1  # seconds after which a thread is wanted again that the system would not give
+_AGAIN = 0.1  # seconds after which a thread is wanted again that the system would not give
+_SIGN = 0.5  # seconds that a loop has at least to give a sign of life, on a machine with much else to do
 
 Job = tuple[Call, "Callable[[Inbox, Call], None]"]
 Inbox = SimpleQueue["Job | None"]
@@ -43,7 +45,6 @@ class Executor:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, size: int, grace: float, *, blocks: bool) -> None:
         self.loop = loop
-        self.started = 0
         self.left = False
         self.running: dict[Call, asyncio.Task[None] | None] = {}  # None of those in a thread
         self._size, self._grace, self._blocks = size, grace, blocks
@@ -52,7 +53,7 @@ class Executor:
         self._refused: Call | None = None  # the one for which there was no thread
         self._idle: list[Inbox] = []
         self._inboxes: list[Inbox] = []
-        self._end: finalize[..., Executor] = finalize(self, end_threads, self._inboxes)
+        self._end: finalize[..., Executor] = finalize(self, _end_threads, self._inboxes)
         self._end.atexit = False  # the interpreter ends its threads anyway
 
     # -- for the owner, in any thread
@@ -80,7 +81,7 @@ class Executor:
         except RuntimeError:  # it is closed, and what was in it is over
             return
 
-    def close(self, *, wait: bool = True) -> None:  # noqa: ARG002 - there is nothing of the loop to wait for
+    def close(self) -> None:
         """Start nothing more, and let idle threads end."""
         self.left = True
         self._end()
@@ -170,7 +171,6 @@ class Executor:
         if self.left or not call.claim():  # not before this first step: the next loop takes what a blocked one has not
             return
         awaitable, call.given = call.given, None
-        self.started += awaitable is None
         passing = () if self.ours else (KeyboardInterrupt,)
         self._watch(call)
         try:
@@ -205,20 +205,19 @@ class Executor:
         if not self._idle:
             try:
                 inbox = Inbox()
-                start_thread("auepora-call", _work, inbox)
+                _start_thread("auepora-call", _work, inbox)
             except RuntimeError as exc:  # the system has none left: fewer will do
                 if None in self.running.values():
                     return False
                 if self._refused is not call:
                     self._refused = call
-                    self.loop.call_later(AGAIN, self._pump)
+                    self.loop.call_later(_AGAIN, self._pump)
                     return False
                 call.lose(exc)
                 return True
             self._inboxes.append(inbox)
             self._idle.append(inbox)
         if call.claim():
-            self.started += 1
             self.running[call] = None
             self._watch(call)
             self._idle.pop().put((call, self._post_return))
@@ -236,12 +235,49 @@ class Executor:
         self._pump()
 
 
-def start_thread(name: str, target: Callable[..., None], *args: Any) -> threading.Thread:
-    """Start a daemon thread.
+class OwnLoop(Executor):
+    """The same in a loop of our own, in a daemon thread, so that clients bound to a loop survive from call to call.
+
+    It ends when it is closed, or with the last one who knows it.
 
     Raises:
-        RuntimeError: the system has none left.
+        RuntimeError: the system has no thread left for it.
     """
+
+    ours = True
+
+    def __init__(self, size: int, grace: float, *, blocks: bool) -> None:
+        super().__init__(asyncio.new_event_loop(), size, grace, blocks=blocks)
+        self._end.detach()
+        try:
+            self._thread = _started_again("auepora-loop", _serve, self.loop)
+        except RuntimeError:
+            self.loop.close()
+            raise
+        self._end = finalize(self, _end_loop, self.loop, self._inboxes, grace)
+        self._end.atexit = False
+
+    def close(self, *, wait: bool = True) -> None:
+        """Cancel everything and end the loop; one that is blocked need not be waited for."""
+        super().close()
+        if wait:
+            self._thread.join(2 * self._grace)
+
+    def is_stuck(self, patience: float) -> bool:
+        """Whether a call that was given up, or is overdue by *patience* seconds, keeps the loop from doing anything."""
+        if not any(call.lost or call.is_overdue(patience) for call in list(self.running)):
+            return False
+        sign = threading.Event()
+        self.post(sign.set)
+        return not sign.wait(max(self._grace, _SIGN))
+
+    def leave(self) -> list[Call]:
+        """Leave the loop, which is blocked, behind; return the calls that are caught in it."""
+        self.close(wait=False)
+        return [call for call, task in list(self.running.items()) if task is not None and call.state == "running"]
+
+
+def _start_thread(name: str, target: Callable[..., None], *args: Any) -> threading.Thread:
     thread = threading.Thread(target=target, args=args, name=name, daemon=True)
     thread.start()
     return thread
@@ -262,7 +298,41 @@ def _make(inbox: Inbox, call: Call, back: Callable[[Inbox, Call], None]) -> None
     back(inbox, call)
 
 
-def end_threads(inboxes: list[Inbox]) -> None:
-    """End idle threads, each by its inbox."""
+def _end_threads(inboxes: list[Inbox]) -> None:
     for inbox in inboxes:
         inbox.put(None)
+
+
+def _started_again(name: str, target: Callable[..., None], *args: Any) -> threading.Thread:
+    try:
+        return _start_thread(name, target, *args)
+    except RuntimeError:
+        time.sleep(_AGAIN)
+        return _start_thread(name, target, *args)
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        while True:
+            try:
+                return loop.run_forever()
+            except (KeyboardInterrupt, SystemExit):  # of a task that a call started: not for this thread
+                continue
+    finally:
+        loop.close()
+
+
+def _end_loop(loop: asyncio.AbstractEventLoop, inboxes: list[Inbox], grace: float) -> None:
+    async def wind_up() -> None:
+        if others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in others:
+                task.cancel()
+            await asyncio.wait(others, timeout=grace)
+        await asyncio.wait_for(loop.shutdown_asyncgens(), grace)
+
+    def begin() -> None:
+        _end_threads(inboxes)  # in the loop, which starts them
+        ending = loop.create_task(wind_up())
+        ending.add_done_callback(lambda _: loop.stop())
+
+    loop.call_soon_threadsafe(begin)

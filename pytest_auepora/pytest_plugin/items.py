@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from ..calls.call import CallResult, Fn
+from ..calls.caller import Upcoming
 from ..calls.capture import OutputSplitter
-from ..calls.schedule import Upcoming
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
 from .asking.lookahead import Queue, timed_call

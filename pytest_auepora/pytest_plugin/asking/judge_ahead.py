@@ -18,9 +18,8 @@ from ..compat import variant_of
 from ..session import CASE, CORPUS, SUITE
 
 if TYPE_CHECKING:
-    from ...calls.caller import Caller
-    from ...calls.own_loop import OwnLoop
-    from ...calls.schedule import Upcoming
+    from ...calls.caller import Caller, Upcoming
+    from ...calls.executor import OwnLoop
     from ...core.metrics_base import Metric
     from ...evaluation.case_flow import CaseFlow
     from ...evaluation.judging import JudgedAnswer
@@ -71,7 +70,7 @@ class JudgeAhead:
             if not metrics:
                 return True
         if self._executor is None:
-            from ...calls.own_loop import OwnLoop
+            from ...calls.executor import OwnLoop
 
             self._size = self._options.concurrency or max(metric.concurrency for metric in metrics)
             self._executor = OwnLoop(self._size, _GRACE, blocks=True)

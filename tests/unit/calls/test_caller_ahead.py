@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.calls.call import Call, CallResult, Fn
+from pytest_auepora.calls.call import CallResult, Fn
 from pytest_auepora.calls.caller import Caller
-from pytest_auepora.calls.schedule import Schedule
 
 from .asking import LONG, arun_all, run_all
 
@@ -39,25 +38,13 @@ def test_so_it_does_where_calls_are_mapped() -> None:
 # -- looking ahead
 
 
-class Still:
-    """Runs nothing."""
-
-    def submit(self, calls: list[Call]) -> None: ...
-    def expect(self, call: Call) -> None: ...
-
-
 class Owner:
     """Asks for calls 0, 1, 2 and so on, and knows how far it was looked ahead for each."""
 
     def __init__(self, concurrency: int, lookahead: int) -> None:
-        self.schedule = Schedule(concurrency, lookahead, None, None)
+        self.caller = Caller(concurrency, lookahead=lookahead)
         self.asked = 0
-
-    @property
-    def started(self) -> tuple[int, int]:
-        """The first and the last call that was started and not asked for yet."""
-        keys = [key for key in self.schedule.ahead if isinstance(key, int)]
-        return min(keys), max(keys)
+        self.last = 0
 
     def ask(self) -> int:
         """Ask for the next call, and return how many of those behind it were read."""
@@ -67,20 +54,22 @@ class Owner:
             nonlocal read
             for i in range(after + 1, 1000):
                 read += 1
+                self.last = i
                 yield i, lambda: None
 
         key, self.asked = self.asked, self.asked + 1
-        self.schedule.book(Still(), key, lambda: None, None, upcoming(key))
-        del self.schedule.ahead[key]
+        self.caller.call(key, lambda: None, upcoming(key))
         return read
 
 
 def test_what_is_upcoming_is_read_once_for_several_calls() -> None:
     owner = Owner(2, 20)
-    assert [owner.ask() for _ in range(9)] == [20, 0, 0, 0, 20, 0, 0, 0, 20]
-    assert owner.started == (9, 28)
+    with owner.caller:
+        assert [owner.ask() for _ in range(9)] == [20, 0, 0, 0, 20, 0, 0, 0, 20]
+    assert owner.last == 28
 
 
 def test_a_short_look_ahead_is_filled_at_every_call() -> None:
     owner = Owner(4, 4)
-    assert [owner.ask() for _ in range(5)] == [4] * 5
+    with owner.caller:
+        assert [owner.ask() for _ in range(5)] == [4] * 5
