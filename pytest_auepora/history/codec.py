@@ -1,14 +1,14 @@
 """Runs, results and verdicts as JSON text and back, number for number; a stored result as sample and outputs.
 
-Results, and how each case of a verdict compares, are in compressed blocks: cases are much alike, and a block takes half
-the room or less.
+Results, and how each case of a verdict compares, are in blocks compressed by Zstandard: cases are much alike, and a
+block takes half the room or less.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import zlib
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,16 +19,35 @@ from ..core.scoring import Score
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..shapes import check_shape
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 if TYPE_CHECKING:
     from ..regression.baseline.model import BaselineCase
     from ..regression.compare.cases import CaseComparison
     from ..regression.verdict import Verdict
 
-LEVEL = 4
-"""Of zlib."""
-
-BLOCK = 256 * 1024
+BLOCK = 1024 * 1024
 """Bytes of JSON that make a block."""
+
+
+def compressed(data: bytes) -> bytes:
+    """Return *data* as a history keeps it."""
+    return zstd.compress(data)
+
+
+def decompressed(data: bytes) -> bytes:
+    """Return what `compressed` made *data* of.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    try:
+        return zstd.decompress(data)
+    except zstd.ZstdError as exc:
+        raise ValueError(str(exc)) from None
 
 
 class Blocks:
@@ -53,7 +72,7 @@ class Blocks:
 
     def _close(self) -> None:
         if self._texts:
-            self._made.append(packed(b"[%s]" % b",".join(self._texts)))
+            self._made.append(compressed(b"[%s]" % b",".join(self._texts)))
         self._texts, self._size = [], 0
 
 
@@ -61,10 +80,10 @@ def unpacked(blocks: Iterable[bytes]) -> Iterator[Any]:
     """Yield the values that `Blocks` were made of.
 
     Raises:
-        ValueError, TypeError, zlib.error: a block is damaged.
+        ValueError, TypeError: a block is damaged.
     """
     for block in blocks:
-        check_shape(found := json.loads(zlib.decompress(block)), list[Any])
+        check_shape(found := json.loads(decompressed(block)), list[Any])
         yield from found
 
 
@@ -108,16 +127,11 @@ def _is_number(data: Any) -> bool:
     return all(map(_is_number, data)) if isinstance(data, (list, tuple)) else isinstance(data, (int, float))
 
 
-def packed(data: bytes) -> bytes:
-    """Return *data* as a history keeps it; `zlib.decompress` gives it back."""
-    return zlib.compress(data, LEVEL)
-
-
 def run_of(text: str, results: Iterable[bytes]) -> Run:
     """Return the run whose `run_text` is *text*, with its *results*, `Blocks` of `result_data`, in the suite's order.
 
     Raises:
-        ValueError, TypeError, zlib.error: it is damaged.
+        ValueError, TypeError: it is damaged.
     """
     run = Run.from_dict(checked(json.loads(text), Run))
     run.add(CaseResult.from_dict(checked(result, CaseResult)) for result in unpacked(results))
@@ -163,7 +177,7 @@ def verdict_of(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:
     """Return a verdict, of which `verdict_text` gave *text* and `compared_blocks` the *blocks*, as plain data.
 
     Raises:
-        ValueError, TypeError, zlib.error: it is damaged.
+        ValueError, TypeError: it is damaged.
     """
     found: dict[str, Any] = json.loads(text)
     cases = dict(unpacked(blocks))

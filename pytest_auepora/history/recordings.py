@@ -8,7 +8,6 @@ is stored without the texts that its recording has (`spared`), and gets them fro
 from __future__ import annotations
 
 import json
-import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,7 +23,7 @@ from ..evaluation.answer_codec import TEXT
 from ..evaluation.answer_summary import cropped
 from ..evaluation.recording import ERRORED, Recording
 from ..shapes import check_shape
-from .codec import BLOCK, Blocks, packed, result_data
+from .codec import BLOCK, Blocks, compressed, decompressed, result_data
 from .database import Statements, blob
 
 RECORDINGS = "eval_recordings"
@@ -116,12 +115,12 @@ class Packing:
 
     def _close(self) -> None:
         if self._index:
-            self._blocks.append((encoded(self._index).decode(), packed(encoded(self._answers))))
+            self._blocks.append((encoded(self._index).decode(), compressed(encoded(self._answers))))
         self._index, self._answers, self._size = [], [], 0
 
     def _close_texts(self) -> None:
         if self._texts:
-            self._blocks.append((str(len(self._texts)), _prose(encoded(self._texts))))
+            self._blocks.append((str(len(self._texts)), compressed(encoded(self._texts))))
         self._texts, self._texts_size = [], 0
 
 
@@ -178,25 +177,10 @@ class Recorded(Mapping[str, list[Recording]]):
             raise HistoryError(f"recorded answers are damaged: there is no text {number} of a document") from None
 
 
-def _prose(data: bytes) -> bytes:
-    """Compress with bzip2, which makes prose a quarter smaller than zlib does; Python may have been built without."""
-    try:
-        import bz2
-    except ImportError:
-        return packed(data)
-    return bz2.compress(data, 3)
-
-
 def _unpacked(data: bytes, hint: Any) -> list[Any]:
     try:
-        if data.startswith(b"BZh"):
-            import bz2
-
-            data = bz2.decompress(data)
-        else:
-            data = zlib.decompress(data)
-        check_shape(found := loads(data), hint)
-    except (ValueError, RecursionError, OSError, EOFError, ImportError, zlib.error) as exc:
+        check_shape(found := loads(decompressed(data)), hint)
+    except (ValueError, RecursionError) as exc:
         raise HistoryError(f"recorded answers are damaged: {exc}") from None
     made: list[Any] = found
     return made

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
@@ -150,7 +149,7 @@ class HistoryStore:
             if self.name in str(exc):
                 raise
             raise HistoryError(f"{self.name}: {what} cannot be read: {exc}") from None
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, zlib.error) as exc:
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as exc:
             raise HistoryError(f"{self.name}: {what} cannot be read: {message_of(exc)}") from None
 
     def resolve(self, name: str, suite: str | None = None, variant: str | None = None) -> str:

@@ -20,7 +20,7 @@ from .codec import run_text, verdict_text
 from .database import Database, Row, Statements, blob
 from .recordings import RECORDINGS
 
-VERSION = 3
+VERSION = 4
 """Raised when the tables change; a history of another version is not read."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # sorts like its values; no i, l, o, u to misread

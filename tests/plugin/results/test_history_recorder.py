@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-import zlib
 from contextlib import closing
 
 import pytest
 
+from pytest_auepora.history.codec import compressed
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 
@@ -125,11 +125,11 @@ def damage(project: Example, sql: str, *values: object) -> None:
     [
         ("UPDATE eval_runs SET run_json = ?", "{}", "cannot be read: there is no key 'suite'"),
         ("UPDATE eval_runs SET aggregate_json = ?", "x", "the list of runs cannot be read: "),
-        ("UPDATE eval_results SET results = ?", b"x", "cannot be read: Error -"),
+        ("UPDATE eval_results SET results = ?", b"x", "cannot be read: Unable to decompress"),
         ("UPDATE eval_recordings SET cases = ?", "3.5", "cannot be read: expected "),
         (
             "UPDATE eval_recordings SET recordings = ? WHERE cases LIKE '[%'",
-            zlib.compress(b'[["=", []], ["=", []], ["=", []], ["=", []], ["=", []]]'),
+            compressed(b'[["=", []], ["=", []], ["=", []], ["=", []], ["=", []]]'),
             "cannot be read: a recorded answer is damaged: ",
         ),
     ],

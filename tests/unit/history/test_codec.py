@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 
 import pytest
 from hypothesis import given
@@ -14,6 +13,8 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.history.codec import (
     BLOCK,
     Blocks,
+    compressed,
+    decompressed,
     result_data,
     result_text,
     run_of,
@@ -64,14 +65,14 @@ def test_results_are_in_the_order_of_the_suite() -> None:
 @pytest.mark.parametrize("data", [b"{", b"{}", b"3"])
 def test_a_damaged_block_is_told(data: bytes) -> None:
     with pytest.raises((ValueError, TypeError)):
-        list(unpacked([zlib.compress(data)]))
+        list(unpacked([compressed(data)]))
 
 
 def test_a_block_is_full_at_some_size() -> None:
     blocks = Blocks()
     for i in range(10):
         blocks.add(b'"%s"' % (b"x" * (BLOCK // 4)) if i else b"1")
-    assert [len(json.loads(zlib.decompress(block))) for block in blocks.made()] == [5, 4, 1]
+    assert [len(json.loads(decompressed(block))) for block in blocks.made()] == [5, 4, 1]
     assert len([*unpacked(blocks.made())]) == 10
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import shutil
 import sqlite3
-import zlib
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime, timezone
@@ -22,6 +20,7 @@ from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.recording import Recording, record
 from pytest_auepora.evaluation.replay import replayed
 from pytest_auepora.evaluation.suite import Evaluation, evaluate
+from pytest_auepora.history.codec import compressed, decompressed
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.recorded import choose, load_recorded
 from pytest_auepora.history.store import HistoryStore
@@ -109,8 +108,8 @@ def spoilt(value: Any, pick: Random) -> Any:
     if isinstance(value, bytes):
         if pick.random() < 0.1:
             return pick.choice([damaged(value, pick), "text", 3, 10**12, 2.5, b""])
-        text = bz2.decompress(value) if value.startswith(b"BZh") else zlib.decompress(value)
-        return zlib.compress(mutated(text.decode(), pick).encode())
+        text = decompressed(value)
+        return compressed(mutated(text.decode(), pick).encode())
     if isinstance(value, str) and value[:1] in ("{", "[") and pick.random() < 0.9:
         return mutated(value, pick)
     return pick.choice([*(one for one in JUNK if not isinstance(one, (list, dict))), b"bytes", -(10**9)])

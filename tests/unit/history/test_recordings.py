@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +20,7 @@ from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.answer_codec import TEXT, Parts
 from pytest_auepora.evaluation.recording import ERRORED, WHOLE, Recording
 from pytest_auepora.history import recordings
-from pytest_auepora.history.codec import BLOCK, run_of, run_text
+from pytest_auepora.history.codec import BLOCK, compressed, run_of, run_text
 from pytest_auepora.history.recordings import Packing, Recorded, filled, spared
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
@@ -61,7 +59,7 @@ def test_the_text_of_a_document_is_kept_once() -> None:
 
 def test_a_text_that_is_not_there_is_told() -> None:
     (index, data), (_, texts) = packed({"one": [("=", ["b"])]})
-    for others in ((), (("1", zlib.compress(b"\xff")),), (("1", b"damaged"),)):
+    for others in ((), (("1", compressed(b"\xff")),), (("1", b"damaged"),)):
         with pytest.raises(HistoryError, match="damaged"):
             _ = Recorded([(index, data), *others])["one"]
     assert Recorded([("1", texts), (index, data)])["one"]
@@ -90,7 +88,7 @@ def test_no_answers_take_no_block() -> None:
     assert "one" not in Recorded([])
 
 
-@pytest.mark.parametrize("data", [b"no such thing", zlib.compress(b'[["=only one",[]]]'), zlib.compress(b"\xff")])
+@pytest.mark.parametrize("data", [b"no such thing", compressed(b'[["=only one",[]]]'), compressed(b"\xff")])
 def test_a_damaged_block_is_told_when_it_is_read(data: bytes) -> None:
     kept = Recorded([('[["one",2]]', data), *packed({"two": [("=x", [])]})])
     assert kept["two"] == [("=x", [])]
@@ -147,19 +145,6 @@ def test_texts_that_were_forgotten_leave_no_trace() -> None:
 def test_what_is_not_recorded_as_it_is_stays(kept: list[Recording]) -> None:
     result = answered()
     assert spared(result.outputs, kept) is result.outputs
-
-
-def test_without_bzip2_zlib_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "bz2", None)
-    made = packed({"one": [("=", ["b"])]})
-    assert all(zlib.decompress(data) for _, data in made)
-    assert Recorded(made) == {"one": [("=", ["b"])]}
-    monkeypatch.undo()
-    with pytest.MonkeyPatch.context() as patch:
-        small = packed({"one": [("=", ["b"])]})
-        patch.setitem(sys.modules, "bz2", None)
-        with pytest.raises(HistoryError, match="damaged"):
-            _ = Recorded(small)["one"]
 
 
 def test_a_history_is_little_larger_than_its_texts_once(tmp_path: Path) -> None:

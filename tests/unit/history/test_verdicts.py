@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_auepora.core.json import dumps
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.history import codec
-from pytest_auepora.history.codec import compared_blocks, verdict_text
+from pytest_auepora.history.codec import compared_blocks, compressed, verdict_text
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.baseline.model import BaselineCase
 from pytest_auepora.regression.compare.cases import CaseComparison, Comparison, ScoreChange
@@ -84,7 +83,7 @@ def test_a_store_keeps_and_deletes_the_blocks(kept: tuple[HistoryStore, Verdict,
     assert rows(tmp_path, "SELECT run_id FROM eval_compared") == []
 
 
-@pytest.mark.parametrize("block", [b"no zlib", zlib.compress(b"no json")])
+@pytest.mark.parametrize("block", [b"not compressed", compressed(b"no json")])
 def test_a_damaged_block_is_told(
     kept: tuple[HistoryStore, Verdict, str], tmp_path: Path, block: bytes
 ) -> None:  # fmt: skip
