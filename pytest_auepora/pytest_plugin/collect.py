@@ -1,4 +1,4 @@
-"""Golden files as pytest modules, golden cases as pytest functions.
+"""Golden files as pytest modules, golden cases as pytest functions; and what of them a run covers.
 
 Each case becomes a small real function whose code claims to stand on the case's line of the golden file,
 handed to ``pytest_pycollect_makeitem`` like any other.  Node ids, ``-k``, ``-m``, ``--lf``, fixtures of any
@@ -12,6 +12,7 @@ import types
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import partial
+from glob import glob
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -23,23 +24,22 @@ from .compat import fixture_definitions, has_pytest_asyncio, is_anyio_automatic,
 from .items import run_case, run_case_async
 from .session import CASE, CORPUS, SESSION, SUFFIXES, SUITE, AueporaSession
 
-
-def is_golden(path: Path, config: pytest.Config, parent: pytest.Collector) -> bool:
-    """Whether *path* matches ``auepora_files`` or is named on the command line; nothing else is opened."""
-    return has_golden_name(path, config) or (path.suffix in SUFFIXES and parent.session.isinitpath(path))
+_CHOOSING = ("keyword", "markexpr", "lf", "deselect", "ignore", "ignore_glob")
+_TOLD = "auepora_cases"
+"""What a worker says at its end: how many cases it collected, and how many of them were selected."""
 
 
 def has_golden_name(path: Path, config: pytest.Config) -> bool:
     """Whether *path* matches ``auepora_files``."""
-    return any(_matches(path, config.rootpath, glob) for glob in config.getini("auepora_files"))
+    return any(_matches(path, config.rootpath, pattern) for pattern in config.getini("auepora_files"))
 
 
-def _matches(path: Path, root: Path, glob: str) -> bool:
+def _matches(path: Path, root: Path, pattern: str) -> bool:
     """Whether *path* matches as ``PurePath.full_match`` does, its folders below *root*; a bare name does anywhere."""
-    wanted = PurePath(glob).parts
+    wanted = PurePath(pattern).parts
     if len(wanted) > 1 and path.is_relative_to(root):
         path = path.relative_to(root)
-    return _match_parts(path.parts, wanted if PurePath(glob).is_absolute() else ("**", *wanted))
+    return _match_parts(path.parts, wanted if PurePath(pattern).is_absolute() else ("**", *wanted))
 
 
 def _match_parts(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
@@ -50,15 +50,57 @@ def _match_parts(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     return bool(parts) and fnmatchcase(parts[0], wanted[0]) and _match_parts(parts[1:], wanted[1:])
 
 
+def _selects(config: pytest.Config) -> bool:
+    """Whether the command line names a part of the project, by options or by paths."""
+    if any(getattr(config.option, name, None) for name in _CHOOSING):
+        return True
+    here, root = config.invocation_params.dir, config.rootpath
+    if config.args == [str(here)]:  # none was given
+        return False
+    given = {(here / arg).resolve() for arg in config.args}
+    paths = [str(root / part) for part in config.getini("testpaths")]
+    wanted = {Path(one).resolve() for path in paths for one in glob(path, recursive=True)}  # noqa: PTH207 - absolute
+    return root.resolve() not in given and not (wanted and wanted <= given)
+
+
 class Collecting:
-    """In every process that collects tests."""
+    """In every process that collects tests: takes golden files, counts cases before and after everybody deselects."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.collected = self.selected = 0
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether the run is of all golden cases that there are; known once tests have run."""
+        return not _selects(self.config) and self.collected == self.selected
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """Take golden files: by pattern, or because the command line names them."""
-        if not is_golden(file_path, parent.config, parent):
+        """Take golden files: by pattern, or because the command line names them; nothing else is opened."""
+        is_named = file_path.suffix in SUFFIXES and parent.session.isinitpath(file_path)
+        if not (is_named or has_golden_name(file_path, self.config)):
             return None
         collector: pytest.Collector = GoldenFile.from_parent(parent, path=file_path)
         return collector
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Count what there is."""
+        self.collected = sum(CASE in item.stash for item in items)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Count what is left."""
+        self.selected = sum(CASE in item.stash for item in session.items)
+
+    def pytest_sessionfinish(self) -> None:
+        """Tell the controller."""
+        if (out := getattr(self.config, "workeroutput", None)) is not None:
+            out[_TOLD] = [self.collected, self.selected]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Hear it: each worker has collected all there is."""
+        self.collected, self.selected = getattr(node, "workeroutput", {}).get(_TOLD, (self.collected, self.selected))
 
 
 class GoldenFile(pytest.Module):
@@ -174,7 +216,7 @@ def template(session: AueporaSession, path: Path, fixtures: tuple[str, ...], *, 
     source = f"{prefix}def case({', '.join(fixtures)}): {wait}run({'' if checking else fixtures[0]})"
     run: Any = run_case_async if is_async else run_case
     if checking:
-        from .checking import check_labels, check_labels_async
+        from .labels import check_labels, check_labels_async
 
         run = check_labels_async if is_async else check_labels
     scope: dict[str, Any] = {"run": partial(run, session), "__file__": str(path)}

@@ -5,24 +5,24 @@ Only here are files written.  Under xdist it sees no item and no system: what it
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator
+import os
+from collections.abc import Collection, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pytest
 
 from ..errors import BaselineError
 from ..regression.baseline.model import BROKEN, GIT_COMMIT
-from .crashes import lost_case
 from .options import Options, is_asked_for, measures
 from .results.terminal import wrapped
-from .selection import Selection, Unused, unused_baselines
 from .session import SUFFIXES
 from .suites import Suites
-from .xdist import RunProvenance, let_go, unpack
+from .xdist import RunProvenance, let_go, lost_case, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..regression.guards.gates import GateOutcome
     from ..regression.verdict import Verdict
     from ..reporting.side_by_side.table import SideBySide
+    from .collect import Collecting
 
 _Outcome = Literal["passed", "failed", "skipped"]
 _PASSED: tuple[_Outcome, None] = "passed", None
@@ -54,15 +55,15 @@ class Judge:
         config: pytest's.
         options: what the user asks for.
         suites: the golden files.
-        selection: what the run covers.
+        collecting: what the run covers.
         replaying: whether the answers are of an earlier run, and so of another commit.
     """
 
     def __init__(
-        self, config: pytest.Config, options: Options, suites: Suites, selection: Selection, *, replaying: bool
+        self, config: pytest.Config, options: Options, suites: Suites, collecting: Collecting, *, replaying: bool
     ) -> None:
         self.config = config
-        self._options, self._suites, self._selection, self._replaying = options, suites, selection, replaying
+        self._options, self._suites, self._collecting, self._replaying = options, suites, collecting, replaying
         self.unused: list[Unused] = []
         self.none_selected = False  # golden cases were asked for, and none was among what the user chose to run
         self.runs: dict[tuple[str, str], Run] = {}
@@ -219,7 +220,7 @@ class Judge:
         """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
         if self.runs or not is_asked_for(self.config) or self.crashed or self.unmeasured or not self.complete:
             return []
-        if self._selection.collected or not self._selection.is_everything:
+        if self._collecting.collected or not self._collecting.is_everything:
             self.none_selected = True
             return []
         globs = " ".join(self.config.getini("auepora_files"))
@@ -232,7 +233,7 @@ class Judge:
     def _unused_baselines(self) -> list[list[pytest.TestReport]]:
         """Say which baselines nothing was held to, where everything was run; a failure if baselines are required."""
         whole = self.complete and not (self.crashed or self.unmeasured) and all(r.is_full for r in self.runs.values())
-        if not whole or not is_asked_for(self.config) or not self._selection.is_everything:
+        if not whole or not is_asked_for(self.config) or not self._collecting.is_everything:
             return []
         used = [self._suites.baseline_path(self._suites.at(path), variant) for path, variant in self.runs]
         self.unused = [*unused_baselines(self.config, used, self._options.override)]
@@ -295,3 +296,56 @@ def _reports(
             )
         )  # fmt: skip
     return made
+
+
+_TOOLS = (".git", ".hg", ".svn", ".tox", ".nox", ".venv", ".eggs", ".*cache*", "__pycache__", "node_modules")
+"""Folders of other programs, which may be large."""
+
+
+class Unused(NamedTuple):
+    """A baseline that no run used: its file, relative to the rootdir, and its suite with the configuration."""
+
+    path: str
+    title: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path}: no run used this baseline of {self.title}, so nothing is held to it; bring back its golden "
+            "file or configuration, or delete the baseline"
+        )
+
+
+def unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path | None) -> Iterator[Unused]:
+    """Yield the baselines below the collected folders, or in *override*, that are none of those *used*.
+
+    An anchor goes with its baseline.
+    """
+    from ..core.files import shown_path
+    from ..core.run import run_title
+    from ..regression.anchor import anchor_path
+    from ..regression.baseline.file import parse_baseline
+
+    known = {path.resolve() for path in used}
+    known |= {anchor_path(path) for path in known}
+    for path in _baseline_files(config, override):
+        beside = path.with_name(path.name.replace(".anchor.json", ".json"))
+        if path.resolve() in known or (beside != path and beside.exists()):
+            continue
+        try:
+            found = parse_baseline(path.read_text(encoding="utf-8"), str(path))
+        except (BaselineError, OSError, UnicodeDecodeError):
+            continue  # nobody knows that it is one
+        yield Unused(shown_path(path, config.rootpath), run_title(found.suite, found.variant))
+
+
+def _baseline_files(config: pytest.Config, override: Path | None) -> list[Path]:
+    if override is not None:
+        return sorted(override.glob("*.json")) if override.is_dir() else []
+    pruned = [one for one in config.getini("norecursedirs") if one != ".*"]  # a suite may have been hidden so
+    here, files = config.invocation_params.dir, set[Path]()
+    for top in config.args:
+        for folder, folders, names in os.walk(here / top):
+            folders[:] = [name for name in folders if not any(fnmatch(name, one) for one in (*pruned, *_TOOLS))]
+            if Path(folder).name == "__baselines__":
+                files.update(Path(folder, name) for name in names if name.endswith(".json"))
+    return sorted(files)

@@ -14,8 +14,8 @@ from ..calls.caller import Upcoming
 from ..calls.capture import OutputSplitter
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
-from .asking.lookahead import Queue, timed_call
 from .compat import variant_of
+from .lookahead import Queue, timed_call
 from .results.terminal import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
 from .session import CASE, CASE_REPORTS, CORPUS, SUITE, AueporaSession
 from .suites import ended_by, raise_ended

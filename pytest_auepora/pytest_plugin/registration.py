@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..core.progress import is_watched
-from .asking.answer_source import AnswerSource
-from .asking.judge_ahead import JudgeAhead
-from .asking.lookahead import Callers, Queue
+from .answer_source import AnswerSource
 from .collect import Collecting
 from .hooks import ProjectHooks
 from .items import Running
 from .labels import Labels
+from .lookahead import Callers, JudgeAhead, Queue
 from .options import Options
 from .results.terminal import ShortFailures, Terminal
-from .selection import Selection
 from .session import SESSION, AueporaSession
 from .suites import Suites
 
 if TYPE_CHECKING:
-    from .asking.replay import Replay
+    from .replay import Replay
 
 _RUNS_CASES = (
     "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
@@ -57,16 +55,15 @@ def configure(config: pytest.Config) -> None:
         unread = prepare_history(options.history_place, config.rootpath)
     replay = None
     if config.option.auepora_replay or config.option.auepora_resume:
-        from .asking.replay import make_replay
+        from .replay import make_replay
 
         replay = make_replay(config, options.history_place)
     session = config.stash[SESSION] = _session(config, options, replay, _record_cap(options, replay))
     register = config.pluginmanager.register
-    register(Collecting(), "auepora-collecting")
+    register(collecting := Collecting(config), "auepora-collecting")
     register(Running(config, session), "auepora-running")
-    register(selection := Selection(config), "auepora-selection")
     if options.timeout is None:
-        from .asking.watchdog import Watchdog
+        from .results.progress import Watchdog
 
         register(Watchdog(), "auepora-watchdog")
     if config.getini("auepora_junit_properties"):
@@ -74,12 +71,12 @@ def configure(config: pytest.Config) -> None:
 
         register(JUnitProperties(session.suites), "auepora-junit")
     if is_controller:
-        _register_judging(config, session, selection, replay, unread)
+        _register_judging(config, session, collecting, replay, unread)
 
 
 def configure_checking(config: pytest.Config) -> None:
     """Register what checks labels, in place of what judges cases."""
-    from .checking import Checking, Report
+    from .labels import Checking, LabelReport
 
     for name in _RUNS_CASES:
         if config.getoption(name):
@@ -88,11 +85,11 @@ def configure_checking(config: pytest.Config) -> None:
     session = session_of(config)
     session.labels.read_options()
     register = config.pluginmanager.register
-    register(Collecting(), "auepora-collecting")
+    register(Collecting(config), "auepora-collecting")
     register(Running(config, session), "auepora-running")
     register(Checking(), "auepora-checking")
     if not hasattr(config, "workerinput"):
-        register(Report(config, session.options, session.suites, session.labels), "auepora-label-report")
+        register(LabelReport(config, session.options, session.suites, session.labels), "auepora-label-report")
 
 
 def _record_cap(options: Options, replay: Replay | None) -> int:
@@ -105,16 +102,16 @@ def _record_cap(options: Options, replay: Replay | None) -> int:
 
 
 def _register_judging(
-    config: pytest.Config, session: AueporaSession, selection: Selection, replay: Replay | None, unread: str
+    config: pytest.Config, session: AueporaSession, collecting: Collecting, replay: Replay | None, unread: str
 ) -> None:
     from .controller import Judge
 
     register, options, suites = config.pluginmanager.register, session.options, session.suites
     replaying = replay is not None and replay.asks_nothing
-    judge = Judge(config, options, suites, selection, replaying=replaying)
+    judge = Judge(config, options, suites, collecting, replaying=replaying)
     register(judge, "auepora-judge")
     if config.pluginmanager.hasplugin("xdist"):
-        from .crashes import Crashes
+        from .xdist import Crashes
 
         register(Crashes(options.override), "auepora-crashes")
     if options.intents or options.anchoring or is_watched():
@@ -134,7 +131,7 @@ def _register_judging(
 
         register(Recorder(config, suites, options.history_place, options.keep, unread), "auepora-recorder")
     if replay is not None:
-        from .asking.replay import Replaying
+        from .replay import Replaying
 
         register(Replaying(replay), "auepora-replaying")
     if getattr(config.option, "allure_report_dir", None):

@@ -10,11 +10,10 @@ import pytest
 
 if TYPE_CHECKING:
     from ..io.golden.model import GoldenCase, GoldenSuite
-    from .asking.answer_source import AnswerSource
-    from .asking.judge_ahead import JudgeAhead
-    from .asking.lookahead import Callers, Queue
+    from .answer_source import AnswerSource
     from .hooks import ProjectHooks
     from .labels import Labels
+    from .lookahead import Callers, JudgeAhead, Queue
     from .options import Options
     from .suites import Suites
     from .xdist import CaseReport

@@ -14,7 +14,7 @@ def pytest_sessionstart(session):
     pathlib.Path(__file__).with_name(f"{worker}.txt").write_text(" ".join(sorted(names)))
 """
 
-RUNS_CASES = {"auepora-collecting", "auepora-running", "auepora-selection", "auepora-watchdog"}
+RUNS_CASES = {"auepora-collecting", "auepora-running", "auepora-watchdog"}
 JUDGES = {"auepora-judge", "auepora-recorder", "auepora-short-failures", "auepora-terminal"}
 
 

@@ -7,16 +7,16 @@ import re
 
 import pytest
 
-from pytest_auepora.pytest_plugin.asking import watchdog
+from pytest_auepora.pytest_plugin.results import progress
 
 from ..conftest import Example
 
 
 def test_a_case_that_does_not_come_back_is_named(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     told = project.path / "told.txt"
-    monkeypatch.setattr(watchdog, "EVERY", 0.01)
-    monkeypatch.setattr(watchdog, "AFTER", 0.02)
-    monkeypatch.setattr(watchdog, "copy_of_stderr", lambda: os.open(told, os.O_WRONLY | os.O_CREAT))
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    monkeypatch.setattr(progress, "AFTER", 0.02)
+    monkeypatch.setattr(progress, "copy_of_stderr", lambda: os.open(told, os.O_WRONLY | os.O_CREAT))
     project.system(
         "def rag():\n    import time\n    told = pathlib.Path('told.txt')\n    def ask(query):\n"
         "        end = time.monotonic() + 30\n"

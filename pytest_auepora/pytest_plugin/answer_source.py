@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...adapters.systems import System, as_system
-from ...calls.call import Fn
-from ...evaluation.replay import Answering, ask_case
-from ...regression.baseline.model import again_plan
-from ...regression.guards.case_guard import Confirmations
-from ..compat import fixtures_only_for, variant_of
-from ..session import SUITE
+from ..adapters.systems import System, as_system
+from ..calls.call import Fn
+from ..evaluation.replay import Answering, ask_case
+from ..regression.baseline.model import again_plan
+from ..regression.guards.case_guard import Confirmations
+from .compat import fixtures_only_for, variant_of
+from .session import SUITE
 
 if TYPE_CHECKING:
-    from ...core.run import CaseResult
-    from ...io.golden.model import GoldenCase, GoldenSuite
-    from ..hooks import ProjectHooks
-    from ..options import Options
+    from ..core.run import CaseResult
+    from ..io.golden.model import GoldenCase, GoldenSuite
+    from .hooks import ProjectHooks
+    from .options import Options
     from .replay import Replay
 
 

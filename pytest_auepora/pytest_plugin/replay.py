@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from ...adapters.systems import System
-from ...core.run import Run, run_title
-from ...errors import HistoryError, UnknownRunError, names_words
-from ...evaluation.replay import RecordedRun, replayed, resumed
-from ...history.recorded import Chosen, Sent, choose, load_recorded, received, to_send
-from ...history.settings import is_url
-from ...history.store import HistoryStore
-from ...io.golden.model import GoldenSuite
-from ...regression.baseline.model import GIT_COMMIT
-from ...regression.compare.comparability import provenance_changes
-from ...regression.verdict import Verdict
+from ..adapters.systems import System
+from ..core.run import Run, run_title
+from ..errors import HistoryError, UnknownRunError, names_words
+from ..evaluation.replay import RecordedRun, replayed, resumed
+from ..history.recorded import Chosen, Sent, choose, load_recorded, received, to_send
+from ..history.settings import is_url
+from ..history.store import HistoryStore
+from ..io.golden.model import GoldenSuite
+from ..regression.baseline.model import GIT_COMMIT
+from ..regression.compare.comparability import provenance_changes
+from ..regression.verdict import Verdict
 
 _INPUT = "auepora_replay"
 _OPTIONS = {"replayed": "auepora_replay", "resumed": "auepora_resume"}

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.adapters.systems import System
 from pytest_auepora.core.retry import RetryPolicy
-from pytest_auepora.pytest_plugin.asking.lookahead import Callers
+from pytest_auepora.pytest_plugin.lookahead import Callers
 
 
 class Config(SimpleNamespace):

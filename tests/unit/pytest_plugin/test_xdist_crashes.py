@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.pytest_plugin.crashes import Crashes
+from pytest_auepora.pytest_plugin.xdist import Crashes
 
 CRASHED = "a.golden.yaml::crashed"
 
