@@ -1,4 +1,4 @@
-"""Whatever a retriever calls a document → `RetrievedDocument`.
+"""Whatever a retriever calls a document → `RetrievedDocument`, and a `Document` in the form of a retriever's own.
 
 A document without an id gets one made from its text (``"sha:<12 hex>"``), so that quotes and spans still match
 and equal texts count as one; ``metadata["id_source"]`` says where an id came from when it was not given as one:
@@ -8,9 +8,11 @@ the text) or ``"metadata.<key>"``.
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import inspect
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -45,12 +47,9 @@ def to_retrieved(raw: Any) -> list[RetrievedDocument]:
     """
     if raw is None:
         return []
-    if type(raw) is list:
-        plain = _plain(raw)
-        return plain if plain is not None else [_one(item, rank) for rank, item in enumerate(raw, 1)]
     if isinstance(raw, str):
         raw = [raw]
-    if _is_lazy(raw):
+    if inspect.isgenerator(raw) or inspect.isawaitable(raw) or hasattr(raw, "__anext__"):
         raise OutputShapeError(
             f"the documents came as {describe(raw)}, which has not run yet; accepted: a list, list(documents)"
         )
@@ -69,7 +68,7 @@ def to_document(raw: Any) -> Document:
 
 def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:
     """Return what a report should say about documents that came without ids, or scored and in another order."""
-    sources = [meta.get("id_source") if (meta := r.doc.metadata) else None for r in retrieved]
+    sources = [r.doc.metadata.get("id_source") for r in retrieved]
     notes = []
     if (n_bare := sources.count("text")) and n_bare == len(sources):
         notes.append("documents carry no ids; matched by quote or text only")
@@ -94,21 +93,19 @@ def with_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[Retrieved
         return [RetrievedDocument(Document(str(i)), 0.0, rank) for rank, i in enumerate(ids, 1)]
     if len(ids) != len(retrieved) or any(r.doc.metadata.get("id_source") not in ("text", "string") for r in retrieved):
         return None
-    pairs = zip(ids, retrieved, strict=True)
-    return [RetrievedDocument(_renamed(r.doc, str(i)), r.score, r.rank) for i, r in pairs]
-
-
-def _renamed(doc: Document, doc_id: str) -> Document:
-    return Document(doc_id, doc.text, {k: v for k, v in doc.metadata.items() if k != "id_source"})
-
-
-def _is_lazy(raw: Any) -> bool:
-    return inspect.isgenerator(raw) or inspect.isasyncgen(raw) or inspect.isawaitable(raw) or hasattr(raw, "__anext__")
+    out = []
+    for doc_id, r in zip(ids, retrieved, strict=True):
+        metadata = {k: v for k, v in r.doc.metadata.items() if k != "id_source"}
+        out.append(RetrievedDocument(Document(str(doc_id), r.doc.text, metadata), r.score, r.rank))
+    return out
 
 
 def _one(raw: Any, rank: int) -> RetrievedDocument:
-    if type(raw) is dict and (plain := _plain([raw], rank)) is not None:
-        return plain[0]
+    if type(raw) is dict and (plain := _plain_keys(tuple(raw))):  # most are: 10,000 cases bring 100,000 of them
+        id_key, text_key, score_key = plain
+        doc_id, text = raw[id_key], raw[text_key]
+        if type(doc_id) is str and doc_id and type(text) is str:
+            return RetrievedDocument(Document(doc_id, text, {}), _score(raw[score_key]) if score_key else 0.0, rank)
     if isinstance(raw, RetrievedDocument):
         return RetrievedDocument(_whole(raw.doc, rank), _score(raw.score), rank)
     if isinstance(raw, Document):
@@ -121,46 +118,6 @@ def _one(raw: Any, rank: int) -> RetrievedDocument:
     if fields is None:
         raise _refuse(raw, rank)
     return _from_fields(raw, fields, rank)
-
-
-def _plain(raw: list[Any], rank: int = 1) -> list[RetrievedDocument] | None:
-    """Read the most frequent list, dicts with the same keys: an id, a text, maybe a score; None where it is another.
-
-    In one go, because a call for each document takes as long as making it.
-    """
-    keys = _plain_keys(tuple(raw[0])) if raw and type(raw[0]) is dict else None
-    if keys is None:
-        return None
-    id_key, text_key, score_key = keys
-    n_keys, score, at = 3 if score_key else 2, 0.0, rank
-    out = []
-    try:
-        for item in raw:
-            if type(item) is not dict or len(item) != n_keys:
-                return None
-            doc_id, text = item[id_key], item[text_key]
-            if type(doc_id) is not str or not doc_id or type(text) is not str:
-                return None
-            if score_key:
-                score = item[score_key]
-                if type(score) is not float or score - score != 0:  # else it is as it should be: a finite float
-                    score = _score(score)
-            out.append(RetrievedDocument(Document(doc_id, text, {}), score, at))
-            at += 1
-    except KeyError:
-        return None
-    return out
-
-
-@lru_cache(maxsize=64)
-def _plain_keys(keys: tuple[Any, ...]) -> tuple[str, str, str] | None:
-    """Return which of *keys* are the id, the text and the score, where there is nothing else."""
-    ids, texts, scores = ([k for k in keys if k in known] for known in (ID_KEYS, TEXT_KEYS, SCORE_KEYS))
-    if len(ids) != 1 or len(texts) != 1 or len(scores) > 1 or len(keys) != 2 + len(scores):
-        return None
-    if not set(NESTED_KEYS).isdisjoint(keys):
-        return None
-    return ids[0], texts[0], scores[0] if scores else ""
 
 
 def _whole(doc: Any, rank: int) -> Document:
@@ -196,12 +153,20 @@ def _from_pair(pair: Sequence[Any], rank: int) -> RetrievedDocument:
     raise _refuse(pair, rank)
 
 
+@lru_cache(maxsize=64)
+def _plain_keys(keys: tuple[Any, ...]) -> tuple[str, str, str] | None:
+    """Return which of *keys* are the id, the text and the score, if there is one, where there is nothing else."""
+    ids, texts, scores = ([k for k in keys if k in known] for known in (ID_KEYS, TEXT_KEYS, SCORE_KEYS))
+    if len(ids) != 1 or len(texts) != 1 or len(keys) != 2 + len(scores[:1]) or not set(NESTED_KEYS).isdisjoint(keys):
+        return None
+    return ids[0], texts[0], scores[0] if scores else ""
+
+
 def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocument:
     score_key = first_of(fields, SCORE_KEYS)
     score = _score(fields[score_key]) if score_key else 0.0
-    numbered = [k for k in NESTED_KEYS if k in fields and _is_number(fields[k])]  # the number of a chunk, no document
-    held = (k for k in NESTED_KEYS if k in fields and k not in numbered)
-    nested = next((k for k in held if fields[k] is not None and not isinstance(fields[k], str)), None)
+    numbered = [k for k in NESTED_KEYS if _is_number(fields.get(k))]  # the number of a chunk, no document
+    nested = first_of(fields, [k for k in NESTED_KEYS if k not in numbered and not isinstance(fields.get(k), str)])
     if nested is not None:
         inner = _one(fields[nested], rank)
         return RetrievedDocument(inner.doc, score if score_key else inner.score, rank)
@@ -209,7 +174,12 @@ def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocume
     text = fields[text_key] if text_key else ""
     if not isinstance(text, str):
         raise OutputShapeError(f"document {rank}: its {text_key!r} is {describe(text)}, not a text")
-    metadata = _metadata(raw, fields, (text_key, score_key))
+    metadata: dict[str, Any] = {}
+    if isinstance(raw, Mapping):  # its other keys: title, url, start, end, …
+        metadata = {k: v for k, v in fields.items() if k not in _NO_METADATA and k not in (text_key, score_key)}
+    for key in METADATA_KEYS:
+        if isinstance(fields.get(key), Mapping):
+            metadata.update(fields[key])
     doc_id = _given_id(fields, metadata)
     if doc_id is None:
         if not text:
@@ -220,7 +190,7 @@ def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocume
 
 def _given_id(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str | None:
     """Find the id and, beside it, the document that a chunk belongs to."""
-    given = [k for k in ID_KEYS if k in fields and _is_given(fields[k])]
+    given = [k for k in ID_KEYS if _is_given(fields.get(k))]
     if len(given) > 1 and given[0] == "chunk_id" and not isinstance(fields["chunk_id"], str):
         given = [*given[1:], "chunk_id"]  # a bare number counts chunks inside a document: no id by itself
     doc_id = str(fields[given[0]]) if given else None
@@ -233,17 +203,6 @@ def _given_id(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str | None
                 metadata["document_id"] = str(parent)
                 break
     return doc_id
-
-
-def _metadata(raw: Any, fields: Mapping[str, Any], used: tuple[str | None, ...]) -> dict[str, Any]:
-    """Collect a mapping's other keys (title, url, start, end, …) and its metadata, which wins."""
-    metadata: dict[str, Any] = {}
-    if isinstance(raw, Mapping):
-        metadata = {k: v for k, v in fields.items() if k not in _NO_METADATA and k not in used}
-    for key in METADATA_KEYS:
-        if key in fields and isinstance(fields[key], Mapping):
-            metadata.update(fields[key])
-    return metadata
 
 
 def _is_given(value: Any) -> bool:
@@ -279,3 +238,47 @@ def _refuse(raw: Any, rank: int, fields: Mapping[str, Any] | None = None) -> Out
         f"document {rank} {what}: {describe(raw) if not isinstance(raw, str) else short_repr(raw)}{hints}; "
         f"accepted: {ACCEPTED_DOCUMENTS}"
     )
+
+
+def made_like(found: Any) -> Callable[[Document], Any]:
+    """Return a function that makes of a `Document` what *found*, a retriever's own list, holds; of none a `Document`.
+
+    Raises:
+        OutputShapeError: from the function: that is nothing whose text can be replaced.
+    """
+    model = next(iter(found or ()), None)
+
+    def made(document: Document) -> Any:
+        if model is None or isinstance(model, Document):
+            return document
+        if isinstance(model, str):
+            return document.text
+        fields = fields_of(model, (*TEXT_KEYS, *ID_KEYS, *METADATA_KEYS, *NESTED_KEYS)) or {}
+        nested, text, name, about = (first_of(fields, k) for k in (NESTED_KEYS, TEXT_KEYS, ID_KEYS, METADATA_KEYS))
+        if nested is not None and not isinstance(fields[nested], str):
+            changes = {nested: made_like([fields[nested]])(document)}
+        elif text is not None and isinstance(fields[text], str):
+            changes = {
+                text: document.text,
+                **({name: document.doc_id} if name else {}),
+                **({about: {}} if about else {}),
+            }
+        else:
+            raise OutputShapeError(f"noise_docs: no text can be put into what the retriever gives, {describe(model)}")
+        try:
+            return _changed(model, changes)
+        except (AttributeError, TypeError, ValueError) as exc:
+            raise OutputShapeError(f"noise_docs: {describe(model)} cannot be changed: {exc}") from None
+
+    return made
+
+
+def _changed(model: Any, changes: Mapping[str, Any]) -> Any:
+    if isinstance(model, Mapping):
+        return {**model, **changes}
+    if dataclasses.is_dataclass(model) and not isinstance(model, type):
+        return dataclasses.replace(model, **changes)
+    new = copy.copy(model)
+    for key, value in changes.items():
+        setattr(new, key, value)
+    return new

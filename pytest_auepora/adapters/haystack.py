@@ -26,17 +26,22 @@ from typing import Any, get_args, get_origin
 
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError, did_you_mean
-from .outputs import ANSWER_KEYS, to_response
+from .outputs import ANSWER_KEYS, NOTES, to_response
 from .shapes import describe
 from .systems import System, kind_of, name_of, provenance_of
 
 _ROOT = "haystack"
-_Results = Mapping[str, Mapping[str, Any]]
+_QUERY = "{query}"
+_ByComponent = Mapping[str, Mapping[str, Any]]
+
+OPTIONAL_QUERY_INPUTS = ("query", "question", "user_query", "user_question", "user_input")
+"""Inputs that get the query although the component could do without."""
+
+QUERY_INPUTS = (*OPTIONAL_QUERY_INPUTS, "text", "prompt", "input", "message", "q")
+"""Inputs that get the query where they are mandatory."""
 
 
-def from_haystack(
-    pipeline: Any, *, inputs: Mapping[str, Mapping[str, Any]] | None = None, use_async: bool | None = None
-) -> System:
+def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_async: bool | None = None) -> System:
     """Return a Haystack pipeline as a `System`.
 
     Args:
@@ -80,7 +85,7 @@ class _Components:
         self.asked = [n for n in order if {"documents", "answers", "replies"} & sockets[n].keys()]
         self._after = {n: networkx.descendants(graph, n) for n in self.asked}
 
-    def read(self, results: _Results) -> SystemOutputs:
+    def read(self, results: _ByComponent) -> SystemOutputs:
         """Return the outputs of one run."""
         documents = self._documents(results)
         answer = self._answer(results)
@@ -93,10 +98,10 @@ class _Components:
             answer = ""
         outputs = SystemOutputs(documents or [], to_response(answer))
         if documents is None:
-            outputs.extra["auepora_notes"] = ["the answer came without documents"]
+            outputs.extra[NOTES] = ["the answer came without documents"]
         return outputs
 
-    def _answer(self, results: _Results) -> Any:
+    def _answer(self, results: _ByComponent) -> Any:
         for socket in ("answers", "replies"):
             for name in reversed(self.order):
                 given = results.get(name, {}).get(socket)
@@ -108,7 +113,7 @@ class _Components:
                     return given
         return None
 
-    def _documents(self, results: _Results) -> list[RetrievedDocument] | None:
+    def _documents(self, results: _ByComponent) -> list[RetrievedDocument] | None:
         lists = {n: found for n in self.asked if (found := _listed(results.get(n, {}).get("documents"))) is not None}
         if not lists:
             return None
@@ -142,25 +147,16 @@ def _document(raw: Any) -> Document:
     return Document(raw.id, raw.content or "", metadata)
 
 
-OPTIONAL_QUERY_INPUTS = ("query", "question", "user_query", "user_question", "user_input")
-"""Inputs that get the query although the component could do without."""
-
-QUERY_INPUTS = (*OPTIONAL_QUERY_INPUTS, "text", "prompt", "input", "message", "q")
-"""Inputs that get the query where they are mandatory."""
-
-_LISTS = ("queries", "texts", "messages")
-_QUERY = "{query}"
-_Inputs = Mapping[str, Mapping[str, Any]]
-
-
-def input_maker(pipeline: Any, given: _Inputs) -> Callable[[EvaluationSample], dict[str, dict[str, Any]]]:
+def input_maker(pipeline: Any, given: _ByComponent) -> Callable[[EvaluationSample], dict[str, dict[str, Any]]]:
     """Return what makes the input of *pipeline* from a sample; *given* is as the ``inputs`` of `from_haystack`.
 
     Raises:
         SystemShapeError: no input takes the query, or a mandatory input has nothing to be given.
     """
-    open_inputs = pipeline.inputs()
-    _check(given, set(pipeline.graph.nodes))
+    open_inputs, there = pipeline.inputs(), set(pipeline.graph.nodes)
+    for component in given:
+        if component not in there:
+            raise SystemShapeError(f"inputs: there is no component {component!r}{did_you_mean(component, there)}")
     places: dict[tuple[str, str], str] = {}
     missing: list[tuple[str, str, Any]] = []
     for component, sockets in open_inputs.items():
@@ -170,7 +166,7 @@ def input_maker(pipeline: Any, given: _Inputs) -> Callable[[EvaluationSample], d
             mandatory = socket["is_mandatory"]
             if name in (QUERY_INPUTS if mandatory else OPTIONAL_QUERY_INPUTS) and _holds_text(socket["type"]):
                 places[component, name] = "text"
-            elif mandatory and name in _LISTS and (kind := _list_kind(socket["type"])):
+            elif mandatory and name in ("queries", "texts", "messages") and (kind := _list_kind(socket["type"])):
                 places[component, name] = kind
             elif mandatory:
                 missing.append((component, name, socket["type"]))
@@ -180,13 +176,17 @@ def input_maker(pipeline: Any, given: _Inputs) -> Callable[[EvaluationSample], d
         missing = []
     if missing or not (places or said):
         raise _refuse(pipeline, open_inputs, missing)
-    return _maker(places, given)
 
+    def make(sample: EvaluationSample) -> dict[str, dict[str, Any]]:
+        made = {
+            component: {k: v.replace(_QUERY, sample.query) if isinstance(v, str) else v for k, v in values.items()}
+            for component, values in given.items()
+        }
+        for (component, name), kind in places.items():
+            made.setdefault(component, {})[name] = _value(kind, sample.query)
+        return made
 
-def _check(given: _Inputs, there: set[str]) -> None:
-    for component in given:
-        if component not in there:
-            raise SystemShapeError(f"inputs: there is no component {component!r}{did_you_mean(component, there)}")
+    return make
 
 
 def _holds_text(kind: Any) -> bool:
@@ -204,21 +204,6 @@ def _list_kind(kind: Any) -> str:
     return "messages" if getattr(inside[0], "__name__", "") == "ChatMessage" else ""
 
 
-def _maker(
-    places: Mapping[tuple[str, str], str], given: _Inputs
-) -> Callable[[EvaluationSample], dict[str, dict[str, Any]]]:
-    def make(sample: EvaluationSample) -> dict[str, dict[str, Any]]:
-        made = {
-            component: {k: v.replace(_QUERY, sample.query) if isinstance(v, str) else v for k, v in values.items()}
-            for component, values in given.items()
-        }
-        for (component, name), kind in places.items():
-            made.setdefault(component, {})[name] = _value(kind, sample.query)
-        return made
-
-    return make
-
-
 def _value(kind: str, query: str) -> Any:
     if kind == "text":
         return query
@@ -229,7 +214,7 @@ def _value(kind: str, query: str) -> Any:
     return [ChatMessage.from_user(query)]
 
 
-def _refuse(pipeline: Any, open_inputs: _Inputs, missing: list[tuple[str, str, Any]]) -> SystemShapeError:
+def _refuse(pipeline: Any, open_inputs: _ByComponent, missing: list[tuple[str, str, Any]]) -> SystemShapeError:
     if missing:
         wants = ", ".join(f"{component}.{name}" for component, name, _ in missing)
         example = f'inputs={{"{missing[0][0]}": {{"{missing[0][1]}": …}}}}'

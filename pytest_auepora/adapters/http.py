@@ -28,10 +28,9 @@ from urllib.parse import quote, urlsplit
 
 from ..core.telemetry import REPORTED, seconds_by_name
 from ..core.types import EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError
+from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError, did_you_mean
 from ..http import HttpError, mask, request_json, shorten
 from .documents import NESTED_KEYS, to_retrieved
-from .json_path import NOT_THERE, Path
 from .shapes import describe
 
 _SHOWN = 200
@@ -103,9 +102,9 @@ class HttpRag:
         self._where = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
         self._method = method.upper()
         self._json = json
-        self._answer = None if answer is None else Path(answer)
-        self._documents = None if documents is None else Path(documents)
-        self._fields = {k: Path(v) for k, v in (("id", doc_id), ("text", text), ("score", score)) if v is not None}
+        self._answer = None if answer is None else JsonPath(answer)
+        self._documents = None if documents is None else JsonPath(documents)
+        self._fields = {k: JsonPath(v) for k, v in (("id", doc_id), ("text", text), ("score", score)) if v is not None}
         self._headers, self._secrets = _expanded(headers or {})
         named = (v for k, v in self._headers.items() if _CREDENTIAL.search(k))
         self._credentials = [v.partition(" ")[2] or v for v in named]
@@ -145,7 +144,7 @@ class HttpRag:
     def _send(self, sample: EvaluationSample, top_k: int) -> tuple[int, Any]:
         values = {"query": sample.query, "top_k": top_k, "sample_id": sample.sample_id}
         body = None if self._method == "GET" else _filled(self._json, values)
-        url = _quoted(self._url, values)
+        url = _replaced(self._url, {name: quote(str(value), safe="") for name, value in values.items()})
         try:
             return request_json(
                 self._method, url, body, headers=self._headers, timeout=self._timeout, secrets=self._secrets
@@ -169,13 +168,13 @@ class HttpRag:
             )
         return HttpCallError(f"{self._method} {self._where} could not be reached: {told}")
 
-    def _read_answer(self, said: Any, path: Path) -> str:
+    def _read_answer(self, said: Any, path: JsonPath) -> str:
         found = path.find(said)
         if isinstance(found, str):
             return found
         raise self._not_there("answer", path, said, found, "a text")
 
-    def _read_documents(self, said: Any, path: Path) -> list[RetrievedDocument]:
+    def _read_documents(self, said: Any, path: JsonPath) -> list[RetrievedDocument]:
         found = path.find(said)
         if not isinstance(found, list):
             raise self._not_there("documents", path, said, found, "a list")
@@ -198,7 +197,7 @@ class HttpRag:
             others.pop("chunk_id", None)  # which would win over the id that was asked for
         return {**others, **named}
 
-    def _not_there(self, what: str, path: Path, said: Any, found: Any, wanted: str) -> OutputShapeError:
+    def _not_there(self, what: str, path: JsonPath, said: Any, found: Any, wanted: str) -> OutputShapeError:
         came = path.missing(said) if found is NOT_THERE else f"{describe(found)}, not {wanted}"
         return OutputShapeError(f"{self._where}: {what} is read at {path}, and there is {came}")
 
@@ -233,10 +232,6 @@ def _replaced(text: str, values: Mapping[str, Any]) -> str:
     return re.sub(r"\{(\w+)\}", lambda m: str(values[m[1]]) if m[1] in values else m[0], text)
 
 
-def _quoted(url: str, values: Mapping[str, Any]) -> str:
-    return _replaced(url, {name: quote(str(value), safe="") for name, value in values.items()})
-
-
 def _expanded(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """Return *headers* with ``${NAME}`` filled in from the environment, and what must not be shown.
 
@@ -267,3 +262,65 @@ def _unsendable(value: str) -> str:
     except UnicodeEncodeError:
         return "holds a character that HTTP cannot send"
     return ""
+
+
+NOT_THERE: Final[Any] = object()
+"""What `JsonPath.find` returns where there is nothing; null is something."""
+
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+)\]|\[(['\"])(.*?)\3\]")
+
+
+class JsonPath:
+    """A path into JSON: ``$.choices[0].message.content``, ``hits``, ``data.0['a.b']``, ``$`` for all of it.
+
+    Keys stand after dots or in ``['…']``; places of a list as ``[0]`` or ``.0``, counted from the end if negative.
+
+    Raises:
+        SystemShapeError: it cannot be read.
+    """
+
+    def __init__(self, written: str) -> None:
+        self._written = written
+        self._steps: list[str | int] = []
+        if not written.strip():
+            raise SystemShapeError("an empty text is no path; write $ for all of the JSON")
+        rest = written.strip().removeprefix("$")
+        while rest:
+            step = _STEP.match(rest)
+            if step is None:
+                raise SystemShapeError(f"{written!r} is no path; write $.answer, hits[0].text or data['a.b']")
+            key, place, _, quoted = step.groups()
+            self._steps.append(int(place) if place is not None else quoted if key is None else key)
+            rest = rest[step.end() :]
+
+    def __str__(self) -> str:
+        return self._written
+
+    def find(self, value: Any) -> Any:
+        """Return what stands at the path, or `NOT_THERE`."""
+        for step in self._steps:
+            value = _down(value, step)
+            if value is NOT_THERE:
+                break
+        return value
+
+    def missing(self, value: Any) -> str:
+        """Say where the path ends in *value*, which lacks it."""
+        for step in self._steps:
+            below = _down(value, step)
+            if below is NOT_THERE:
+                near = did_you_mean(str(step), map(str, value)) if isinstance(value, Mapping) else ""
+                return f"no {step!r}{near} in {describe(value)}"
+            value = below
+        return describe(value)
+
+
+def _down(value: Any, step: str | int) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(str(step), NOT_THERE)
+    if isinstance(value, list):
+        try:
+            return value[int(step)]
+        except (ValueError, IndexError):
+            return NOT_THERE
+    return NOT_THERE

@@ -85,8 +85,6 @@ def to_outputs(raw: Any) -> SystemOutputs:
         return _checked(raw)
     if isinstance(raw, (str, Response)):
         return _build(raw, None)
-    if type(raw) is tuple and len(raw) == 2 and type(raw[0]) is str and type(raw[1]) is list:
-        return _build(*raw)  # nothing to tell apart
     if isinstance(raw, tuple) and not hasattr(raw, "_fields"):
         return _build(*_split(raw))
     fields = None if isinstance(raw, (Document, RetrievedDocument)) else fields_of(raw, _KNOWN)
@@ -208,7 +206,7 @@ def _add_notes(out: SystemOutputs, notes: list[str]) -> None:
 
 
 def _is_stream(raw: Any) -> bool:
-    return isinstance(raw, Iterator) or inspect.isasyncgen(raw) or inspect.isawaitable(raw) or hasattr(raw, "__anext__")
+    return isinstance(raw, Iterator) or inspect.isawaitable(raw) or hasattr(raw, "__anext__")
 
 
 def _refuse(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
@@ -220,12 +218,9 @@ def _refuse(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputShapeErr
         known = (*ANSWER_KEYS, *DOCUMENT_KEYS)
         words = [f"{k!r}{m}" for k in fields if k not in known and (m := did_you_mean(k, known, most=1))]
         near = f"; {', '.join(words)}" if words else ""
-    said = "the RAG returned an answer of None" if fields and _has_none(fields) else "the RAG returned no answer"
+    has_none = any(key in ANSWER_KEYS for key in fields or ())
+    said = "the RAG returned an answer of None" if has_none else "the RAG returned no answer"
     return OutputShapeError(f"{said}; it gave {describe(raw)}{near}{hint}\n{ACCEPTED}")
-
-
-def _has_none(fields: Mapping[str, Any]) -> bool:
-    return any(key in fields for key in ANSWER_KEYS)
 
 
 def _hint(raw: Any) -> str:
@@ -236,7 +231,7 @@ def _hint(raw: Any) -> str:
         return "; nobody awaited it"
     if inspect.isawaitable(raw):
         return "; it has not finished"
-    if inspect.isasyncgen(raw) or hasattr(raw, "__anext__"):
+    if hasattr(raw, "__anext__"):
         return "; it streams: collect the parts first, ''.join([part async for part in stream])"
     if isinstance(raw, Iterator):
         return "; it streams: collect the parts first, ''.join(stream)"

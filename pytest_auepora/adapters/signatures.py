@@ -1,14 +1,6 @@
 """How a user's callable wants to be called, read from its signature.
 
-The rule.  A parameter is given
-
-* the `EvaluationSample` where it is annotated so or named ``sample``, ``evaluation_sample`` or ``case``;
-* the number of documents where it is named ``top_k``, ``topk``, ``k``, ``n_docs``, ``n_results``,
-  ``num_results`` or ``limit``;
-* the documents (generators only) where it is named ``context_docs``, ``documents``, ``docs``, ``contexts``,
-  ``context``, ``chunks``, ``passages``, ``retrieved`` or ``sources``;
-* the query, a string, where it is named ``query``, ``question``, ``q``, ``prompt``, ``text``, ``input``,
-  ``message`` or ``user_input``.
+The rule.  A parameter is given what `NAMES` has under its name; the `EvaluationSample` also where it is annotated so.
 
 What every call has to bring and no name claimed (the query, or the sample for ``run``; then a generator's
 documents) goes to the first free positional parameters.  Any other parameter needs a default.
@@ -16,8 +8,9 @@ documents) goes to the first free positional parameters.  Any other parameter ne
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ..core.types import EvaluationSample
@@ -29,30 +22,23 @@ NAMES = {
     "query": ("query", "question", "q", "prompt", "text", "input", "message", "user_input"),
     "top_k": ("top_k", "topk", "k", "n_docs", "n_results", "num_results", "limit"),
     "documents": (
-        "context_docs",
-        "documents",
-        "docs",
-        "contexts",
-        "context",
-        "chunks",
-        "passages",
-        "retrieved",
-        "sources",
+        "context_docs", "documents", "docs", "contexts", "context", "chunks", "passages", "retrieved", "sources",
     ),
-}
+}  # fmt: skip
+"""What a call brings → the names of parameters that are given it; the documents go to generators only."""
+
 _ROLE_OF = {name: role for role, names in NAMES.items() for name in names}
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def binder(fn: Callable[..., Any], roles: Sequence[str], needed: Sequence[str]) -> Callable[..., Any]:
+def binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
     """Return ``call(**values)``, which calls *fn* with those of *values* that it takes.
 
     Args:
         fn: the user's callable.
-        roles: what the call can bring: keys of `NAMES`.
-        needed: those of *roles* that *fn* must take, in the order of its unnamed positional parameters;
-            ``"query"`` is satisfied by the sample and the other way round.
+        needed: keys of `NAMES` that *fn* must take, in the order of its unnamed positional parameters; ``"query"``
+            is satisfied by the sample and the other way round.  ``"documents"`` are brought only where needed.
 
     Raises:
         SystemShapeError: *fn* needs something that no call brings, or does not take what is needed.
@@ -61,7 +47,7 @@ def binder(fn: Callable[..., Any], roles: Sequence[str], needed: Sequence[str]) 
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # builtins, some C extensions: all that can be done is to try
         return lambda **values: fn(*(values[role] for role in needed))
-    positional, keyword = _match(fn, signature, roles, needed)
+    positional, keyword = _match(fn, signature, needed)
 
     def call(**values: Any) -> Any:
         return fn(*(values[role] for role in positional), **{name: values[role] for name, role in keyword.items()})
@@ -70,17 +56,15 @@ def binder(fn: Callable[..., Any], roles: Sequence[str], needed: Sequence[str]) 
 
 
 def _match(
-    fn: Callable[..., Any], signature: inspect.Signature, roles: Sequence[str], needed: Sequence[str]
+    fn: Callable[..., Any], signature: inspect.Signature, needed: Sequence[str]
 ) -> tuple[list[str], dict[str, str]]:
     """Return the roles of the leading positional arguments, and the role of each keyword argument."""
+    brought = {"sample", "query", "top_k", *needed}
     parameters = [p for p in signature.parameters.values() if p.kind not in _REST]
-    taken = {p.name: role for p in parameters if (role := _role(p)) is not None and role in roles}
+    taken = {p.name: role for p in parameters if (role := _role(p)) in brought}
     free = [p for p in parameters if p.name not in taken and p.kind in _POSITIONAL]
     missing = [role for role in needed if not _given(role, taken.values())]
-    for role in list(missing):
-        if not free:
-            break
-        parameter = free.pop(0)
+    for role, parameter in zip(missing.copy(), free, strict=False):
         wants_text = role == "sample" and parameter.annotation in (str, "str")
         taken[parameter.name] = "query" if wants_text else role
         missing.remove(role)
@@ -98,16 +82,16 @@ def _match(
     return positional, rest
 
 
-def _role(parameter: inspect.Parameter) -> str | None:
+def _role(parameter: inspect.Parameter) -> str:
     annotation = parameter.annotation
     if annotation is EvaluationSample or (
         isinstance(annotation, str) and annotation.strip("\"'").rpartition(".")[2] == "EvaluationSample"
     ):
         return "sample"
-    return _ROLE_OF.get(parameter.name)
+    return _ROLE_OF.get(parameter.name, "")
 
 
-def _given(role: str, taken: Any) -> bool:
+def _given(role: str, taken: Collection[str]) -> bool:
     either = ("query", "sample") if role in ("query", "sample") else (role,)
     return any(r in taken for r in either)
 
@@ -125,17 +109,16 @@ def _refuse(
     )
 
 
-def unwrap(fn: Any) -> Any:
-    """Return the function behind partials, bound methods and callable objects."""
-    import functools
-
+def inside_partials(fn: Any) -> Any:
+    """Return what stands behind partials."""
     while isinstance(fn, functools.partial):
         fn = fn.func
-    if not inspect.isroutine(fn) and not isinstance(fn, type) and callable(fn):
-        fn = type(fn).__call__
-    return getattr(fn, "__func__", fn)
+    return fn
 
 
 def is_async(fn: Any) -> bool:
-    """Whether calling *fn* gives a coroutine."""
-    return inspect.iscoroutinefunction(unwrap(fn))
+    """Whether calling *fn*, also a partial, a bound method or a callable object, gives a coroutine."""
+    fn = inside_partials(fn)
+    if not inspect.isroutine(fn) and not isinstance(fn, type) and callable(fn):
+        fn = type(fn).__call__
+    return inspect.iscoroutinefunction(getattr(fn, "__func__", fn))

@@ -7,18 +7,21 @@ framework is ever imported here, and are asked about before the built-in forms.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from typing import Any, cast
 
-from ..core.types import EvaluationSample, SystemOutputs
+from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
+from ..core.rag_interface import Generator as GeneratorBase
+from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import ACCEPTED_SHAPES, OutputShapeError, SystemShapeError
-from .outputs import to_outputs
-from .pairs import pair_of
+from .documents import made_like, to_retrieved
+from .outputs import NOTES, to_outputs
 from .shapes import describe, type_name
-from .signatures import binder, is_async
+from .signatures import binder, inside_partials, is_async
 
 ACCEPTED = (
     f"{ACCEPTED_SHAPES}"
@@ -77,9 +80,6 @@ def kind_of(obj: Any, package: str, *classes: str) -> bool:
     )
 
 
-_MAKES_ONE = ("as_query_engine", "as_retriever")
-"""Methods by which an index or a vector store makes a system."""
-
 _FRAMEWORKS = {
     "langchain_core": ("langchain", ("Runnable",)),
     "llama_index": ("llamaindex", ("BaseQueryEngine", "BaseRetriever", "BaseChatEngine")),
@@ -106,31 +106,131 @@ def as_system(obj: Any) -> System:
     if mistake := _mistake(obj):
         raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {mistake}\n{ACCEPTED}")
     if callable(run := getattr(obj, "run", None)):
-        return _of_callable(obj, run, ("sample", "top_k"), needed="sample")
-    if (pair := pair_of(obj)) is not None:
-        parts = pair.parts if isinstance(obj, (tuple, list, Mapping)) else (obj,)
-        return System(name_of(*parts), pair.is_async, pair.invoke, provenance_of(*parts), takes_noise=True)
+        return _of_callable(obj, run, needed="sample")
+    if (pair := _pair_of(obj)) is not None:
+        return _of_pair(*pair)
     if callable(obj):
-        return _of_callable(obj, obj, ("query", "sample", "top_k"), needed="query")
-    near = next((name for name in _MAKES_ONE if callable(getattr(obj, name, None))), None)
+        return _of_callable(obj, obj, needed="query")
+    makers = ("as_query_engine", "as_retriever")  # by which an index or a vector store makes a system
+    near = next((name for name in makers if callable(getattr(obj, name, None))), None)
     hint = f"; did you mean .{near}()?" if near else ""
     raise SystemShapeError(f"the rag fixture gave {describe(obj)}{hint}\n{ACCEPTED}")
 
 
-def _of_callable(obj: Any, fn: Callable[..., Any], roles: tuple[str, ...], *, needed: str) -> System:
-    call = binder(fn, tuple({*roles, "query"}), (needed,))
-    noise = bool(getattr(obj, "takes_noise_docs", False))
-    return System(name_of(obj), is_async(fn), _invoker(call, is_async(fn)), provenance_of(obj), takes_noise=noise)
+def _of_callable(obj: Any, fn: Callable[..., Any], *, needed: str) -> System:
+    call, calls_async = binder(fn, needed), is_async(fn)
 
-
-def _invoker(call: Callable[..., Any], gives_awaitable: bool) -> Callable[[EvaluationSample, int], Any]:
     def invoke(sample: EvaluationSample, top_k: int) -> Any:
         return call(sample=sample, query=sample.query, top_k=top_k)
 
     async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
         return await call(sample=sample, query=sample.query, top_k=top_k)
 
-    return ainvoke if gives_awaitable else invoke
+    noise = bool(getattr(obj, "takes_noise_docs", False))
+    return System(name_of(obj), calls_async, ainvoke if calls_async else invoke, provenance_of(obj), noise)
+
+
+def _pair_of(obj: Any) -> tuple[Any, Any] | None:
+    """Return the retriever and the generator that *obj* is or holds, or None if it is nothing of that kind."""
+    if isinstance(obj, Mapping):
+        names = (("retriever", "retrieve"), ("generator", "generate"))
+        retriever, generator = (next((obj[k] for k in keys if k in obj), None) for keys in names)
+        if retriever is None or generator is None:
+            raise SystemShapeError(
+                f"the rag fixture gave {describe(obj)}; a mapping needs the keys 'retriever' and 'generator'"
+            )
+        return retriever, generator
+    if isinstance(obj, (tuple, list)):
+        if len(obj) != 2:
+            raise SystemShapeError(f"the rag fixture gave {describe(obj)}; a pair is (retriever, generator)")
+        first, second = obj
+        swapped = hasattr(first, "generate") and hasattr(second, "retrieve") and not hasattr(first, "retrieve")
+        return (second, first) if swapped else (first, second)
+    has = [callable(getattr(obj, name, None)) for name in ("retrieve", "generate")]
+    if all(has):
+        return obj, obj
+    if any(has) and not callable(obj):
+        there, lacks = ("retrieve", "generate") if has[0] else ("generate", "retrieve")
+        raise SystemShapeError(
+            f"the rag fixture gave {describe(obj)}; it has .{there} but no .{lacks}: return (retriever, generator), "
+            "or a function query -> (answer, documents), with '' as the answer of a retriever alone"
+        )
+    return None
+
+
+def _of_pair(retriever: Any, generator: Any) -> System:
+    """Return a retriever and a generator as one system that times each of them.
+
+    A subclass of `Generator` is given a list of `Document`.  Any other generator gets the documents of
+    `RetrievedDocument` objects, or else exactly what the retriever returned, since the two were
+    written for each other.  The case's ``noise_docs`` stand among them, in the same form.
+    """
+    retrieve, generate = _method(retriever, "retrieve", "retriever"), _method(generator, "generate", "generator")
+    find, write = binder(retrieve, "query"), binder(generate, "query", "documents")
+    wants_documents = isinstance(generator, GeneratorBase)
+
+    def steps(sample: EvaluationSample, top_k: int) -> Generator[Any, Any, SystemOutputs]:
+        """Yield what the parts return, awaitable or not, and take it back settled."""
+        asked: dict[str, Any] = {"sample": sample, "query": sample.query, "top_k": top_k}
+        start = time.perf_counter()
+        found = yield find(**asked)
+        middle = time.perf_counter()
+        try:
+            retrieved = to_retrieved(found)
+        except OutputShapeError as exc:
+            raise OutputShapeError(f"from the retriever: {exc}") from None
+        are_ours = isinstance(found, (list, tuple)) and found and isinstance(found[0], RetrievedDocument)
+        handed = [r.doc for r in retrieved] if wants_documents or are_ours else found
+        if noise := noise_of(sample):
+            handed = with_noise(handed or (), sample, made_like(handed))
+        ready = time.perf_counter()  # our own conversion is nobody's latency
+        answer = yield write(**asked, documents=handed)
+        end = time.perf_counter()
+        outputs = to_outputs(answer)
+        outputs.extra.pop(NOTES, None)  # the answer alone has no documents: they are here
+        outputs.retrieved = retrieved
+        if noise:
+            outputs.extra[NOISE_DOCS] = [doc.doc_id for doc in noise]
+        timings = {"retrieval": middle - start, "generation": end - ready, "end_to_end": end - ready + middle - start}
+        outputs.timings = {**timings, **outputs.timings}
+        return outputs
+
+    def invoke(sample: EvaluationSample, top_k: int) -> Any:
+        running = steps(sample, top_k)
+        value = next(running)
+        try:
+            while not inspect.isawaitable(value):
+                value = running.send(value)
+        except StopIteration as stop:
+            return stop.value
+        return _finish(running, value)
+
+    async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:
+        running = steps(sample, top_k)
+        return await _finish(running, next(running))
+
+    parts = (retriever,) if retriever is generator else (retriever, generator)
+    calls_async = is_async(retrieve) or is_async(generate)
+    return System(
+        name_of(*parts), calls_async, ainvoke if calls_async else invoke, provenance_of(*parts), takes_noise=True
+    )
+
+
+async def _finish(running: Generator[Any, Any, SystemOutputs], value: Any) -> SystemOutputs:
+    try:
+        while True:
+            value = running.send(await value if inspect.isawaitable(value) else value)
+    except StopIteration as stop:
+        return cast("SystemOutputs", stop.value)
+
+
+def _method(part: Any, name: str, what: str) -> Callable[..., Any]:
+    if not isinstance(part, type):
+        for method in (getattr(part, name, None), part):
+            if callable(method):
+                return cast("Callable[..., Any]", method)
+    hint = "; that is the class itself: make an instance" if isinstance(part, type) else ""
+    raise SystemShapeError(f"the {what} is {describe(part)}, without .{name} and not callable{hint}")
 
 
 def name_of(*objs: Any) -> str:
@@ -141,8 +241,7 @@ def name_of(*objs: Any) -> str:
 def _name_of(obj: Any) -> str:
     if isinstance(given := getattr(obj, "auepora_name", None), str):
         return given
-    while isinstance(obj, partial):
-        obj = obj.func
+    obj = inside_partials(obj)
     if inspect.isroutine(obj):
         return str(getattr(obj, "__qualname__", obj)).replace("<locals>.", "")
     return type_name(obj).rpartition(".")[2]
@@ -155,12 +254,8 @@ def provenance_of(*objs: Any) -> dict[str, Any]:
         SystemShapeError: it is something else.
     """
     found: dict[str, Any] = {}
-    for obj in objs:
-        while isinstance(obj, partial):
-            obj = obj.func  # noqa: PLW2901  # what stands behind the partial is the object meant
-        owner = obj
-        if not hasattr(obj, "auepora_provenance"):
-            owner = getattr(obj, "__self__", None)
+    for obj in map(inside_partials, objs):
+        owner = obj if hasattr(obj, "auepora_provenance") else getattr(obj, "__self__", None)
         said = getattr(owner, "auepora_provenance", None)
         said = said() if callable(said) else said
         if said is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.adapters.pairs import made_like
+from pytest_auepora.adapters.documents import made_like
 from pytest_auepora.core.types import Document
 
 
