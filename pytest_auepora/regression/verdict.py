@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..core.metrics_base import Metric
 from ..core.run import Run
@@ -24,13 +24,10 @@ from .guards.calibration import advisory_notes, broken_outcomes, hold_back, sile
 from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares, unmet_notes
 from .guards.gates import GateOutcome, judge_gate
-from .guards.steadiness import steadiness
+from .guards.steadiness import VarianceSplit, flaky_cases, noise_of
 from .guards.suite_guard import judge_comparison, net_flips, too_few_notes
 from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
-
-if TYPE_CHECKING:
-    from .statistics.repeats import VarianceSplit
 
 Word = Literal["worse", "better", "same", "inconclusive", "not judged", "mixed"]
 """What the comparison with the baseline amounts to; ``mixed``: single cases fell, the suite is the same or better."""
@@ -167,8 +164,7 @@ def _no_baseline(note: str) -> GateOutcome:
 
 def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolicy, out: Verdict) -> None:
     """Note which cases fell, rose, vary and are flaky, and what was too small or is no longer steady to be judged."""
-    found = steadiness(run, out.comparison, policy)
-    out.flaky, out.noise = found.flaky, found.noise
+    out.flaky, out.noise = flaky_cases(run, out.comparison, policy), noise_of(run, out.comparison)
     varies = {case.case_id: case.extra[VARIES] for case in run.having(VARIES)}
     out.varies = list(varies)
     if shares := [f"{i} ({one['passed']} of {one['answers']} answers passed)" for i, one in varies.items()]:

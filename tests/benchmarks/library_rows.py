@@ -200,8 +200,7 @@ def judged_rankings(n: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[s
 
 def significance() -> Row:
     """the test of 500 cases x 20 metrics for chance"""
-    from pytest_auepora.regression.statistics.evidence import PairedMetric
-    from pytest_auepora.regression.statistics.significance import judge_family
+    from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
 
     rng = Random(3)
     family: list[Any] = [

@@ -9,9 +9,9 @@ from typing import Any
 from ...core.run import MetricInfo
 from ...history.tables import StoredRun
 from ...regression.compare.comparability import provenance_changes
-from ...regression.compare.difference import Difference, mean_difference
 from ...regression.compare.slices import in_slice
 from ...regression.guards.gates import GateOutcome
+from ...regression.statistics.intervals import Difference, mean_difference
 from ...reporting.html.cases import shown
 from ...reporting.html.page import OUTCOMES
 from ...reporting.metric_rows import MetricRow, metric_rows

@@ -17,7 +17,7 @@ from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
 from .gates import GateOutcome, cases_words, leave_undecided, regression_title
 
 if TYPE_CHECKING:
-    from ..statistics.bootstrap import Effect, EffectInterval
+    from ..statistics.intervals import Effect, EffectInterval
 
 UNBOUNDED_EFFECT, UNBOUNDED_MARGIN = 0.10, 0.25
 """By how much times and costs may grow, and what growth must be ruled out, where the golden file does not say."""
@@ -47,7 +47,7 @@ class _Question(NamedTuple):
         return -self.change.gain / size
 
     def interval(self, alpha: float) -> EffectInterval:
-        from ..statistics.bootstrap import bootstrap_interval, jackknife_interval
+        from ..statistics.intervals import bootstrap_interval, jackknife_interval
 
         def over(measured: list[Measurement]) -> float | None:
             return aggregate_of(self.metric, measured)
@@ -146,7 +146,7 @@ def _judge(gate: GateOutcome, question: _Question, policy: RegressionPolicy, alp
         gate.message = f"{_told(question)}: fewer than {CLUSTERS_FOR_STATISTICS} clusters, and the metric varies"
         leave_undecided(gate, policy)
         return
-    from ..statistics.bootstrap import judge_interval
+    from ..statistics.intervals import judge_interval
 
     seen = question.interval(alpha)
     direction: Literal["higher", "lower"] = "lower" if question.info.direction == "lower" else "higher"

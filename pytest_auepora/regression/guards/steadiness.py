@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ...core.run import CaseResult, MetricInfo, Run
 from ..compare.cases import CaseComparison, Comparison
@@ -12,37 +13,22 @@ from ..policy import RegressionPolicy
 from ..thresholds import Bound
 
 if TYPE_CHECKING:
-    from ..statistics.repeats import VarianceSplit
     from ..statistics.significance import MetricVerdict
+
+FLAKY_RATES = (0.1, 0.9)
+"""A pass rate strictly between the two is flaky."""
+
+FLAKY_SD = 0.15
+"""A standard deviation above it, of the scores of one case, is flaky."""
+
+WORST = "worst"
+"""Key in ``extra``: the repeat, counted from 1, that failures show, how many there were and how many of them fail;
+with its outputs, ranks and the details of its scores where it is not the first."""
 
 _MOST_REPEATS = 20
 """More than that nobody waits for."""
 
 Singles = Mapping[str, Sequence["float | None"]]
-
-
-@dataclass(eq=False, repr=False, slots=True)
-class Steadiness:
-    """What the repeats of a run and its baseline show.
-
-    ``flaky`` has the reason by case; ``noise`` the variance split by metric, where anything varied.
-    """
-
-    flaky: dict[str, str] = field(default_factory=dict)
-    noise: dict[str, VarianceSplit] = field(default_factory=dict)
-
-
-def steadiness(run: Run, comparison: Comparison | None, policy: RegressionPolicy) -> Steadiness:
-    """Look at the repeats of *run* and of the baseline it was compared with; nothing where nobody repeated."""
-    compared = {} if comparison is None else comparison.cases
-    before = comparison is not None and comparison.repeated
-    if not before and not any(c.repeats > 1 for c in run.having("repeats")):
-        return Steadiness()
-    out = Steadiness(flaky_cases(run, compared, policy))
-    if comparison is not None:
-        splits = ((name, split_metric(run, comparison, name)) for name in run.metrics)
-        out.noise = {name: split for name, split in splits if split is not None}
-    return out
 
 
 def passes(
@@ -62,10 +48,9 @@ def passes(
     return [all(holds(n, v[i]) for n, v in singles.items() if i < len(v)) for i in range(count)]
 
 
-def flaky_cases(run: Run, compared: Mapping[str, CaseComparison], policy: RegressionPolicy) -> dict[str, str]:
+def flaky_cases(run: Run, comparison: Comparison | None, policy: RegressionPolicy) -> dict[str, str]:
     """Return the flaky cases with the reason: by the repeats of the baseline, or else by those of the run."""
-    from ..statistics.repeats import why_flaky
-
+    compared = {} if comparison is None else comparison.cases
     names = [n for n, i in run.metrics.items() if i.baselined and i.range == (0.0, 1.0)]
     out: dict[str, str] = {}
     for case_id, result in run.cases.items():
@@ -81,10 +66,114 @@ def flaky_cases(run: Run, compared: Mapping[str, CaseComparison], policy: Regres
     return out
 
 
+def why_flaky(passed: Sequence[bool], scores: Mapping[str, Sequence[float]]) -> str:
+    """Return why one case is too unsteady for the case guard, by the repeats of its baseline; empty where it is not.
+
+    Args:
+        passed: whether each repeat passed.
+        scores: metric → its score in each repeat, for scores in [0, 1].
+    """
+    spread = {m: math.sqrt(_squares(s) / (len(s) - 1)) for m, s in scores.items() if len(s) > 1}
+    noisiest = max(spread, key=lambda m: spread[m], default="")
+    reasons = []
+    if len(passed) > 1 and FLAKY_RATES[0] < sum(passed) / len(passed) < FLAKY_RATES[1]:
+        reasons.append(f"passes in {sum(passed)} of {len(passed)} repeats")
+    if noisiest and spread[noisiest] > FLAKY_SD:
+        reasons.append(f"{noisiest} varies by {spread[noisiest]:.2f} (standard deviation) between repeats")
+    return " and ".join(reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceSplit:
+    """Where the noise of a mean difference comes from: other cases, or the same case asked again.
+
+    All are variances of one case; ``total`` = s_d², that of the differences of case means.  ``between`` and
+    ``within_*`` are None where no case was repeated on either side.
+    """
+
+    n_cases: int
+    total: float
+    between: float | None
+    within_baseline: float | None
+    within_candidate: float | None
+
+    @property
+    def most_shrink(self) -> float | None:
+        """The largest share by which any number of repeats could shrink the standard error, 0 to 1."""
+        if self.between is None:
+            return None
+        return 1.0 - math.sqrt(min(1.0, self.between / self.total)) if self.total else 0.0
+
+    def repeats_instead_of(self, cases_needed: int) -> int | None:
+        """Return how many repeats on both sides are worth as much as *cases_needed* cases.
+
+        None where no number is: the differences between cases alone are too large, or are not known.
+        """
+        if self.between is None or self.within_baseline is None or self.within_candidate is None:
+            return None
+        room = self.total * self.n_cases / cases_needed - self.between
+        if room <= 0.0:
+            return None
+        return max(1, math.ceil((self.within_baseline + self.within_candidate) / room - 1e-9))
+
+    def __str__(self) -> str:
+        if self.between is None or self.most_shrink is None:
+            return "no case was repeated, so noise within and between cases cannot be told apart"
+        within = max(0.0, self.total - self.between)
+        return (
+            f"variance between cases {self.between:.4f}, within cases {within:.4f}; "
+            f"more repeats can shrink the standard error by at most {self.most_shrink * 100:.0f} %"
+        )
+
+
+def split_variance(baseline: Mapping[str, Sequence[float]], candidate: Mapping[str, Sequence[float]]) -> VarianceSplit:
+    """Split the variance of paired differences: between = max(0, s_d² - within(base)/R_b - within(cand)/R_c).
+
+    The variance within is pooled over the repeated cases of a side; a side never repeated is taken to be as
+    noisy as the other.
+
+    Args:
+        baseline: case id → its score in each repeat, of two cases or more.
+        candidate: the same of the same cases.
+    """
+    cases = sorted(baseline)
+    sides = [[baseline[c] for c in cases], [candidate[c] for c in cases]]
+    differences = [_mean(after) - _mean(before) for before, after in zip(*sides, strict=True)]
+    total = _squares(differences) / (len(cases) - 1)
+    repeats = [len(cases) / math.fsum(1 / len(scores) for scores in side) for side in sides]
+    within = [_pooled_variance(side) for side in sides]
+    within = [w if w is not None else within[1 - i] for i, w in enumerate(within)]
+    between = None
+    if within[0] is not None and within[1] is not None:
+        between = max(0.0, total - within[0] / repeats[0] - within[1] / repeats[1])
+    return VarianceSplit(len(cases), total, between, *within)
+
+
+def _pooled_variance(scores_by_case: Sequence[Sequence[float]]) -> float | None:
+    degrees = sum(len(scores) - 1 for scores in scores_by_case)
+    return math.fsum(_squares(scores) for scores in scores_by_case) / degrees if degrees else None
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _squares(values: Sequence[float]) -> float:
+    """Return the sum of squared deviations from the mean."""
+    mean = _mean(values)
+    return math.fsum((v - mean) ** 2 for v in values)
+
+
+def noise_of(run: Run, comparison: Comparison | None) -> dict[str, VarianceSplit]:
+    """Return the variance split by metric, where anything varied between repeats of *run* or of the baseline."""
+    if comparison is None or not (comparison.repeated or any(case.repeats > 1 for case in run.having("repeats"))):
+        return {}
+    splits = ((name, split_metric(run, comparison, name)) for name in run.metrics)
+    return {name: split for name, split in splits if split is not None}
+
+
 def split_metric(run: Run, comparison: Comparison, name: str) -> VarianceSplit | None:
     """Split the variance of a metric's differences; None where it did not vary between repeats."""
-    from ..statistics.repeats import split_variance
-
     before: dict[str, list[float]] = {}
     after: dict[str, list[float]] = {}
     for case_id, found in comparison.cases.items():
@@ -98,10 +187,10 @@ def split_metric(run: Run, comparison: Comparison, name: str) -> VarianceSplit |
 
 def instead_of_cases(run: Run, comparison: Comparison, found: MetricVerdict) -> str:
     """Return how many repeats would decide an inconclusive metric as well as more cases, as the end of a sentence."""
-    split = None if found.cases_needed is None else split_metric(run, comparison, found.name)
-    if split is None or found.cases_needed is None:
+    needed, split = found.cases_needed, split_metric(run, comparison, found.metric.name)
+    if split is None or needed is None:
         return ""
-    repeats = split.repeats_instead_of(found.cases_needed)
+    repeats = split.repeats_instead_of(needed)
     if repeats is None or repeats > _MOST_REPEATS:
         return ", but not more repeats of these"
     return f", or these cases asked {repeats} times each, in the baseline as well"
@@ -117,11 +206,6 @@ def best_of(singles: Singles, metrics: Mapping[str, MetricInfo]) -> dict[str, fl
     return {n: max(v) if metrics[n].direction == "higher" else min(v) for n, v in numbers.items() if v}
 
 
-WORST = "worst"
-"""Key in ``extra``: the repeat, counted from 1, that failures show, how many there were and how many of them fail;
-with its outputs, ranks and the details of its scores where it is not the first."""
-
-
 def note_worst(
     result: CaseResult, singles: Sequence[CaseResult], comparison: CaseComparison | None,
     metrics: Mapping[str, MetricInfo], *, policy: RegressionPolicy, advisory: Collection[str] = (),
@@ -132,29 +216,25 @@ def note_worst(
     """
     if result.state != "failed" or len(singles) < 2:
         return
-    compared = comparison is not None and comparison.paired and not result.quarantined()
-    held = comparison.changes if comparison is not None and compared else {}
+    if comparison is not None and (result.quarantined() or not comparison.paired):
+        comparison = None
+    held = comparison.changes if comparison is not None else {}
     changes = {n for n in held if metrics[n].deterministic}  # as the case guard holds them
     bounded = result.extra.get("thresholds", {})
     names = [n for n in result.scores if n in metrics and n not in advisory and (n in changes or n in bounded)]
     values = {n: [single.scores[n].value for single in singles] for n in names}
-    before = comparison.before if comparison is not None and compared else None
+    before = comparison.before if comparison is not None else None
     best = best_of({n: before.values(n) for n in names if n in changes}, metrics) if before is not None else {}
     good = passes(values, best, result, metrics, policy)
     if all(good):
         return
     bad = [i for i, holds in enumerate(good) if not holds]
     worst = min(bad, key=lambda i: sum(metrics[n].gain(0.0, values[n][i] or 0.0) for n in names))
-    kept: dict[str, Any] = {"repeat": worst + 1, "of": len(singles), "failing": len(bad)}
-    result.extra[WORST] = kept
+    result.extra[WORST] = {"repeat": worst + 1, "of": len(singles), "failing": len(bad)}
     if worst:
-        show_instead(result, singles[worst])
-
-
-def show_instead(result: CaseResult, worst: CaseResult) -> None:
-    """Let failures show texts, ranks and details of *worst*."""
-    details = {n: s.details for n, s in worst.scores.items() if s.details}
-    result.extra[WORST] |= {"outputs": worst.outputs, "ranks": worst.ranks, "details": details}
+        shown = singles[worst]
+        details = {n: s.details for n, s in shown.scores.items() if s.details}
+        result.extra[WORST] |= {"outputs": shown.outputs, "ranks": shown.ranks, "details": details}
 
 
 def as_shown(result: CaseResult) -> CaseResult:

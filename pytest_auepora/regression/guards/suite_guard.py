@@ -145,8 +145,7 @@ def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionP
 def _statistical(
     run: Run, comparison: Comparison, policy: RegressionPolicy, parts: Sequence[Part]
 ) -> dict[str, GateOutcome]:
-    from ..statistics.evidence import PairedMetric
-    from ..statistics.significance import judge_family
+    from ..statistics.significance import PairedMetric, judge_family
 
     family = [
         PairedMetric(
@@ -158,22 +157,23 @@ def _statistical(
         for part in parts
     ]
     members = "metrics and slices" if any(part.slice for part in parts) else "metrics"
-    verdict = judge_family(family, run.clusters, alpha=policy.alpha, members=members)
+    verdicts = judge_family(family, run.clusters, alpha=policy.alpha, members=members)
     out: dict[str, GateOutcome] = {}
-    for part, found in zip(parts, verdict.metrics, strict=True):
+    for part, found in zip(parts, verdicts, strict=True):
         gate = _outcome(run, comparison, part)
         gate.bound, gate.p = f"p > {policy.alpha:g}", found.p_raw
         gate.n_worse, gate.n_better = found.n_worse, found.n_better
-        gate.warning = found.warning if found.outcome in ("pass", "same") else ""
-        gate.mde = planned_mde(found.n_clusters) if found.outcome == "same" else found.mde
+        outcome = found.outcome
+        gate.warning = found.warning if outcome in ("pass", "same") else ""
+        gate.mde = planned_mde(found.estimate.n_clusters) if outcome == "same" else found.mde
         told = found.reason
-        if found.outcome == "inconclusive" and not part.slice:
+        if outcome == "inconclusive" and not part.slice:
             told += instead_of_cases(run, comparison, found)
         gate.message = f"{told}; {gate.warning}" if gate.warning else told
-        gate.word = "better" if found.outcome == "better" else "same"
-        if found.outcome == "fail":
+        gate.word = "better" if outcome == "better" else "same"
+        if outcome == "fail":
             gate.state, gate.word = "failed", "worse"
-        elif found.outcome == "inconclusive":
+        elif outcome == "inconclusive":
             leave_undecided(gate, policy)
         out[part.title] = gate
     return out

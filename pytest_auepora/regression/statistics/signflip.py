@@ -27,38 +27,28 @@ _CHUNK_CELLS = 1_000_000
 """Signs held in memory at once, so that a large suite does not need gigabytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterTable:
-    """Paired differences of several metrics, summed within clusters.
+def cluster_sums(
+    differences: Sequence[Mapping[str, float]], clusters: Mapping[str, str]
+) -> tuple[FloatArray, FloatArray]:
+    """Sum each metric's *differences* (case id → difference); a case without a cluster is one by itself.
 
-    Attributes:
-        sums: G by M, D_g of each cluster and metric; 0 where a cluster has no case of that metric.
-        counts: G by M, n_g, the number of cases behind each sum.
+    Return two G by M arrays: D_g of each cluster and metric, 0 where a cluster has no case of that metric, and n_g, the
+    number of cases behind it.  Clusters and cases are taken in the order of their names: the same data give the same
+    draws and the same rounding, whatever order a run finished in.
     """
+    import numpy as np
 
-    sums: FloatArray
-    counts: FloatArray
-
-    @classmethod
-    def of(cls, differences: Sequence[Mapping[str, float]], clusters: Mapping[str, str]) -> ClusterTable:
-        """Sum each metric's *differences* (case id → difference); a case without a cluster is one by itself.
-
-        Clusters and cases are taken in the order of their names: the same data give the same draws and
-        the same rounding, whatever order a run finished in.
-        """
-        import numpy as np
-
-        cases = set().union(*differences) if differences else set[str]()
-        row = {name: g for g, name in enumerate(sorted({clusters.get(case, case) for case in cases}))}
-        sums = np.zeros((len(row), len(differences)))
-        counts = np.zeros_like(sums)
-        for m, of_metric in enumerate(differences):
-            for case in sorted(of_metric):
-                g = row[clusters.get(case, case)]
-                sums[g, m] += of_metric[case]
-                counts[g, m] += 1
-        sums[np.abs(sums) <= TIE] = 0.0
-        return cls(sums, counts)
+    cases = set[str]().union(*differences)
+    row = {name: g for g, name in enumerate(sorted({clusters.get(case, case) for case in cases}))}
+    sums = np.zeros((len(row), len(differences)))
+    counts = np.zeros_like(sums)
+    for m, of_metric in enumerate(differences):
+        for case in sorted(of_metric):
+            g = row[clusters.get(case, case)]
+            sums[g, m] += of_metric[case]
+            counts[g, m] += 1
+    sums[np.abs(sums) <= TIE] = 0.0
+    return sums, counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +75,13 @@ class SignFlipTest:
     enumerated: bool
 
 
-def sign_flip_test(sums: FloatArray, *, alpha: float = 0.05, draws: int = 9999, seed: int = 0) -> SignFlipTest:
+def sign_flip_test(sums: FloatArray, *, alpha: float = 0.05, draws: int = 9999) -> SignFlipTest:
     """Test M metrics for a drop by flipping the signs of G clusters.
 
     Args:
         sums: G by M cluster sums, negative where the candidate is worse.
         alpha: the family-wise level `SignFlipTest.critical_value` is for.
         draws: random sign patterns where there are too many to try all.
-        seed: of those patterns.
 
     Source of the method: Westfall & Young (1993), *Resampling-Based Multiple Testing*, step-down maxT.
     """
@@ -104,7 +93,7 @@ def sign_flip_test(sums: FloatArray, *, alpha: float = 0.05, draws: int = 9999, 
     per_root = np.divide(-1.0, root, out=np.zeros_like(root), where=root > 0.0)
 
     z = differing.sum(axis=0) * per_root
-    patterns = _all_signs(len(differing)) if enumerated else _random_signs(len(differing), draws, seed)
+    patterns = _all_signs(len(differing)) if enumerated else _random_signs(len(differing), draws)
     z_star = np.concatenate([(signs @ differing) * per_root for signs in patterns])
 
     varying = z_star[:, root > 0.0]
@@ -156,14 +145,14 @@ def _all_signs(clusters: int) -> Iterator[FloatArray]:
     yield 1.0 - 2.0 * ((pattern >> np.arange(clusters)) & 1).astype(np.float64)
 
 
-def _random_signs(clusters: int, draws: int, seed: int) -> Iterator[FloatArray]:
+def _random_signs(clusters: int, draws: int) -> Iterator[FloatArray]:
     """Yield *draws* patterns of ±1, some at a time.
 
     The raw bits of PCG64 are taken because numpy promises them to be the same in every version, on every machine.
     """
     import numpy as np
 
-    bits = np.random.PCG64(seed)
+    bits = np.random.PCG64(0)
     words = -(-clusters // 64)
     chunk = max(1, _CHUNK_CELLS // (64 * words))
     for start in range(0, draws, chunk):

@@ -7,78 +7,197 @@
 
 Below ten clusters the p is exact and there is no t: a metric is judged by the clusters that it has itself.
 
-A pure function of plain mappings: it knows no run, no file and no pytest.
+Pure functions of plain mappings: they know no run, no file and no pytest.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ..policy import CLUSTERS_FOR_STATISTICS
-from .evidence import Evidence, Outcome, PairedMetric, reason, warning
-from .precision import MeanEstimate, count_clusters, hall_t
-from .signflip import ClusterTable, sign_flip_test
+from ..thresholds import Bound
+from .precision import (
+    TIE,
+    MeanEstimate,
+    cases_for_effect,
+    count_clusters,
+    hall_t,
+    minimum_detectable_effect,
+    planned_mde,
+    t_quantile,
+)
+from .signflip import cluster_sums, sign_flip_test
 
-_GRAVEST_FIRST: tuple[Outcome, ...] = ("fail", "inconclusive", "better", "pass", "same")
+Outcome = Literal["fail", "better", "pass", "inconclusive", "same"]
+"""``same`` is the pass of a metric in which no case differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairedMetric:
+    """One metric of the family, measured by both runs.
+
+    Attributes:
+        name: as the user types it.
+        differences: case id → candidate - baseline, signed so that a drop is **negative** whatever the
+            metric's direction.  A case that is n/a on both sides is absent.
+        min_effect: a mean drop smaller than this never fails, however clear it is.
+        margin: a true mean drop of this size must be ruled out to pass.
+    """
+
+    name: str
+    differences: Mapping[str, float]
+    min_effect: float = 0.01
+    margin: float = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class MetricVerdict:
-    """What the data say about one metric.
-
-    ``"same"`` is the pass of a metric in which no case differs.  What cannot be estimated is None: the mean
-    over no case; ``se`` and ``lower_bound`` below two clusters; ``mde`` where nothing spreads.
+    """What the data say about one metric, within its family.
 
     Attributes:
-        mean_difference: mean over cases, negative for a drop.
+        metric: what is judged.
+        estimate: its mean difference, and how well that is known.
         z: -ΣD/√ΣD² over clusters, large for a clear drop.
-        p_raw, p_adjusted: one-sided p of a drop, alone and adjusted for the family.
-        p_gain: the adjusted p of a gain.
-        hall: the t that is corrected for skewness; None below ten clusters.
-        se, lower_bound: cluster-robust standard error of the mean and its one-sided 1 - alpha lower bound.
-        mde: smallest true drop that these cases would fail in 80 % of runs.
-        cases_needed: how many cases in all would decide an inconclusive metric, if what they show goes on;
-            None for the other outcomes, and where no number of cases would.
-        reason: the outcome in words, with the numbers behind it.
-        warning: set where ``mde`` exceeds the margin, else empty.
-        n_worse, n_better: cases that went down and up.
+        p_raw: one-sided mid-p of a drop, this metric taken alone.
+        p_adjusted, p_gain: of a drop and of a gain, adjusted for the family: the mid-p, or where clusters are few the
+            exact one.
+        hall: the skewness-corrected t of the cluster sums; None where clusters are few.
+        critical_value: the z a single drop has to exceed to be clear in this family; None where nothing differs.
+        alpha: family-wise level of a failure, and of each lower bound.
+        family_size, members: how many there are in the family, and what they are called.
     """
 
-    name: str
-    outcome: Outcome
-    mean_difference: float | None
-    n_cases: int
-    n_clusters: int
+    metric: PairedMetric
+    estimate: MeanEstimate
     z: float
     p_raw: float
     p_adjusted: float
-    se: float | None
-    lower_bound: float | None
-    mde: float | None
-    cases_needed: int | None
-    reason: str
-    warning: str = ""
-    n_worse: int = 0
-    n_better: int = 0
-    p_gain: float = 0.5
-    hall: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyVerdict:
-    """The gravest outcome of a family: fail, inconclusive, better, pass, same.  An empty family is inconclusive.
-
-    ``critical_value`` is the z a single drop has to exceed to be clear in this family; None where nothing differs.
-    """
-
-    outcome: Outcome
-    metrics: tuple[MetricVerdict, ...]
-    n_clusters: int
+    p_gain: float
+    hall: float | None
     critical_value: float | None
-    enumerated: bool
     alpha: float
+    family_size: int
+    members: str
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is decided about the metric."""
+        if not self.estimate.n_cases:
+            return "inconclusive"
+        if not self.n_worse and not self.n_better:
+            return "same"
+        if self.is_clear and self.is_large:
+            return "fail"
+        if self._is_clear_gain and -self.drop >= self.metric.min_effect - TIE and self.drop < -TIE:
+            return "better"
+        if self.lower_bound is not None and self.lower_bound > -self.metric.margin:
+            return "pass"
+        return "inconclusive"
+
+    @property
+    def drop(self) -> float:
+        """The observed mean drop; negative for a gain, 0 where nothing was measured."""
+        return -(self.estimate.mean or 0.0)
+
+    @property
+    def n_worse(self) -> int:
+        """Cases that went down."""
+        return len([d for d in self._moved if d < -TIE])
+
+    @property
+    def n_better(self) -> int:
+        """Cases that went up."""
+        return len([d for d in self._moved if d > TIE])
+
+    @property
+    def _moved(self) -> Iterator[float]:
+        """The differences that are some: mostly few."""
+        return filter(None, self.metric.differences.values())
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether chance would give a drop like this too rarely to believe in it."""
+        return self.p_adjusted <= self.alpha and not self.is_lopsided
+
+    @property
+    def is_lopsided(self) -> bool:
+        """Whether sign flips alone call the drop clear, and the t that knows of skewness does not."""
+        return self.p_adjusted <= self.alpha and self.hall is not None and not self.hall < -self._t
+
+    @property
+    def _is_clear_gain(self) -> bool:
+        return self.p_gain <= self.alpha and (self.hall is None or self.hall > self._t)
+
+    @property
+    def _t(self) -> float:
+        return t_quantile(1.0 - self.alpha, self.estimate.n_clusters - 1)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the observed drop is worth failing for."""
+        return self.drop >= self.metric.min_effect - TIE
+
+    @property
+    def lower_bound(self) -> float | None:
+        """One-sided 1 - alpha lower bound of the true mean difference; None below two clusters."""
+        return self.estimate.lower_bound(self.alpha)
+
+    @property
+    def mde(self) -> float | None:
+        """Smallest true drop that would fail in 80 % of runs; None where nothing spreads."""
+        if not self.estimate.se or self.critical_value is None:
+            return None
+        return minimum_detectable_effect(self.critical_value, self.estimate.se)
+
+    @property
+    def cases_needed(self) -> int | None:
+        """How many cases would decide an inconclusive metric if the mean and the spread stay as they are.
+
+        A drop as observed is told from none at δ = the drop, and from one of the margin at δ = margin - drop;
+        the easier of the two decides.  None where neither can: the drop lies between margin and min_effect.
+        """
+        n, clusters = self.estimate.n_cases, self.estimate.n_clusters
+        effect = max(self.metric.margin - self.drop, self.drop if self.is_large else 0.0)
+        if not n or effect <= TIE or self.outcome != "inconclusive":
+            return None
+        # below this many clusters not even the clearest pattern, all of them worse, has a p of alpha
+        fewest_clusters = math.ceil(math.log2(1.0 / self.alpha))
+        floor = max(n + 1, math.ceil(n * fewest_clusters / clusters))
+        mde = self.mde if self.mde is not None else planned_mde(clusters)
+        return max(floor, cases_for_effect(n, mde, effect))
+
+    @property
+    def reason(self) -> str:
+        """The outcome in words, with the numbers behind it; the metric's name is left to the reader's table."""
+        outcome, margin = self.outcome, _number(self.metric.margin)
+        if not self.estimate.n_cases:
+            return "no case was measured in both runs, so there is nothing to judge"
+        if outcome == "same":
+            usual = _number(planned_mde(self.estimate.n_clusters))
+            told = f"with the usual spread of scores so many would show a drop of {usual}"
+            return f"no case differs ({_over(self)}); {told}"
+        if outcome in ("fail", "better"):
+            return f"{_moved(self)}, {_p_value(self, self.p_adjusted if outcome == 'fail' else self.p_gain)}"
+        if outcome == "pass":
+            but = f"; {_clear_but_small(self)}" if self.is_clear else ""
+            return f"{_moved(self)}: a drop of {margin} is ruled out ({_bound(self)}){but}"
+        why = f", {_why_no_failure(self)}, and" if self.drop > TIE else ", but"
+        return f"{_moved(self)}{why} {_why_no_pass(self)}: {_what_decides(self)}"
+
+    @property
+    def warning(self) -> str:
+        """Says so when the cases are too few to see a drop of the margin; otherwise empty."""
+        mde, margin = self.mde, self.metric.margin
+        if mde is None or margin <= TIE or mde <= margin:
+            return ""
+        enough = cases_for_effect(self.estimate.n_cases, mde, margin)
+        return (
+            f"minimum detectable drop {_number(mde)} over {_over(self)}, above the margin {_number(margin)}: about "
+            f"{enough} cases would detect that"
+        )
 
 
 def judge_family(
@@ -87,9 +206,8 @@ def judge_family(
     *,
     alpha: float = 0.05,
     draws: int = 9999,
-    seed: int = 0,
     members: str = "metrics",
-) -> FamilyVerdict:
+) -> list[MetricVerdict]:
     """Judge all gated metrics of a suite together, so that any of them fails by chance in at most *alpha* of runs.
 
     Args:
@@ -98,109 +216,101 @@ def judge_family(
             a case not listed is in the cluster of its own id.
         alpha: family-wise level of a failure, and of each lower bound.
         draws: random sign patterns where more than 13 clusters differ.
-        seed: of those patterns.
         members: what the family is of, for people.
-
-    Raises:
-        ValueError: a difference is not finite, a name occurs twice, or a setting is out of range.
     """
-    _check(metrics, alpha, draws)
     if not any(any(m.differences.values()) for m in metrics):
-        return _nothing_differs(metrics, clusters, alpha, members)
-    table = ClusterTable.of([m.differences for m in metrics], clusters)
-    test = sign_flip_test(table.sums, alpha=alpha, draws=draws, seed=seed)
-    verdicts = []
+        return [_unchanged(metric, clusters, alpha, len(metrics), members) for metric in metrics]
+    sums, counts = cluster_sums([m.differences for m in metrics], clusters)
+    test = sign_flip_test(sums, alpha=alpha, draws=draws)
+    out = []
     for m, metric in enumerate(metrics):
-        counts = table.counts[:, m].tolist()
-        sums = table.sums[:, m].tolist()
-        estimate = MeanEstimate.of(sums, counts)
+        estimate = MeanEstimate.of(sums[:, m].tolist(), counts[:, m].tolist())
         few = estimate.n_clusters < CLUSTERS_FOR_STATISTICS
-        evidence = Evidence(
-            metric, estimate, float(test.z[m]), float(test.p_raw[m]),
-            float((test.p_exact if few else test.p_adjusted)[m]), test.critical_value, alpha, len(metrics), members,
-            float((test.gain_exact if few else test.gain_adjusted)[m]),
-            None if few else hall_t([d for d, n in zip(sums, counts, strict=True) if n]),
+        p_drop, p_gain = (test.p_exact, test.gain_exact) if few else (test.p_adjusted, test.gain_adjusted)
+        hall = None if few else hall_t(sums[counts[:, m] > 0, m].tolist())
+        verdict = MetricVerdict(
+            metric, estimate, float(test.z[m]), float(test.p_raw[m]), float(p_drop[m]), float(p_gain[m]), hall,
+            test.critical_value, alpha, len(metrics), members,
         )  # fmt: skip
-        verdicts.append(_judge(evidence))
-    return FamilyVerdict(
-        gravest(verdicts), tuple(verdicts), len(table.sums), test.critical_value, test.enumerated, alpha
-    )
+        out.append(verdict)
+    return out
 
 
-def _nothing_differs(
-    metrics: Sequence[PairedMetric], clusters: Mapping[str, str], alpha: float, members: str
-) -> FamilyVerdict:
+def _unchanged(
+    metric: PairedMetric, clusters: Mapping[str, str], alpha: float, size: int, members: str
+) -> MetricVerdict:
     """Give what the test gives where every difference is 0, the run that every project hopes for, without numpy."""
-    verdicts = []
-    for metric in metrics:
-        cases = metric.differences.keys()
-        estimate = MeanEstimate.of_zeros(len(cases), count_clusters(cases, clusters))
-        few = estimate.n_clusters < CLUSTERS_FOR_STATISTICS
-        p, hall = (1.0, None) if few else (0.5, 0.0)
-        evidence = Evidence(metric, estimate, 0.0, 0.5, p, None, alpha, len(metrics), members, p, hall)
-        verdicts.append(_judge(evidence))
-    n_clusters = count_clusters(set().union(*(metric.differences for metric in metrics)), clusters)
-    return FamilyVerdict(gravest(verdicts), tuple(verdicts), n_clusters, None, True, alpha)
+    n, g = len(metric.differences), count_clusters(metric.differences, clusters)
+    estimate = MeanEstimate(0.0 if n else None, n, g, 0.0 if g > 1 else None)
+    p, hall = (1.0, None) if g < CLUSTERS_FOR_STATISTICS else (0.5, 0.0)
+    return MetricVerdict(metric, estimate, 0.0, 0.5, p, p, hall, None, alpha, size, members)
 
 
-def gravest(verdicts: Sequence[MetricVerdict]) -> Outcome:
-    """Return the outcome of a family from those of its metrics."""
-    seen = {v.outcome for v in verdicts}
-    return next((outcome for outcome in _GRAVEST_FIRST if outcome in seen), "inconclusive")
+def _why_no_failure(e: MetricVerdict) -> str:
+    if e.is_clear:
+        return _clear_but_small(e)
+    if e.is_lopsided:
+        return (
+            f"{_p_value(e, e.p_adjusted)}, but few cases changed much and the others hardly (Hall's t does not agree)"
+        )
+    return _p_value(e, e.p_adjusted)
 
 
-def _judge(evidence: Evidence) -> MetricVerdict:
-    outcome = _decide(evidence)
-    return MetricVerdict(
-        name=evidence.metric.name,
-        outcome=outcome,
-        mean_difference=evidence.estimate.mean,
-        n_cases=evidence.estimate.n_cases,
-        n_clusters=evidence.estimate.n_clusters,
-        z=evidence.z,
-        p_raw=evidence.p_raw,
-        p_adjusted=evidence.p_adjusted,
-        se=evidence.estimate.se,
-        lower_bound=evidence.lower_bound,
-        mde=evidence.mde,
-        cases_needed=evidence.cases_needed if outcome == "inconclusive" else None,
-        reason=reason(outcome, evidence),
-        warning=warning(evidence),
-        n_worse=evidence.n_worse,
-        n_better=evidence.n_better,
-        p_gain=evidence.p_gain,
-        hall=evidence.hall,
-    )
+def _why_no_pass(e: MetricVerdict) -> str:
+    if e.lower_bound is None:
+        return "a single cluster has no spread to tell how far the true mean may be off"
+    lost = Bound("max", e.metric.margin)
+    worst = f"worse by up to {_number(-e.lower_bound, lost)} ({_percent(1.0 - e.alpha)} confidence"
+    return f"the true mean may be {worst}; the margin is {_number(e.metric.margin)})"
 
 
-def _decide(e: Evidence) -> Outcome:
-    if not e.estimate.n_cases:
-        return "inconclusive"
-    if not e.n_worse and not e.n_better:
-        return "same"
-    if e.is_clear and e.is_large:
-        return "fail"
-    if e.is_clear_gain and e.is_large_gain:
-        return "better"
-    if e.lower_bound is not None and e.lower_bound > -e.metric.margin:
-        return "pass"
-    return "inconclusive"
+def _what_decides(e: MetricVerdict) -> str:
+    if e.cases_needed is not None:
+        return f"about {e.cases_needed} cases like these would decide it"
+    margin, min_effect = _number(e.metric.margin), _number(e.metric.min_effect)
+    return f"more cases would not decide it: the drop is at least margin {margin} and below min_effect {min_effect}"
 
 
-def _check(metrics: Sequence[PairedMetric], alpha: float, draws: int) -> None:
-    if not 0.0 < alpha < 0.5:
-        raise ValueError(f"alpha must lie between 0 and 0.5, not {alpha}")
-    if draws < 1:
-        raise ValueError(f"draws must be positive, not {draws}")
-    names = [m.name for m in metrics]
-    for metric in metrics:
-        if names.count(metric.name) > 1:
-            raise ValueError(f"metric {metric.name!r} is in the family twice")
-        if not (metric.min_effect >= 0.0 and metric.margin >= 0.0):
-            raise ValueError(
-                f"{metric.name}: min_effect and margin must be numbers, 0 or more, "
-                f"not {metric.min_effect} and {metric.margin}"
-            )
-        if not all(map(math.isfinite, metric.differences.values())):
-            case, difference = next((c, d) for c, d in metric.differences.items() if not math.isfinite(d))
-            raise ValueError(f"{metric.name}: the difference of case {case!r} is {difference}")
+def _clear_but_small(e: MetricVerdict) -> str:
+    return f"the drop is clear ({_p_value(e, e.p_adjusted)}) but below min_effect {_number(e.metric.min_effect)}"
+
+
+def _moved(e: MetricVerdict) -> str:
+    by = _number(abs(e.drop))
+    how = "unchanged on average" if abs(e.drop) < 5e-5 else f"worse by {by}" if e.drop > 0 else f"better by {by}"
+    return f"{how} ({_over(e)}: {e.n_worse} worse, {e.n_better} better)"
+
+
+def _over(e: MetricVerdict) -> str:
+    cases, clusters = _plural(e.estimate.n_cases, "case"), _plural(e.estimate.n_clusters, "cluster")
+    return cases if e.estimate.n_cases == e.estimate.n_clusters else f"{cases} in {clusters}"
+
+
+def _bound(e: MetricVerdict) -> str:
+    assert e.lower_bound is not None
+    told = Bound("min", -e.metric.margin).shown(e.lower_bound)
+    return f"lower {_percent(1.0 - e.alpha)} bound {told if told.startswith('-') else f'+{told}'}"
+
+
+def _p_value(e: MetricVerdict, p: float) -> str:
+    corrected = "" if e.family_size == 1 else f" (corrected for {e.family_size} {e.members})"
+    told, sign = _number(p, Bound("max", e.alpha)), "<=" if p <= e.alpha else ">"
+    return f"p {told} {sign} {_number(e.alpha)}{corrected}" if told[0] != "<" else f"p {told}{corrected}"
+
+
+def _plural(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _number(x: float, beside: Bound | None = None) -> str:
+    """Four decimals without trailing zeros; what would round to nothing is shown as less than the last of them.
+
+    More decimals where it takes them to read on its own side of the limit *beside* it.
+    """
+    if 0.0 < x < 0.0001:
+        return "< 0.0001"
+    return (beside.shown(x) if beside is not None else f"{x:.4f}").rstrip("0").rstrip(".")
+
+
+def _percent(share: float) -> str:
+    return f"{_number(round(share * 100, 2))} %"

@@ -18,7 +18,7 @@ from ...errors import AueporaError, Problem
 from ...regression.baseline.model import BaselineCase
 from ...regression.compare.cases import CaseComparison, Comparison, MetricChange, ScoreChange
 from ...regression.guards.gates import GateOutcome
-from ...regression.statistics.repeats import VarianceSplit
+from ...regression.guards.steadiness import VarianceSplit
 from ...regression.verdict import Outcome, Verdict, Word
 from ...shapes import ShapeError, check_shape
 from ..judge_usage import judge_usage_dict

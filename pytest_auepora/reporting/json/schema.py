@@ -11,7 +11,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from ...errors import Problem
-from ...regression.statistics.repeats import VarianceSplit
+from ...regression.guards.steadiness import VarianceSplit
 from ...regression.verdict import Outcome, Verdict
 from ..side_by_side.data import FORMAT as SIDE_BY_SIDE_FORMAT
 from ..side_by_side.data import SuiteData

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TypedDict
 
 from ...core.run import CaseState, Run
-from ...regression.compare.difference import Difference, Standing
+from ...regression.statistics.intervals import Difference, Standing
 from ...regression.verdict import Verdict
 from ..csv_report import spreadsheet_text
 from ..numbers import number

@@ -11,7 +11,7 @@ from ...core.run import MetricInfo, Run
 from ...core.scoring import Score
 from ...errors import AueporaError
 from ...metrics.registry import Registry
-from ...regression.compare.difference import Difference, Standing, aggregate_difference, mean_difference
+from ...regression.statistics.intervals import Difference, Standing, aggregate_difference, mean_difference
 from ...regression.statistics.precision import TIE
 
 

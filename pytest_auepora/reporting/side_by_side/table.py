@@ -17,7 +17,7 @@ from ...errors import NotComparableError
 from ...history.baselines import as_baseline
 from ...metrics.registry import Registry
 from ...regression.compare.comparability import incomparable_metrics
-from ...regression.compare.difference import Difference, Standing
+from ...regression.statistics.intervals import Difference, Standing
 from ..numbers import plural
 from .figures import Measured, figures_of, measured
 

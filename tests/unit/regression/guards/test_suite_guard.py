@@ -13,8 +13,7 @@ from pytest_auepora.regression.compare.cases import compare
 from pytest_auepora.regression.guards.gates import GateOutcome
 from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_regression, net_flips
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.regression.statistics.evidence import PairedMetric
-from pytest_auepora.regression.statistics.significance import judge_family
+from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
 
 from ..runs import case, run, steady
 
@@ -79,7 +78,7 @@ def test_better_takes_the_same_evidence_as_worse() -> None:
 def test_the_test_of_few_clusters_is_exact(n: int) -> None:
     rng = random.Random(n)
     differences = [rng.gauss(-0.3, 0.3) for _ in range(n)]
-    found = judge_family([PairedMetric("m", {f"c{i}": d for i, d in enumerate(differences)})], {}).metrics[0]
+    found = judge_family([PairedMetric("m", {f"c{i}": d for i, d in enumerate(differences)})], {})[0]
     sums = [sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in product((1, -1), repeat=n)]
     assert found.p_adjusted == pytest.approx(sum(s <= sum(differences) + 1e-9 for s in sums) / 2**n)
     assert found.p_gain == pytest.approx(sum(s >= sum(differences) - 1e-9 for s in sums) / 2**n)
@@ -91,7 +90,7 @@ def test_gains_and_losses_of_mean_zero_stay_green() -> None:
     rng, red, flips_alone, runs = random.Random(5), 0, 0, 300
     for _ in range(runs):
         drawn = {f"c{i:02}": 0.5 if rng.random() < 0.1 else -0.5 / 9 for i in range(30)}
-        (found,) = judge_family([PairedMetric("m", drawn)], {}, draws=999).metrics
+        (found,) = judge_family([PairedMetric("m", drawn)], {}, draws=999)
         red += found.outcome == "fail"
         flips_alone += found.p_adjusted <= 0.05
     assert flips_alone > 0.1 * runs

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_auepora.regression.statistics.evidence import PairedMetric
-from pytest_auepora.regression.statistics.significance import MetricVerdict, judge_family
+from pytest_auepora.regression.statistics.significance import MetricVerdict, PairedMetric, judge_family
 
 
 def binary(n: int, losses: int, wins: int = 0) -> dict[str, float]:
@@ -12,6 +11,4 @@ def binary(n: int, losses: int, wins: int = 0) -> dict[str, float]:
 
 
 def judge_one(differences: dict[str, float], *, min_effect: float = 0.01, margin: float = 0.05) -> MetricVerdict:
-    family = judge_family([PairedMetric("hit@5", differences, min_effect, margin)], {})
-    assert family.outcome == family.metrics[0].outcome
-    return family.metrics[0]
+    return judge_family([PairedMetric("hit@5", differences, min_effect, margin)], {})[0]

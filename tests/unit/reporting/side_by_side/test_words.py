@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.run import CaseState
-from pytest_auepora.regression.compare.difference import Difference
+from pytest_auepora.regression.statistics.intervals import Difference
 from pytest_auepora.reporting.side_by_side.table import CaseRow, Figure, Mark, Row, side_by_side
 from pytest_auepora.reporting.side_by_side.words import case_cell, difference_text, key_metric, legend, value_text
 from pytest_auepora.reporting.text import ASCII, UNICODE

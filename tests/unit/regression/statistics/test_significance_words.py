@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from pytest_auepora.regression.statistics.evidence import PairedMetric
-from pytest_auepora.regression.statistics.significance import judge_family
+from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
 
 from .families import binary, judge_one
 
@@ -15,7 +14,7 @@ from .families import binary, judge_one
 def test_a_clear_drop_fails_and_says_its_size_and_p() -> None:
     verdict = judge_one(binary(50, 6))
     assert verdict.outcome == "fail"
-    assert verdict.mean_difference == pytest.approx(-0.12)
+    assert verdict.estimate.mean == pytest.approx(-0.12)
     assert verdict.p_adjusted == verdict.p_raw == pytest.approx(1 / 128)
     assert verdict.cases_needed is None
     assert verdict.reason == "worse by 0.12 (50 cases: 6 worse, 0 better), p 0.0078 <= 0.05"
@@ -32,12 +31,11 @@ def test_inconclusive_says_what_would_decide_it() -> None:
 
 def test_a_detectable_effect_above_the_margin_is_warned_about() -> None:
     for losses, wins in ((6, 0), (3, 0), (1, 1)):
-        family = judge_family([PairedMetric("hit@5", binary(50, losses, wins))], {})
-        verdict = family.metrics[0]
+        verdict = judge_one(binary(50, losses, wins))
         assert verdict.mde is not None
-        assert verdict.se is not None
-        assert family.critical_value is not None
-        assert verdict.mde == pytest.approx((family.critical_value + 0.84) * verdict.se)
+        assert verdict.estimate.se is not None
+        assert verdict.critical_value is not None
+        assert verdict.mde == pytest.approx((verdict.critical_value + 0.84) * verdict.estimate.se)
         assert (verdict.mde > 0.05) == bool(verdict.warning)
     assert "above the margin 0.05" in judge_one(binary(50, 3)).warning
     assert judge_one(binary(1000, 3, 3)).warning == ""
@@ -82,7 +80,7 @@ def test_a_mean_that_did_not_drop_says_how_much_worse(losses: int, wins: int, ho
 def test_nothing_differs() -> None:
     verdict = judge_one(binary(44, 0))
     assert verdict.outcome == "same"
-    assert (verdict.mean_difference, verdict.z, verdict.se, verdict.mde) == (0.0, 0.0, 0.0, None)
+    assert (verdict.estimate.mean, verdict.z, verdict.estimate.se, verdict.mde) == (0.0, 0.0, 0.0, None)
     assert "no case differs (44 cases)" in verdict.reason
     assert "a drop of 0.133" in verdict.reason, "what 44 cases could have shown is told even so"
 
@@ -90,22 +88,20 @@ def test_nothing_differs() -> None:
 def test_no_pair_is_never_green() -> None:
     verdict = judge_one({})
     assert verdict.outcome == "inconclusive"
-    assert (verdict.mean_difference, verdict.se, verdict.lower_bound, verdict.mde) == (None, None, None, None)
+    assert (verdict.estimate.mean, verdict.estimate.se, verdict.lower_bound, verdict.mde) == (None, None, None, None)
     assert verdict.cases_needed is None
     assert "nothing to judge" in verdict.reason
-    empty = judge_family([], {})
-    assert (empty.outcome, empty.metrics, empty.n_clusters, empty.critical_value) == ("inconclusive", (), 0, None)
+    assert judge_family([], {}) == []
 
 
 @pytest.mark.parametrize("cases", [1, 6])
 def test_one_cluster_alone_decides_nothing(cases: int) -> None:
     differences = {f"c{i}": -1.0 for i in range(cases)}
-    family = judge_family([PairedMetric("hit@5", differences)], dict.fromkeys(differences, "all"))
-    verdict = family.metrics[0]
-    assert (verdict.outcome, verdict.n_cases, verdict.n_clusters) == ("inconclusive", cases, 1)
-    assert (verdict.se, verdict.lower_bound, verdict.p_raw) == (None, None, 0.25)
+    (verdict,) = judge_family([PairedMetric("hit@5", differences)], dict.fromkeys(differences, "all"))
+    assert (verdict.outcome, verdict.estimate.n_cases, verdict.estimate.n_clusters) == ("inconclusive", cases, 1)
+    assert (verdict.estimate.se, verdict.lower_bound, verdict.p_raw) == (None, None, 0.25)
     assert verdict.cases_needed is not None
     assert verdict.cases_needed >= 4 * cases
     assert "a single cluster has no spread" in verdict.reason
-    alone = judge_family([PairedMetric("hit@5", {"c0": 1.0})], {}).metrics[0].reason
+    alone = judge_one({"c0": 1.0}).reason
     assert alone.startswith("better by 1 (1 case: 0 worse, 1 better), but a single cluster has no spread")

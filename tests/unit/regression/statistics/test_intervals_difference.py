@@ -6,7 +6,7 @@ from statistics import fmean
 import pytest
 from scipy import stats
 
-from pytest_auepora.regression.compare.difference import aggregate_difference, mean_difference
+from pytest_auepora.regression.statistics.intervals import aggregate_difference, mean_difference
 
 
 def pairs_of(*differences: float) -> dict[str, tuple[float, float]]:
