@@ -41,7 +41,7 @@ class CoverageEntities(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """N/a where no entity is listed.  Details: ``missing``, by first name."""
-        from .generation.assertions import phrase_finder, wordings
+        from .text.assertions import phrase_finder, wordings
 
         entities = wordings(sample.labels.get("entities"), "entities")
         if not entities:

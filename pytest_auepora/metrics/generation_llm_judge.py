@@ -15,7 +15,7 @@ from .judge.prompts import faithfulness_prompt, quality_prompt
 from .judge.reply import Judgement, JudgeReplyError
 from .options import UNSPELLED, choice
 from .refusal import is_refusal
-from .text.comparands import answer_text, evidence_texts
+from .text.comparands import AgainstEvidence, answer_text, evidence_texts
 
 __all__ = [
     "JudgeReplyError",
@@ -29,7 +29,7 @@ __all__ = [
 
 
 @dataclass(eq=False, repr=False)
-class LLMFaithfulnessScore(Judged):
+class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  # concurrency is that of the critic
     """How well the evidence supports the answer, in a judge's eyes; n/a for refusals, which state nothing.
 
     Args:
@@ -45,14 +45,9 @@ class LLMFaithfulnessScore(Judged):
 
     stem: ClassVar[str] = "llm_faithfulness"
     prompt: ClassVar[str] = "faithfulness"
-    target = TargetCategory.GENERATION_FAITHFULNESS
     formula: ClassVar[str] = "(judge's score - lowest) / (highest - lowest)"
     source: ClassVar[str] = "Auepora (arXiv:2405.07437), LLM-judged faithfulness"
     oracle: ClassVar[str] = "a loopback server with known replies"
-
-    def required_fields(self) -> list[str]:
-        """Return ``relevant_docs`` where those are the evidence."""
-        return ["relevant_docs"] if self.evidence_source == "relevant" else []
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
         if not answer_text(outputs).strip():

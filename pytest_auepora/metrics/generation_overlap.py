@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
-from .generation.bleu import BleuScore, SentenceBleu
-from .generation.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
 from .options import Configured, choice
-from .text.comparands import answer_text, evidence_texts, targets
+from .text.bleu import BleuScore, SentenceBleu
+from .text.comparands import AgainstEvidence, answer_text, evidence_texts, targets
+from .text.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
 from .text.tokens import answer_words, is_mostly_ascii, squad_words
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "ContainsAnswer",
     "EvidenceOverlapFaithfulness",
     "ExactMatch",
+    "KPrecision",
     "Rouge1",
     "Rouge2",
     "RougeL",
@@ -137,7 +138,40 @@ class ContainsAnswer(SquadMetric):
 
 
 @dataclass(eq=False, repr=False)
-class EvidenceOverlapFaithfulness(Configured):
+class KPrecision(AgainstEvidence):
+    """Share of the answer's words that the evidence has, each at most as often as the evidence has it.
+
+    With nothing retrieved the score is 0.
+    """
+
+    evidence_source: str = choice("retrieved", "relevant")
+
+    stem: ClassVar[str] = "k_precision"
+    formula: ClassVar[str] = "|answer ∩ evidence| / |answer|, multisets of normalised words"
+    source: ClassVar[str] = _ADLAKHA
+    oracle: ClassVar[str] = "an independent count over SQuAD-normalised words, exact"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Details: ``unsupported``, words of the answer that no document has.  An empty answer scores 0."""
+        evidence = evidence_texts(sample, outputs, self.evidence_source)
+        if isinstance(evidence, NotApplicable):
+            return evidence
+        foreign = not is_mostly_ascii(answer_text(outputs))
+        given = Counter(squad_words(answer_text(outputs), multilingual=foreign))
+        if not given:
+            return Measurement(0.0, details={"note": "the answer is empty"})
+        left = Counter(given)
+        for text in evidence:
+            left -= Counter(squad_words(text, multilingual=foreign))
+        details: dict[str, Any] = {"unsupported": list(left)[:10]} if left else {}
+        if not evidence:
+            details["note"] = "nothing was retrieved"
+        n = given.total()
+        return Measurement((n - left.total()) / n, details=details)
+
+
+@dataclass(eq=False, repr=False)
+class EvidenceOverlapFaithfulness(AgainstEvidence):
     """Share of the answer's n-grams that occur in the evidence; a cheap proxy of faithfulness.
 
     Occurrences are not clipped: a word said twice counts twice, even if the evidence has it once
@@ -156,14 +190,9 @@ class EvidenceOverlapFaithfulness(Configured):
     joined: bool = False
 
     stem: ClassVar[str] = "evidence_overlap"
-    target = TargetCategory.GENERATION_FAITHFULNESS
     formula: ClassVar[str] = "|n-grams of the answer that occur in the evidence| / |n-grams of the answer|"
     source: ClassVar[str] = "Auepora (arXiv:2405.07437), lexical proxy of faithfulness"
     oracle: ClassVar[str] = "an independent count with a regular expression and sets, exact"
-
-    def required_fields(self) -> list[str]:
-        """Return ``relevant_docs`` where those are the evidence."""
-        return ["relevant_docs"] if self.evidence_source == "relevant" else []
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Return the share of n-grams that occur in the evidence; an empty answer scores 0."""

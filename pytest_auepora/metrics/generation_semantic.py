@@ -10,27 +10,18 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
-from .options import UNSPELLED, Configured, choice
+from .options import UNSPELLED, choice
 from .semantic.bertscore import BertEncoder, BertMatch, layers_of, match, model_fingerprint, versions
 from .semantic.embedding import Embedder, EmbedFn, fingerprint, load_model
-from .text.comparands import answer_text, comparison_target, targets
+from .text.comparands import Compared, answer_text, targets
 
 __all__ = ["BertScoreMetric", "EmbeddingSimilarity"]
 
 Seen = Measurement | NotApplicable
 
 
-class _Semantic(Configured):
+class _Semantic(Compared):
     """Scores in batches: all texts of the cases that can be scored are encoded together."""
-
-    compare_to: str
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.target = comparison_target(self.compare_to)
-
-    def required_fields(self) -> list[str]:
-        return ["reference_answer"] if self.compare_to == "reference" else []
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
         return self.measure_many([sample], [outputs])[0]

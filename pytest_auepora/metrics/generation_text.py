@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .generation.bleu import BleuScore, SentenceBleu
-from .generation.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
 from .generation_overlap import ExactMatch, TokenF1
+from .text.bleu import BleuScore, SentenceBleu
+from .text.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
 
 __all__ = [
     "BleuScore",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .generation.assertions import phrase_finder, wordings
 from .options import Configured
 from .pairs import OverMetric, OverPairs, pairs_of, words
 from .refusal import fold
+from .text.assertions import phrase_finder, wordings
 
 ERROR_PATTERNS = ("factual error", "documents contain errors", "documents are wrong", "incorrect information")
 """Phrases with which an answer says that its documents are wrong."""
@@ -71,7 +71,7 @@ class MisleadingRate(OverMetric, OverPairs):
 class MistakeReappearance(Configured):
     """Share of the mistakes planted in the context that the answer repeats; lower is better.
 
-    ``labels["mistakes"]`` lists them, each with other wordings where there are any (see `phrases.wordings`).
+    ``labels["mistakes"]`` lists them, each with other wordings where there are any (see `wordings`).
     """
 
     stem = "mistake_reappearance"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
-from pytest_auepora.metrics.generation.bleu import Chrf
-from pytest_auepora.metrics.generation.evidence import KPrecision, UnsupportedNumbers
-from pytest_auepora.metrics.generation_overlap import AnswerRecall, ContainsAnswer
+from pytest_auepora.metrics.generation_overlap import AnswerRecall, ContainsAnswer, KPrecision
+from pytest_auepora.metrics.text.bleu import Chrf
+from pytest_auepora.metrics.text.numbers import UnsupportedNumbers
 
 from .squad import squad_normalise
 from .texts import Compared, Pair, case, clapnq_pairs, clapnq_rows, has_word, measured, random_pairs, xquad_pairs

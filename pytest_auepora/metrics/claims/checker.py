@@ -11,7 +11,7 @@ from ...errors import MetricError
 from ..judge.critic import LLMCritic, Question, good, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt, load_prompt, numbered
 from ..judge.reply import Form, JudgeReplyError, object_schema, read_object
-from ..text.sentences import sentences
+from ..text.tokens import sentences
 
 Entails = Callable[[Sequence[str], Sequence[str]], Sequence[bool]]
 """Whether each premise supports the hypothesis at the same place."""

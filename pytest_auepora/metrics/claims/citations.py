@@ -12,7 +12,7 @@ from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ...errors import MetricError
 from ..refusal import is_refusal
 from ..text.comparands import answer_text, evidence_texts
-from ..text.sentences import sentences
+from ..text.tokens import sentences
 from .checker import ClaimChecker
 from .matrix import ask
 from .measures import Checked, Seen

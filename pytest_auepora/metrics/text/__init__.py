@@ -1,1 +1,1 @@
-"""Tokens, n-grams, ROUGE, BLEU: what text metrics count."""
+"""How texts are cut, and the metrics that count what they have: n-grams, phrases, numbers."""

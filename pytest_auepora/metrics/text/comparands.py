@@ -4,18 +4,39 @@ from __future__ import annotations
 
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
+from ..options import Configured
+
+
+class Compared(Configured):
+    """Base of the metrics that compare the answer with the reference, or by *compare_to* with the query."""
+
+    compare_to: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        by_query = self.compare_to == "query"
+        self.target = TargetCategory.GENERATION_RELEVANCE if by_query else TargetCategory.GENERATION_CORRECTNESS
+
+    def required_fields(self) -> list[str]:
+        """Return ``reference_answer`` where that is compared with."""
+        return ["reference_answer"] if self.compare_to == "reference" else []
+
+
+class AgainstEvidence(Configured):
+    """Base of the metrics that hold the answer against the ``retrieved`` documents, or the ``relevant`` ones."""
+
+    evidence_source: str
+
+    target = TargetCategory.GENERATION_FAITHFULNESS
+
+    def required_fields(self) -> list[str]:
+        """Return ``relevant_docs`` where those are the evidence."""
+        return ["relevant_docs"] if self.evidence_source == "relevant" else []
 
 
 def answer_text(outputs: SystemOutputs) -> str:
     """Return the answer, an empty string where there is none."""
     return outputs.response.text or ""
-
-
-def comparison_target(compare_to: str) -> TargetCategory:
-    """Return which target a comparison with the reference, or with the query, speaks about."""
-    if compare_to == "query":
-        return TargetCategory.GENERATION_RELEVANCE
-    return TargetCategory.GENERATION_CORRECTNESS
 
 
 def targets(sample: EvaluationSample, compare_to: str = "reference") -> list[str] | NotApplicable:

@@ -9,7 +9,7 @@ from itertools import cycle
 from typing import Any
 
 from pytest_auepora.metrics.generation_llm_judge import LLMCritic
-from pytest_auepora.metrics.text.sentences import sentences
+from pytest_auepora.metrics.text.tokens import sentences
 
 TASKS = {
     "You write one question that the passage answers": "single-hop",

@@ -7,15 +7,13 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.generation.bleu import Chrf
-from pytest_auepora.metrics.generation.evidence import KPrecision, UnsupportedNumbers
-from pytest_auepora.metrics.generation.recall import NuggetRecall
 from pytest_auepora.metrics.generation_overlap import (
     AnswerRecall,
     BleuScore,
     ContainsAnswer,
     EvidenceOverlapFaithfulness,
     ExactMatch,
+    KPrecision,
     Rouge1,
     Rouge2,
     RougeL,
@@ -25,10 +23,13 @@ from pytest_auepora.metrics.generation_overlap import (
 )
 from pytest_auepora.metrics.generation_text import RougeLAnswer
 from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.metrics.text.assertions import NuggetRecall
+from pytest_auepora.metrics.text.bleu import Chrf
+from pytest_auepora.metrics.text.numbers import UnsupportedNumbers
 
-from .generation.test_properties import AGAINST_REFERENCE as NAMES
-from .generation.test_properties import METRICS
 from .samples import case, gave, reason, value
+from .text.test_properties import AGAINST_REFERENCE as NAMES
+from .text.test_properties import METRICS
 
 AGAINST_REFERENCE = [METRICS[name] for name in NAMES if name != "bleu"]
 
@@ -193,3 +194,13 @@ def test_every_public_name_of_the_seeds_modules_is_there() -> None:
         for name in module.__all__:
             assert issubclass(getattr(module, name), Metric)
     assert generation_overlap.RougeLAnswer is generation_text.RougeLAnswer
+
+
+def test_k_precision_clips() -> None:
+    answer = gave("refunds, refunds and more refunds", "the refunds", "refunds and returns")
+    seen = KPrecision().measure(case(), answer)
+    assert seen == Measurement(3 / 5, details={"unsupported": ["refunds", "more"]})
+    assert value(KPrecision(), case(), gave("", "text")) == 0
+    assert value(KPrecision(), case(), gave("北京大学", "在北京")) == 0.5
+    nothing = KPrecision().measure(case(), gave("x"))
+    assert nothing == Measurement(0.0, details={"unsupported": ["x"], "note": "nothing was retrieved"})

@@ -6,7 +6,8 @@ import pytest
 
 from pytest_auepora.core.metrics_base import NotApplicable
 from pytest_auepora.core.types import Document, EvaluationSample, Response, TargetCategory
-from pytest_auepora.metrics.text.comparands import answer_text, comparison_target, evidence_texts, targets
+from pytest_auepora.metrics.text.comparands import answer_text, evidence_texts, targets
+from pytest_auepora.metrics.text.rouge import RougeL
 
 from ..samples import case, gave
 
@@ -31,8 +32,8 @@ def test_why_there_is_nothing_to_compare_with(sample: EvaluationSample, compare_
 
 def test_a_comparison_with_the_query_speaks_of_relevance() -> None:
     assert targets(case("x", query="how long?"), "query") == ["how long?"]
-    assert comparison_target("query") is TargetCategory.GENERATION_RELEVANCE
-    assert comparison_target("reference") is TargetCategory.GENERATION_CORRECTNESS
+    assert RougeL("query").target is TargetCategory.GENERATION_RELEVANCE
+    assert RougeL("reference").target is TargetCategory.GENERATION_CORRECTNESS
 
 
 def test_evidence_is_what_was_retrieved_or_what_is_relevant() -> None:

@@ -8,13 +8,13 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import TargetCategory
-from pytest_auepora.metrics.generation.rouge import lcs_length
 from pytest_auepora.metrics.generation_overlap import (
     Rouge1,
     Rouge2,
     RougeL,
     RougeScores,
 )
+from pytest_auepora.metrics.text.rouge import lcs_length
 
 from ..samples import case, gave, reason, value
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ...errors import MetricError
-from ..options import Configured, choice
-from ..text.comparands import answer_text, comparison_target, targets
-from ..text.tokens import is_mostly_ascii, words
+from ..options import choice
+from .comparands import Compared, answer_text, targets
+from .tokens import is_mostly_ascii, words
 
 _SHORT = 100  # words of two texts together: up to there, looking for those in common takes longer than it saves
 
@@ -81,7 +81,7 @@ _KINDS: dict[str, _Kind] = {
 
 
 @dataclass(eq=False, repr=False)
-class _Rouge(Configured):
+class _Rouge(Compared):
     """F-measure against the best of several references.
 
     Args:
@@ -104,7 +104,6 @@ class _Rouge(Configured):
         super().__post_init__()
         if not callable(self.tokenizer) and self.tokenizer not in ("default", "unicode"):
             raise MetricError(f"tokenizer must be default, unicode or a function, got {self.tokenizer!r}")
-        self.target = comparison_target(self.compare_to)
 
     def kinds(self) -> tuple[str, ...]:
         """Return the ROUGE variants whose F-measures are averaged."""
@@ -118,9 +117,6 @@ class _Rouge(Configured):
 
     def params(self) -> dict[str, Any]:
         return {**super().params(), "tokenizer": self.spelled_options().get("tokenizer", "default")}
-
-    def required_fields(self) -> list[str]:
-        return ["reference_answer"] if self.compare_to == "reference" else []
 
     def _cut(self, text: str) -> Sequence[str]:
         if callable(self.tokenizer):

@@ -24,7 +24,7 @@ WITH_MODELS = {"bertscore", "embedding_similarity", "llm_faithfulness", "llm_gro
 PLAIN = {
     spelling: Registry().get(spelling)
     for spelling, (home, _) in SPELLINGS.items()
-    if home.startswith("generation") and spelling not in WITH_MODELS
+    if home.startswith(("generation", "text")) and spelling not in WITH_MODELS
 }
 AGAINST_REFERENCE = [
     *(spelling for spelling, metric in PLAIN.items() if "reference_answer" in metric.required_fields()),

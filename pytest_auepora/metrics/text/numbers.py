@@ -1,12 +1,18 @@
-"""The numbers, quantities and dates that a text states, in one form however they are written."""
+"""The numbers and dates that a text states, in one form however they are written; those that no evidence has."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
+
+from ...core.metrics_base import Measurement, NotApplicable
+from ...core.types import EvaluationSample, SystemOutputs
+from ..options import choice
+from .comparands import AgainstEvidence, answer_text, evidence_texts
 
 _BELOW_20 = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
              "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
@@ -200,3 +206,36 @@ class Stated:
             return value[:2] in self._months
         units = self._units.get(value)
         return units is not None and (not unit or unit in units or "" in units)
+
+
+@dataclass(eq=False, repr=False)
+class UnsupportedNumbers(AgainstEvidence):
+    """Share of the answer's numbers, quantities and dates that neither the evidence nor the query states.
+
+    Lower is better; n/a for an answer without numbers.  They are compared by value, not as they are written
+    (``1,000`` and ``one thousand``, ``May 1, 2024`` and ``2024-05-01``); where both sides have a unit, it has
+    to be the same.
+    """
+
+    evidence_source: str = choice("retrieved", "relevant")
+
+    stem: ClassVar[str] = "unsupported_numbers"
+    direction = "lower"
+    formula: ClassVar[str] = "numbers of the answer in neither evidence nor query / numbers of the answer"
+    source: ClassVar[str] = "this project"
+    oracle: ClassVar[str] = "by hand"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Details: ``unsupported``, the numbers.  N/a where the answer is empty or has none."""
+        answer = answer_text(outputs)
+        if not answer.strip():
+            return NotApplicable("the answer is empty")
+        claimed = quantities(answer)
+        if not claimed:
+            return NotApplicable("no number in the answer")
+        evidence = evidence_texts(sample, outputs, self.evidence_source)
+        if isinstance(evidence, NotApplicable):
+            return evidence
+        stated = Stated([*evidence, sample.query])
+        bad = [quantity.text for quantity in claimed if quantity not in stated]
+        return Measurement(len(bad) / len(claimed), details={"unsupported": bad[:10]} if bad else {})

@@ -6,7 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_auepora.metrics.text.quantities import Stated, quantities, worded
+from pytest_auepora.core.metrics_base import Measurement
+from pytest_auepora.core.types import Document
+from pytest_auepora.metrics.text.numbers import Stated, UnsupportedNumbers, quantities, worded
+
+from ..samples import case, gave, reason, value
 
 
 @pytest.mark.parametrize(
@@ -85,3 +89,15 @@ def test_what_is_stated() -> None:
 )
 def test_number_words(text: str, numbers: list[int]) -> None:
     assert [n for n, _ in worded(text)] == numbers
+
+
+def test_unsupported_numbers() -> None:
+    metric = UnsupportedNumbers()
+    assert metric.direction == "lower"
+    sample = case(query="Which of the 3 plans?")
+    outputs = gave("Plan 3 costs $1,000 a year, from 1 May 2024, and 7 GB.", "one thousand dollars", "since 2024-05-01")
+    assert metric.measure(sample, outputs) == Measurement(0.25, details={"unsupported": ["7 gb"]})
+    assert reason(metric, sample, gave("none")) == "no number in the answer"
+    assert reason(metric, sample, gave("")) == "the answer is empty"
+    assert value(metric, sample, gave("4 plans")) == 1
+    assert reason(metric, case(), gave("4", Document("d1"))) == "the retrieved documents carry no text"

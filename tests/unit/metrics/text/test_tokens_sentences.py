@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.metrics.text.sentences import sentences
+from pytest_auepora.metrics.text.tokens import sentences
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Response, SystemOutputs
 from pytest_auepora.errors import MetricError, MissingExtraError
-from pytest_auepora.metrics.generation.assertions import AssertionPass, JsonSchemaValid, phrase_finder
 from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.metrics.text.assertions import AssertionPass, JsonSchemaValid, phrase_finder
 
 from ..samples import case, gave, reason, value
 
@@ -82,7 +82,7 @@ def test_name() -> None:
 
 
 def test_a_catastrophic_pattern_is_ended_and_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_auepora.metrics.generation.assertions._MOST_SECONDS", 0.05)
+    monkeypatch.setattr("pytest_auepora.metrics.text.assertions._MOST_SECONDS", 0.05)
     sample = case(must_contain=[r"^(a|aa)+$"], match="regex")
     with pytest.raises(MetricError, match=r"was ended after 0\.05 s"):
         METRIC.measure(sample, gave("a" * 60 + "b"))

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.generation.recall import InformationIntegration, NuggetRecall
 from pytest_auepora.metrics.generation_overlap import AnswerRecall, ContainsAnswer
+from pytest_auepora.metrics.text.assertions import InformationIntegration, NuggetRecall
 
 from ..samples import case, gave, reason, value
 

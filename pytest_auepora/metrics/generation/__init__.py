@@ -1,1 +1,0 @@
-"""Metrics of the answer that need no model: n-grams, recall, evidence, assertions, structure."""
