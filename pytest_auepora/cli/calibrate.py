@@ -65,7 +65,7 @@ def run(given: argparse.Namespace) -> int:
     from ..calibration.asking import ask, take_from_run
     from ..calibration.labels import read_label_file
     from ..calibration.study import study
-    from ..reporting.judge_usage import usage_text
+    from ..reporting.notes import usage_text
     from ..reporting.numbers import plural
 
     if given.repeat < 1:

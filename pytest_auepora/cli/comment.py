@@ -12,8 +12,8 @@ from typing import Any
 
 from ..errors import AueporaError
 from ..reporting.formats import report_text
-from ..reporting.json.report import from_outside
-from ..reporting.markdown.report import MARKER
+from ..reporting.json_report import from_outside
+from ..reporting.markdown_report import MARKER
 from .common import PASSED, UsageError
 from .github_api import API, GitHub
 from .sources import read_report

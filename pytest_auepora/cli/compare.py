@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Compare, print, and say by the exit code whether B is worse; side by side nothing is judged."""
-    from ..reporting.json.report import from_outside
+    from ..reporting.json_report import from_outside
 
     if given.side_by_side or len(given.runs) > 2:
         with from_outside(_told(given)):
@@ -77,7 +77,7 @@ def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
     if given.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:
-        from ..reporting.markdown.comparison import render_report_md
+        from ..reporting.comparison_report import render_report_md
 
         text = render_report_md(report)
     put(text, given.out)
@@ -85,7 +85,7 @@ def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
 
 
 def _side_by_side(given: argparse.Namespace) -> int:
-    from ..reporting.side_by_side.table import side_by_side
+    from ..reporting.side_by_side import side_by_side
 
     found = _columns(Sources(given.history), given.runs or _DEFAULT)
     runs = [run for _, run in found]
@@ -98,16 +98,16 @@ def _side_by_side(given: argparse.Namespace) -> int:
         raise NotComparableError(f"they share no case that compares: {'; '.join(compared.notes)}")
     kind = given.format or "text"
     if kind == "text":
-        from ..reporting.side_by_side.text import side_by_side_lines
+        from ..reporting.side_by_side_formats import side_by_side_lines
         from ..reporting.terminal.layout import render
 
         text = render(side_by_side_lines(compared, width=shutil.get_terminal_size((100, 24)).columns)) + "\n"
     elif kind == "md":
-        from ..reporting.markdown.side_by_side import side_by_side_markdown
+        from ..reporting.side_by_side_formats import side_by_side_markdown
 
         text = side_by_side_markdown(compared)
     else:
-        from ..reporting.side_by_side.data import side_by_side_csv, side_by_side_json
+        from ..reporting.side_by_side_formats import side_by_side_csv, side_by_side_json
 
         text = side_by_side_json(compared) if kind == "json" else side_by_side_csv([compared])
     put(text, given.out)

@@ -52,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
     from ..drafting.journal import Journal, journal_path
     from ..drafting.plan import read_quotas
     from ..metrics.judge.settings import critic_from_environment
-    from ..reporting.judge_usage import usage_text
+    from ..reporting.notes import usage_text
 
     if not 0 < given.max_overlap <= 1:
         raise UsageError(f"--max-overlap is a share above 0 and at most 1, got {given.max_overlap:g}")

@@ -11,8 +11,8 @@ from ..core.run import Run
 from ..errors import HistoryError, Problem
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_trend
-from ..reporting.json.report import from_outside, read_verdict
-from ..reporting.side_by_side.table import side_by_sides
+from ..reporting.json_report import from_outside, read_verdict
+from ..reporting.side_by_side import side_by_sides
 from ..reporting.tally import mistakes_note
 from ..reporting.trend import Trend, trend_of
 from ..shapes import ShapeError
@@ -67,7 +67,7 @@ def summary_text(
 
     Without *steps* it leaves out what to do next, which pytest does.
     """
-    from ..reporting.side_by_side.text import side_by_side_lines
+    from ..reporting.side_by_side_formats import side_by_side_lines
     from ..reporting.terminal.layout import Cell, render
     from ..reporting.terminal.summary import summary_lines
     from ..reporting.text import printable

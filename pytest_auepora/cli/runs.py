@@ -93,7 +93,7 @@ def _table(found: Sequence[StoredRun]) -> str:
 
 def _judge(one: StoredRun) -> str:
     """Return the cost of the judge, its tokens where prices are not known."""
-    from ..reporting.judge_usage import cost_text
+    from ..reporting.notes import cost_text
 
     usage = JudgeUsage(**one.aggregate.get("judge", {}))
     if usage.cost is not None:

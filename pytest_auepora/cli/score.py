@@ -73,7 +73,7 @@ def run(given: argparse.Namespace) -> int:
         print(f"kept as {store.add(done.run, verdict, started=datetime.now(timezone.utc))}", file=sys.stderr)
     _write(given.out, done)
     if given.json:
-        from ..reporting.json.report import json_report
+        from ..reporting.json_report import json_report
 
         put(json_report([done.run], [verdict]), None)
     else:
@@ -105,8 +105,8 @@ def _score(suite: GoldenSuite, registry: Registry, given: argparse.Namespace) ->
 
 
 def _write(folder: Path, done: Evaluation) -> None:
-    from ..reporting.csv_report import write_csv
     from ..reporting.formats import report_text
+    from ..reporting.metrics_export import write_csv
 
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "metrics.csv").open("w", encoding="utf-8", errors="backslashreplace") as file:

@@ -96,7 +96,7 @@ def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
         UsageError: the file cannot be read.
         NotComparableError: it is no report.
     """
-    from ..reporting.json.report import read_json_report
+    from ..reporting.json_report import read_json_report
 
     text = _text(name)
     try:

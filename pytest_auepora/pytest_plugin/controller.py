@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..regression.accept import Accepted
     from ..regression.guards.gates import GateOutcome
     from ..regression.verdict import Verdict
-    from ..reporting.side_by_side.table import SideBySide
+    from ..reporting.side_by_side import SideBySide
     from .collect import Collecting
 
 _Outcome = Literal["passed", "failed", "skipped"]
@@ -106,7 +106,7 @@ class Judge:
         runs = [one.run for one in self.judged]
         if len({run.path for run in runs}) == len(runs):
             return []
-        from ..reporting.side_by_side.table import side_by_sides
+        from ..reporting.side_by_side import side_by_sides
 
         return side_by_sides(runs, registry=self._suites.registry)
 

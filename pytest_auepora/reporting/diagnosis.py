@@ -102,13 +102,13 @@ def worst_first(cases: Iterable[CaseResult], compared: Mapping[str, CaseComparis
 
 def together(
     cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison]
-) -> Iterable[list[CaseResult]]:
-    """Put those of *cases* together that errored alike, or a metric of which did; others are alone."""
-    by: dict[str, list[CaseResult]] = {}
+) -> list[tuple[Diagnosis | None, list[CaseResult]]]:
+    """Put those of *cases* together that errored alike, or a metric of which did, with the diagnosis of the first."""
+    by: dict[str, tuple[Diagnosis | None, list[CaseResult]]] = {}
     for case in cases:
-        why = str(diagnose(case, compared.get(case.case_id), run.metrics))
-        by.setdefault(alike(why, case) or f"|{case.case_id}", []).append(case)
-    return by.values()
+        why = diagnose(case, compared.get(case.case_id), run.metrics)
+        by.setdefault(alike(str(why), case) or f"|{case.case_id}", (why, []))[1].append(case)
+    return [*by.values()]
 
 
 def component(info: MetricInfo) -> str:

@@ -1,18 +1,31 @@
-"""What is wrong with the judged runs, one finding each, worst first: for annotations of any kind."""
+"""What is wrong with the judged runs, one finding each, worst first; as annotations of GitHub, as issues of GitLab."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ..core.run import CaseResult, Run
 from ..errors import Problem
-from ..regression.guards.gates import GateKind, GateOutcome
+from ..regression.guards.gates import GateKind
 from ..regression.verdict import Verdict
-from .diagnosis import blamed_metrics, diagnose, together, worst_first
+from .diagnosis import blamed_metrics, together, worst_first
 from .tally import FAILING, Kind, cases_of
-from .text import listed
+from .text import listed, printable
+
+MOST_ANNOTATIONS = 10
+"""GitHub shows ten errors and ten warnings of a step and drops the rest without a word."""
+
+_GITLAB_SEVERITY = {
+    "mistake": "blocker",
+    "errored": "blocker",
+    "newly failing": "critical",
+    "baseline": "critical",
+    "still failing": "minor",
+}
 
 Severity = Literal["error", "warning"]
 
@@ -79,58 +92,125 @@ def findings(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequenc
 
 
 def _mistake(one: Problem) -> Finding:
-    return Finding(
-        "error", "mistake", "golden file", one.message, one.path, one.line, f"{one.path}|mistake|{one.message}"
-    )
+    key = f"{one.path}|mistake|{one.message}"
+    return Finding("error", "mistake", "golden file", one.message, one.path, one.line, key)
 
 
 def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
     for gate in verdict.gates:
-        if gate.state == state and gate.would_be in ("", "failed"):
-            yield _gate(run, gate)
-
-
-def _gate(run: Run, gate: GateOutcome) -> Finding:
-    told = [gate.message]
-    if gate.culprits and gate.kind != "coverage":
-        told.append(f"Cases that cost most: {', '.join(gate.culprits[:5])}")
-    if gate.owner:
-        told.append(f"Owner: {gate.owner}")
-    return Finding(
-        "error" if gate.state == "failed" else "warning",
-        gate.kind,
-        f"{run.title}: {gate.title}",
-        "\n".join(told),
-        run.path,
-        gate.line,
-        f"{run.title}|{gate.kind}|{gate.title}",
-    )
+        if gate.state != state or gate.would_be not in ("", "failed"):
+            continue
+        told = [gate.message]
+        if gate.culprits and gate.kind != "coverage":
+            told.append(f"Cases that cost most: {', '.join(gate.culprits[:5])}")
+        if gate.owner:
+            told.append(f"Owner: {gate.owner}")
+        severity: Severity = "error" if state == "failed" else "warning"
+        title, key = f"{run.title}: {gate.title}", f"{run.title}|{gate.kind}|{gate.title}"
+        yield Finding(severity, gate.kind, title, "\n".join(told), run.path, gate.line, key)
 
 
 def _errors(run: Run, verdict: Verdict) -> Iterator[Finding]:
-    for cases in together(cases_of(run, verdict).get("errored", ()), run, {}):
-        why = str(diagnose(cases[0], None, run.metrics))
+    for why, cases in together(cases_of(run, verdict).get("errored", ()), run, {}):
         path, line = _place(cases[0], run)
         ids = [c.case_id for c in cases]
         who = ids[0] if len(ids) == 1 else f"{len(ids)} cases errored ({listed(ids)})"
-        yield Finding("error", "errored", f"{run.title}: {who}", why, path, line, f"{run.title}|errored|{ids[0]}")
+        yield Finding("error", "errored", f"{run.title}: {who}", str(why), path, line, f"{run.title}|errored|{ids[0]}")
 
 
 def _failures(run: Run, verdict: Verdict, kind: Kind) -> Iterator[Finding]:
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     cases = cases_of(run, verdict).get(kind, [])
-    for case, *others in together(worst_first(cases, compared), run, compared):
-        why = diagnose(case, compared.get(case.case_id), run.metrics)
+    for why, (case, *others) in together(worst_first(cases, compared), run, compared):
         path, line = _place(case, run)
         whose = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
-        told = [f"Owner: {', '.join(whose)}"] if whose else []
-        message = "\n".join([str(why), *case.problems, *told])
+        message = "\n".join([str(why), *case.problems, *([f"Owner: {', '.join(whose)}"] if whose else [])])
         ids = [c.case_id for c in (case, *others)]
         who = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
-        title = f"{run.title}: {who}"
-        yield Finding("error", kind, title, message, path, line, f"{run.title}|case|{case.case_id}")
+        yield Finding("error", kind, f"{run.title}: {who}", message, path, line, f"{run.title}|case|{case.case_id}")
 
 
 def _place(case: CaseResult, run: Run) -> tuple[str, int]:
     path, _, line = case.where.rpartition(":")
     return (path, int(line)) if path and line.isdigit() else (case.where or run.path, 0)
+
+
+def annotation_lines(
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    *,
+    prefix: str = "",
+    most: int = MOST_ANNOTATIONS,
+    mistakes: Sequence[Problem] = (),
+) -> str:
+    """Return the workflow commands that annotate what is wrong, one a line, worst first; empty if nothing is.
+
+    *prefix* leads from the root of the repository to the directory that paths are relative to.  Where there is more
+    to say than GitHub shows, the last annotation says how much.  *mistakes* of golden files, which kept them from
+    being judged, come before all else.
+    """
+    found = findings(runs, verdicts, mistakes)
+    lines: list[str] = []
+    for severity in ("error", "warning"):
+        of_kind = [f for f in found if f.severity == severity]
+        if len(of_kind) > most:
+            of_kind = _gates_together(of_kind)
+        cut = most if len(of_kind) <= most else most - 1
+        lines += [_command(f, prefix) for f in of_kind[:cut]]
+        if (more := len(of_kind) - cut) > 0:
+            lines.append(f"::{severity} title=auepora::and {more} more; the whole report is in the step summary")
+    return "\n".join(lines)
+
+
+def _gates_together(found: Sequence[Finding]) -> list[Finding]:
+    """Make one finding of the gates of a golden file, to leave room for the cases."""
+    out: list[Finding] = []
+    for path in dict.fromkeys(f.path for f in found):
+        gates = [f for f in found if f.path == path and f.of_gate]
+        if len(gates) > 1:
+            message = "\n".join(titled(f.title, f.message.splitlines()[0]) for f in gates)
+            out.append(replace(gates[0], title=f"{len(gates)} gates", message=message))
+        else:
+            out += gates
+    return [*out, *(f for f in found if not f.of_gate)]
+
+
+def escape_data(text: str) -> str:
+    """Escape the message of a workflow command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escape_property(text: str) -> str:
+    """Escape a value before the message, where ``:`` and ``,`` have a meaning as well."""
+    return escape_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _command(finding: Finding, prefix: str) -> str:
+    properties = {"title": printable(finding.title)}
+    if finding.path:
+        properties = {"file": finding.path_from(prefix), **properties}
+        if finding.line:
+            properties["line"] = str(finding.line)
+    told = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items())
+    return f"::{finding.severity} {told}::{escape_data(printable(finding.message, keep_lines=True))}"
+
+
+def code_quality(
+    runs: Sequence[Run], verdicts: Sequence[Verdict], *, prefix: str = "", mistakes: Sequence[Problem] = ()
+) -> str:
+    """Return the findings as GitLab's code-quality JSON.
+
+    The fingerprint of a finding does not depend on its line or its numbers, so GitLab knows it again in the next
+    run.  *prefix* leads from the root of the repository to the directory that paths are relative to.
+    """
+    issues = [
+        {
+            "description": printable(one.told),
+            "check_name": f"auepora/{one.kind.replace(' ', '-')}",
+            "fingerprint": hashlib.sha256(one.key.encode("utf-8", "surrogatepass")).hexdigest(),
+            "severity": "info" if one.severity == "warning" else _GITLAB_SEVERITY.get(one.kind, "major"),
+            "location": {"path": one.path_from(prefix), "lines": {"begin": max(one.line, 1)}},
+        }
+        for one in findings(runs, verdicts, mistakes)
+    ]
+    return json.dumps(issues, indent=1, ensure_ascii=False) + "\n"

@@ -15,16 +15,16 @@ from ..errors import AueporaError, MissingExtraError, Problem, did_you_mean
 
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
-    from .side_by_side.table import SideBySide
+    from .side_by_side import SideBySide
     from .trend import Trend
 
 FORMATS: Mapping[str, str] = {
-    "md": "markdown.report:markdown_report",
-    "json": "json.report:json_report",
-    "csv": "csv_report:csv_report",
-    "summary": "json.summary:summary_json",
-    "gitlab": "json.gitlab:code_quality",
-    "matrix": "side_by_side.data:matrix_csv",
+    "md": "markdown_report:markdown_report",
+    "json": "json_report:json_report",
+    "csv": "metrics_export:csv_report",
+    "summary": "metrics_export:summary_json",
+    "gitlab": "findings:code_quality",
+    "matrix": "side_by_side_formats:matrix_csv",
     "html": "html.report:html_report",
 }
 """Format → where its function is: ``(runs, verdicts, …) -> text``, loaded when asked for.

@@ -1,11 +1,12 @@
-"""The notes below a metrics table: what is missing, latency, noise between repeats, flaky cases, changed provenance."""
+"""The notes below a metrics table: what is missing, latency, noise, flaky cases, changed provenance, cost of judges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.run import Run
+from ..metrics.judge.usage import JudgeUsage, usage_of
 from ..regression.compare.cases import Comparison, by_reason
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
@@ -25,6 +26,8 @@ _PERHAPS = (
 )
 _MOST_OPEN = 12
 """Gates that are told without being asked for."""
+
+_STOPPED = "JudgeBudgetError: "
 
 
 def warnings(verdict: Verdict, most_flaky: int = _MOST_FLAKY) -> list[str]:
@@ -296,3 +299,59 @@ def noise_lines(verdict: Verdict) -> list[str]:
     told = [f"{', '.join(names)}: {split}" for split, names in alike.items()]
     left = sum(len(names) for names in list(alike.values())[_MOST_METRICS:])
     return told[:_MOST_METRICS] + ([f"{plural(left, 'other metric')} varied as well"] if left else [])
+
+
+def judge_lines(run: Run) -> list[str]:
+    """Return ``judge: 24 requests, 2,400 + 240 tokens, cost 0.0072``, the same by metric, and what went wrong.
+
+    Nothing for a run that asked no judge.
+    """
+    found = usage_of(run)
+    if not found:
+        return []
+    lines = [f"judge: {usage_text(_total(found))}"]
+    if len(found) > 1:
+        lines.append(f"judge by metric: {'; '.join(f'{name} {_brief(usage)}' for name, usage in found.items())}")
+    stopped = [s.reason for c in run.cases.values() for s in c.scores.values() if s.reason.startswith(_STOPPED)]
+    if stopped:
+        lines.append(f"{stopped[0].removeprefix(_STOPPED)}: {plural(len(stopped), 'score')} not judged")
+    return lines + _total(found).notes
+
+
+def judge_usage_dict(run: Run) -> dict[str, Any]:
+    """Return the usage by metric, and in ``total``; nothing for a run that asked no judge."""
+    found = usage_of(run)
+    if not found:
+        return {}
+    return {"total": _total(found).to_dict(), "metrics": {name: usage.to_dict() for name, usage in found.items()}}
+
+
+def cost_text(cost: float) -> str:
+    """Return a cost to the millionth."""
+    return f"{cost:,.6f}".rstrip("0").rstrip(".")
+
+
+def _total(found: dict[str, JudgeUsage]) -> JudgeUsage:
+    total = JudgeUsage()
+    for usage in found.values():
+        total.add(**usage.to_dict())
+    return total
+
+
+def _brief(usage: JudgeUsage) -> str:
+    cost = "" if usage.cost is None else f", {cost_text(usage.cost)}"
+    return f"{plural(usage.requests, 'request')}, {usage.tokens:,} tokens{cost}"
+
+
+def usage_text(usage: JudgeUsage) -> str:
+    """Return ``24 requests (1 retry), 2,400 + 240 tokens, cost 0.0072``: prompts' tokens, then replies'."""
+    beside = [plural(usage.retries, "retry", "retries")] if usage.retries else []
+    beside += [f"{usage.cache_hits:,} more from the cache"] if usage.cache_hits else []
+    told = [plural(usage.requests, "request") + (f" ({', '.join(beside)})" if beside else "")]
+    if usage.tokens or not usage.unreported:
+        told.append(f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens")
+    if usage.unreported:
+        told.append(f"{plural(usage.unreported, 'reply', 'replies')} without token counts")
+    if usage.cost is not None:
+        told.append(f"cost {cost_text(usage.cost)}")
+    return ", ".join(told)

@@ -1,11 +1,11 @@
-"""Text that is safe to show, how wide it is, cut and wrapped; names one after another; the marks of reports."""
+"""Text that is safe to show in a terminal, in Markdown, in a spreadsheet; its width; cut and wrapped; marks."""
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import names_words
@@ -52,13 +52,11 @@ def printable(text: str, *, ascii_only: bool = False, keep_lines: bool = False) 
         text = text.translate(TO_ASCII)
     if "##" in text:
         text = re.sub(_OLD_COMMAND, "#", text)
-    if not keep_lines:
-        if "  " not in text and text.isprintable():  # then all white space is single blanks: nothing to put together
-            return text.strip()
-        text = " ".join(text.split())
-        return text if text.isprintable() else re.sub(_UNSAFE, _escaped, text)
-    lines = text.replace("\r\n", "\n").expandtabs(4).split("\n")
-    return "\n".join(line if line.isprintable() else re.sub(_UNSAFE, _escaped, line) for line in lines)
+    if keep_lines:
+        lines = text.replace("\r\n", "\n").expandtabs(4).split("\n")
+        return "\n".join(re.sub(_UNSAFE, _escaped, line) for line in lines)
+    text = " ".join(text.split())
+    return text if text.isprintable() else re.sub(_UNSAFE, _escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -71,7 +69,6 @@ def text_width(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_char_width, text))
 
 
-@lru_cache(maxsize=4096)  # texts are of few different characters
 def _char_width(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me", "Cf") and char != "\u00ad":
         return 0
@@ -131,6 +128,12 @@ def harmless(text: str, *, ascii_only: bool = False) -> str:
     return "\n".join(map(uncommanded, printable(text, ascii_only=ascii_only, keep_lines=True).split("\n")))
 
 
+def spreadsheet_text(text: str) -> str:
+    """Return *text* as a spreadsheet will show it: what it would take for a formula gets an apostrophe in front."""
+    shown = harmless(text)
+    return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
+
+
 def listed(names: Sequence[Any], most: int = 3) -> str:
     """Return ``a, b, c and 2 more``, long names cut."""
     return names_words(names, most, lambda name: shortened(str(name)))
@@ -155,3 +158,38 @@ def shortened(text: str, most: int = 60) -> str:
     if text[most - 1] != " " and (at := head.rfind(" ")) >= most * 2 // 3:
         head = head[:at]
     return head.rstrip() + "…"
+
+
+_SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE)
+_CODE = re.compile(r"\\`(pytest [\w.: -]+)\\`")
+_HTML = re.compile(r"<(?=[a-z/!?]|$)|&(?=[#\w]|$)", re.IGNORECASE)
+_NOTIFIES = re.compile(r"(?<![\w/])([@#])(?=\w)")
+
+
+def escape_markdown(text: str) -> str:
+    """Return user text for a line of Markdown, in which it reads as written and means nothing."""
+    text = _SPECIAL.sub(r"\\\g<0>", _quiet(printable(text)))
+    return _HTML.sub(lambda found: html.escape(found[0]), text)
+
+
+def escape_step(text: str) -> str:
+    """Return a sentence of what to do next, its commands as code, all else escaped."""
+    return _CODE.sub(r"`\1`", escape_markdown(text))
+
+
+def escape_html(text: str) -> str:
+    """Return user text for a place where Markdown is not read: ``<summary>``, ``<pre>``."""
+    return html.escape(_quiet(text), quote=False)
+
+
+def _quiet(text: str) -> str:
+    """Part ``@somebody`` and ``#123`` by a character without width, so that nobody is notified, nothing is linked."""
+    return _NOTIFIES.sub("\\1\u200b", text)
+
+
+def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> Iterator[str]:
+    """Yield a table of user text, escaped; columns whose number is in *right* are aligned to the right."""
+    yield f"| {' | '.join(map(escape_markdown, heads))} |"
+    yield f"| {' | '.join('---:' if i in right else '---' for i in range(len(heads)))} |"
+    for row in rows:
+        yield f"| {' | '.join(map(escape_markdown, row))} |"

@@ -11,9 +11,8 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.trend import EarlierRun, Trend
 
-from ..unit.reporting.builders import Case, baseline_of, run_of, verdict_of
+from ..unit.reporting.builders import Case, baseline_of, run_of, system, verdict_of
 from ..unit.reporting.html.pages import CASES, red
-from ..unit.reporting.systems import system
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page

@@ -19,7 +19,7 @@ from ...regression.compare.cases import CaseComparison
 from ...regression.compare.cases import compare as pair_cases
 from ...regression.verdict import Verdict
 from ...reporting.html.cases import MOST_COLUMNS, case_line
-from ...reporting.json.report import read_verdict
+from ...reporting.json_report import read_verdict
 from ...reporting.metric_rows import chosen_metrics
 from ...reporting.text import listed
 from ..compare import policy_of, steady_of

@@ -185,7 +185,7 @@ class Reports:
         path = os.environ.get("GITHUB_STEP_SUMMARY")
         if not path or "summary" not in self.github or not (self.judge.judged or self.mistakes):
             return
-        from ...reporting.markdown.github import SUMMARY_BYTES, step_summary
+        from ...reporting.markdown_report import SUMMARY_BYTES, step_summary
 
         try:
             with Path(path).open("ab") as file:
@@ -197,7 +197,7 @@ class Reports:
     def _annotate(self) -> None:
         if os.environ.get("GITHUB_ACTIONS") != "true" or "annotations" not in self.github:
             return
-        from ...reporting.markdown.github import annotation_lines
+        from ...reporting.findings import annotation_lines
 
         prefix = _way_from("GITHUB_WORKSPACE", self.config.rootpath)
         if text := annotation_lines(*self._judged(), prefix=prefix, mistakes=self.mistakes):

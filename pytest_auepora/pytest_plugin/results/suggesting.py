@@ -54,7 +54,7 @@ class Suggesting:
 
     def _learn(self, run: Run, verdict: Verdict, found: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
         from ...regression.suggest import learn
-        from ...reporting.terminal.suggestion import noise_table, suggestion_notes
+        from ...reporting.terminal.session import noise_table, suggestion_notes
         from ...reporting.text import harmless
 
         suite, ascii_only = self._suites.at(run.path), is_ascii()

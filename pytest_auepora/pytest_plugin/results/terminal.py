@@ -193,7 +193,7 @@ class Terminal:
         """Yield what is said of suites that several configurations ran."""
         if not self.judge.compared:
             return
-        from ...reporting.side_by_side.text import side_by_side_lines
+        from ...reporting.side_by_side_formats import side_by_side_lines
         from ...reporting.terminal.layout import Cell
 
         reference = self.config.getini("auepora_reference")

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.run import Run
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Outcome, Verdict
+from ..diagnosis import alike, diagnose
 from ..findings import titled
-from ..judge_usage import judge_lines
 from ..metric_rows import MetricRow, metric_rows
-from ..notes import gate_groups, gate_reason, latency_line, missing_notes, noise_lines, repeats_line, warnings
+from ..notes import (
+    gate_groups,
+    gate_reason,
+    judge_lines,
+    latency_line,
+    missing_notes,
+    next_steps,
+    noise_lines,
+    provenance_changes,
+    repeats_line,
+    warnings,
+)
 from ..numbers import number, plural
 from ..plots import MOST_PLOTS, MetricPlots, metric_plots, trend_plot
-from ..tally import comparison_word, headline
+from ..tally import FAILING, Kind, cases_of, comparison_word, headline
 from ..text import UNICODE, listed
 from ..trend import EarlierRun, Trend
-from .broken import Broken, what_broke
 from .cases import shown, suite_data
 
 OUTCOMES: dict[Outcome, tuple[str, str]] = {
@@ -35,8 +46,46 @@ _FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "assertion_pass", "refus
 """Those shown first where the suite has no metric of its own with a past; the others where there is room."""
 
 _MOST_FIGURES = 6
+MOST_CASES = 6
+_OF_METRICS = ("threshold", "regression")
 _SPECIAL = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 _BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """How many of the failing cases are the fault of one part of the system."""
+
+    name: str
+    n: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class BadCase:
+    """A case to look at first: its place in the run, what became of it, and the diagnosis."""
+
+    index: int
+    case_id: str
+    kind: Kind
+    why: str
+
+
+@dataclass(slots=True)
+class Broken:
+    """The short answer.  ``gates`` are the messages of failed gates that are about no metric."""
+
+    summary: str = ""
+    parts: list[Part] = field(default_factory=list)
+    gates: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+    cases: list[BadCase] = field(default_factory=list)
+    n_cases: int = 0
+    n_gates: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.n_cases or self.n_gates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +187,54 @@ def _view(index: int, run: Run, verdict: Verdict, past: Trend, most_plots: int) 
         trend=trend,
         n_runs=len(past.runs) + run.is_full,
         data=embedded_json(suite_data(run, verdict, past.previous)),
+    )
+
+
+def what_broke(run: Run, verdict: Verdict) -> Broken:
+    """Return what is wrong with *run*; false where nothing is."""
+    out = Broken()
+    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    places = {case_id: i for i, case_id in enumerate(run.cases)}
+    parts, told = Counter[str](), set[str]()
+    for kind, cases in cases_of(run, verdict).items():
+        if kind not in FAILING:
+            continue
+        for case in sorted(cases, key=lambda c: compared[c.case_id].worst if c.case_id in compared else 0.0):
+            if case.state == "passed":  # an assertion that failed in the accepted baseline as well: listed, not red
+                continue
+            why = diagnose(case, compared.get(case.case_id), run.metrics)
+            parts[why.component if why else "system"] += 1
+            key = alike(str(why), case) or case.case_id
+            if len(out.cases) < MOST_CASES and key not in told:
+                told.add(key)
+                out.cases.append(BadCase(places[case.case_id], case.case_id, kind, str(why or case.state)))
+    out.n_cases = parts.total()
+    out.parts = [Part(name, n, n / out.n_cases) for name, n in parts.most_common()]
+    failed = [g for g in verdict.gates if g.state == "failed"]
+    out.n_gates, out.gates = len(failed), [g.message for g in failed if g.kind not in _OF_METRICS]
+    out.changed, out.steps = provenance_changes(verdict), next_steps(verdict, html="")
+    out.summary = _summary(out)
+    return out
+
+
+def _summary(broken: Broken) -> str:
+    if not broken.parts:
+        return "No case failed by itself; the suite as a whole did." if broken else ""
+    first, *others = broken.parts
+    if not others:
+        return f"{_all(broken.n_cases)} to {_named(first.name)}."
+    if first.share >= 0.5:
+        return f"Mostly {_named(first.name)}: {first.n} of {plural(broken.n_cases, 'failing case')}."
+    return f"No single part: {', '.join(f'{p.name} {p.n}' for p in broken.parts)} of {broken.n_cases} failing cases."
+
+
+def _all(n: int) -> str:
+    return "The failing case points" if n == 1 else f"All {n} failing cases point"
+
+
+def _named(part: str) -> str:
+    return {"error": "the call: it raised", "timeout": "the call: it timed out", "output": "the answer's shape"}.get(
+        part, f"the {part} metric" if part == "metric" else part
     )
 
 

@@ -12,8 +12,8 @@ from ...core.run import Run
 from ...errors import MissingExtraError, Problem
 from ...regression.verdict import Verdict
 from ..numbers import plural
-from ..side_by_side.table import CaseRow, Figure, Row, SideBySide, side_by_sides
-from ..side_by_side.words import case_cell, difference_text, key_metric, legend, value_text
+from ..side_by_side import CaseRow, Figure, Row, SideBySide, side_by_sides
+from ..side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
 from ..tally import headline, mistakes_note, overall_outcome
 from ..text import UNICODE
 from ..trend import Trend
@@ -180,5 +180,6 @@ def _cells(
     out = []
     for i, column in enumerate(compared.columns):
         link = links.get(column.title, {}).get(case.case_id, "")
-        out.append(_CaseCell(case_cell(case, i, key, UNICODE), case.states[i] or "", link))
+        system = case.systems[i]
+        out.append(_CaseCell(case_cell(case, i, key, UNICODE), system.state if system else "", link))
     return out

@@ -11,9 +11,8 @@ from ...regression.thresholds import Bound
 from ..diagnosis import cutoff, details_text
 from ..numbers import metric_value, plural
 from ..relevant_docs import relevant_docs
-from .failure import answer_lines, place_lines
+from .failure import answer_lines, place_lines, ranking_lines, wanted_lines
 from .layout import Page, plain
-from .ranking import ranking_lines, wanted_lines
 
 MOST_CASES = 5
 

@@ -1,4 +1,4 @@
-"""What stands around a pytest run: its settings, the word of a passed case, what an update wrote."""
+"""What stands around a pytest run: its settings, the word of a passed case, what an update wrote, what it suggests."""
 
 from __future__ import annotations
 
@@ -9,13 +9,27 @@ from typing import TYPE_CHECKING
 from ...core.files import shown_path
 from ...core.run import CaseResult, MetricInfo, Run
 from ...errors import names_words
-from ..numbers import plural, score
+from ..diagnosis import blamed_metrics, component
+from ..notes import flaky_line
+from ..numbers import number, percent, plural, score
+from ..text import listed
+from .layout import Cell, Column, Line, table
 
 if TYPE_CHECKING:
     from ...regression.accept import Accepted
+    from ...regression.suggest import Suggestion
     from ...regression.verdict import Verdict
 
 _MOST = 10  # cases named of a baseline that is written
+_NOISE_COLUMNS = (
+    Column("metric", least=12),
+    Column("mean", right=True),
+    Column("n", right=True),
+    Column("sd in a case", right=True),
+    Column("sd of the mean", right=True),
+    Column("vary", right=True),
+    Column("suggested", right=True),
+)
 
 
 def header_lines(
@@ -61,8 +75,6 @@ def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
     What it failed by comes first, then one metric of retrieval, one of generation and one of neither.  Scores that
     are n/a and times are left out; empty where nothing is left.
     """
-    from ..diagnosis import blamed_metrics, component
-
     names = [
         n for n, info in metrics.items()
         if (s := result.scores.get(n)) is not None and s.value is not None
@@ -117,3 +129,36 @@ def accepted_worse(done: Accepted, run: Run, verdict: Verdict, *, in_ci: bool = 
     if not done.written or not (parts or in_ci):
         return ""
     return f"accepted {run.title}{' in CI' if in_ci else ''}: {', '.join(parts) or 'nothing scored lower'}"
+
+
+def noise_table(found: Suggestion, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
+    """Return one row per metric: its mean, its noise between repeats, and the threshold suggested for it."""
+    rows = [
+        [
+            Cell(m.name), Cell(number(m.mean)), Cell(str(m.n)), Cell(number(m.within)), Cell(number(m.of_mean(), 4)),
+            Cell(percent(m.varied)), Cell(str(found.bound(m.name) or "")),
+        ]
+        for m in found.noise
+    ]  # fmt: skip
+    return table(_NOISE_COLUMNS, rows, width, ascii_only=ascii_only) if rows else []
+
+
+def suggestion_notes(run: Run, verdict: Verdict, found: Suggestion) -> list[str]:
+    """Return what it was learned from, and what no threshold mends."""
+    out = [f"learned from {plural(found.repeats, 'answer')} to each of {plural(len(run.cases), 'case')}"]
+    if errors := sum(case.state == "error" for case in run.cases.values()):
+        out.append(f"{plural(errors, 'case')} errored and could teach nothing")
+    if found.repeats < 2:
+        out.append("one answer to each shows no noise: ask more often with --auepora-repeat")
+    if told := flaky_line(verdict):
+        out.append(f"{' '.join(told.split())}; fix them, or quarantine them for a while")
+    if found.by_chance:
+        told = "assert what every right answer says, or let `assertions: report` judge them over all cases"
+        out.append(f"assertions that hold in some answers only: {listed(found.by_chance, 5)}; {told}")
+    if found.missed:
+        out.append(f"missed, and not by noise, so left as they are: {', '.join(found.missed)}")
+    if found.too_noisy:
+        out.append(f"missed by noise now and then, and no bound leaves room for it: {', '.join(found.too_noisy)}")
+    if found.tolerant:
+        out.append(f"policy: tolerance takes noise for loss: {', '.join(found.tolerant)}; policy: auto does not")
+    return out

@@ -11,11 +11,11 @@ from ...core.run import Run
 from ...errors import ACCEPTED_SHAPES
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
-from ..judge_usage import judge_lines
 from ..metric_rows import MetricRow, metric_rows, state_mark
 from ..notes import (
     balance_note,
     gate_reason,
+    judge_lines,
     latency_line,
     lowest_note,
     missing_notes,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.reporting.formats import FORMATS
-from pytest_auepora.reporting.json.report import read_json_report
+from pytest_auepora.reporting.json_report import read_json_report
 
 from ..conftest import Example
 

@@ -16,10 +16,9 @@ from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.metrics.judge.chosen import use_judge
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.json.report import json_report
+from pytest_auepora.reporting.json_report import json_report
 
-from ..reporting.builders import Case, baseline_of, run_of, verdict_of
-from ..reporting.systems import system
+from ..reporting.builders import Case, baseline_of, run_of, system, verdict_of
 from .github_server import FakeGitHub, serving
 
 GOLDEN = """\

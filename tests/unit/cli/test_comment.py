@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.reporting.json.report import json_report
-from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.json_report import json_report
+from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
 
 from ..reporting.builders import Case, run_of, verdict_of
 from .conftest import Said, Shell

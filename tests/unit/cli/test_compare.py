@@ -9,10 +9,9 @@ import pytest
 from pytest_auepora.cli.compare import policy_of
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.reporting.json.report import json_report
+from pytest_auepora.reporting.json_report import json_report
 
-from ..reporting.builders import baseline_of, run_of, verdict_of
-from ..reporting.systems import system
+from ..reporting.builders import baseline_of, run_of, system, verdict_of
 from .conftest import GOOD, WORSE, Shell, write_report
 
 THREE = [system("", hits) for hits in (0.5, 0.75, 0.8)]

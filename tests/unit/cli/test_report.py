@@ -13,8 +13,7 @@ from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.reporting.formats import FORMATS, report_text
 from pytest_auepora.reporting.text import text_width
 
-from ..reporting.builders import Case, run_of, verdict_of
-from ..reporting.systems import system
+from ..reporting.builders import Case, run_of, system, verdict_of
 from .conftest import Shell, write_report
 
 

@@ -13,7 +13,7 @@ from pytest_auepora.cli.sources import Sources, open_history, read_report
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError, NotComparableError, Problem
 from pytest_auepora.history.settings import FOLDER
-from pytest_auepora.reporting.json.report import json_report
+from pytest_auepora.reporting.json_report import json_report
 
 from ..reporting.builders import baseline_of, run_of, verdict_of
 from .conftest import GOOD, WORSE, Shell

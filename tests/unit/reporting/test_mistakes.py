@@ -8,12 +8,11 @@ import re
 import pytest
 
 from pytest_auepora.errors import AueporaError, Problem
+from pytest_auepora.reporting.findings import annotation_lines
 from pytest_auepora.reporting.formats import report_text
 from pytest_auepora.reporting.html.report import html_report
-from pytest_auepora.reporting.json.report import json_report, read_json_report
-from pytest_auepora.reporting.json.schema import report_schema
-from pytest_auepora.reporting.markdown.github import annotation_lines, step_summary
-from pytest_auepora.reporting.markdown.report import markdown_report
+from pytest_auepora.reporting.json_report import json_report, read_json_report, report_schema
+from pytest_auepora.reporting.markdown_report import markdown_report, step_summary
 from pytest_auepora.reporting.tally import headline, overall_outcome
 
 from .builders import Case, run_of, verdict_of

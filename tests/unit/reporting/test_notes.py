@@ -1,14 +1,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.core.scoring import Score
+from pytest_auepora.metrics.judge.usage import USAGE
 from pytest_auepora.regression.compare.cases import Comparison
 from pytest_auepora.regression.guards.gates import GateOutcome, GateWord
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.metric_rows import metric_rows
-from pytest_auepora.reporting.notes import latency_line, missing_notes, next_steps
+from pytest_auepora.reporting.notes import (
+    cost_text,
+    judge_lines,
+    judge_usage_dict,
+    latency_line,
+    missing_notes,
+    next_steps,
+)
 
 from .builders import Case, baseline_of, run_of, verdict_of
 
@@ -101,3 +112,55 @@ def test_a_run_that_its_anchor_fails_needs_a_new_anchor(word: GateWord, fell: li
     verdict = worse_or(word, fell=fell)
     verdict.gates.append(GateOutcome("anchor: m", "anchor", "failed", "", "m", word="worse"))
     assert any(f"`pytest --auepora-update{words}`" in step for step in next_steps(verdict))
+
+
+def run_that_spent(*spent: dict[str, dict[str, Any]]) -> Run:
+    run = Run("s")
+    run.add(CaseResult(str(i), extra={USAGE: usage}) for i, usage in enumerate(spent))
+    return run
+
+
+def test_a_run_without_a_judge_says_nothing() -> None:
+    run = Run("s")
+    run.add([CaseResult("1")])
+    assert judge_lines(run) == []
+    assert judge_usage_dict(run) == {}
+
+
+def test_one_metric_is_one_line() -> None:
+    one = {"rubric": {"requests": 1, "prompt_tokens": 1_200, "completion_tokens": 30, "cost": 0.00125}}
+    assert judge_lines(run_that_spent(one)) == ["judge: 1 request, 1,200 + 30 tokens, cost 0.00125"]
+
+
+def test_several_metrics_are_told_apart() -> None:
+    run = run_that_spent(
+        {
+            "a": {
+                "requests": 3,
+                "retries": 1,
+                "prompt_tokens": 30,
+                "completion_tokens": 3,
+                "notes": ["m: seed left out"],
+            }
+        },
+        {"a": {"cache_hits": 2}, "b": {"requests": 1, "unreported": 1}},
+    )
+    assert judge_lines(run) == [
+        "judge: 4 requests (1 retry, 2 more from the cache), 30 + 3 tokens, 1 reply without token counts",
+        "judge by metric: a 3 requests, 33 tokens; b 1 request, 0 tokens",
+        "m: seed left out",
+    ]
+    said = judge_usage_dict(run)
+    assert said["total"]["requests"] == 4
+    assert said["metrics"]["b"] == {"requests": 1, "unreported": 1}
+
+
+def test_a_budget_that_stopped_is_told() -> None:
+    run = run_that_spent({"a": {"requests": 2, "prompt_tokens": 9, "completion_tokens": 1}})
+    reason = "JudgeBudgetError: the judge's budget is used up: requests 2 of 2"
+    run.add([CaseResult(i, "passed", {"a": Score.failed(reason)}) for i in "xyz"])
+    assert judge_lines(run)[-1] == "the judge's budget is used up: requests 2 of 2: 3 scores not judged"
+
+
+def test_costs_are_exact_to_the_millionth() -> None:
+    assert [cost_text(c) for c in (0.0, 1.5, 0.000022, 1234.5678914)] == ["0", "1.5", "0.000022", "1,234.567891"]

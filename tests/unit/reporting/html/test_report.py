@@ -14,8 +14,7 @@ from pytest_auepora.reporting.formats import report_text
 from pytest_auepora.reporting.html.report import hash_source, html_report
 from pytest_auepora.reporting.trend import EarlierRun, Trend
 
-from ..builders import Case, run_of, verdict_of
-from ..systems import system
+from ..builders import Case, run_of, system, verdict_of
 from .pages import BAD_ID, CASES, Element, data_of, read, red
 
 EVIL = "<img src=x onerror=alert(1)></script><script>alert(2)</script><!-- {{ 7 * 7 }} $x$ \u2028\u202e\x00 \" '"

@@ -8,10 +8,9 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.reporting.html.report import MOST_CASES, html_report
-from pytest_auepora.reporting.side_by_side.table import side_by_sides
+from pytest_auepora.reporting.side_by_side import side_by_sides
 
-from ..builders import Case, run_of, verdict_of
-from ..systems import system
+from ..builders import Case, run_of, system, verdict_of
 from .pages import Element, read
 
 pytest.importorskip("jinja2", reason="the html extra")

@@ -1,16 +1,17 @@
-"""One row per query for spreadsheets: the columns of the evaluation-metrics specification, then everything else."""
+"""Scores in the shape of the evaluation-metrics specification: one row per query as CSV, the totals as JSON."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TextIO
+from typing import Any, TextIO
 
 from ..core.metrics_base import Measurement
 from ..core.run import CaseResult, MetricInfo, Run
-from ..core.scoring import Score
+from ..core.scoring import Aggregate, Score
 from ..metrics.additional import PercentileLatency
 from ..metrics.ranking.held import Ranking
 from ..metrics.retrieval_basic import PrecisionAtK
@@ -18,13 +19,16 @@ from ..metrics.retrieval_ranking import MRRAtK, NDCGAtK
 from ..regression.verdict import Verdict
 from .numbers import number
 from .relevant_docs import relevant_docs
-from .text import harmless
+from .text import spreadsheet_text
 
 COLUMNS = (
     "id", "p_at_5", "p_at_10", "ndcg_10", "mrr_10", "cov_entities", "p50_ms", "p95_ms", "errors", "retries",
     "privacy_leak",
 )  # fmt: skip
 """The specified columns; ``suite``, ``variant``, ``state``, ``owner`` and a column per metric follow."""
+
+VERSION = "v0"
+"""The version of the shape of the totals."""
 
 _METRIC_OF = {
     "p_at_5": "precision@5",
@@ -35,7 +39,7 @@ _METRIC_OF = {
     "retries": "retries",
 }
 _RANKED = {"p_at_5": PrecisionAtK(5), "p_at_10": PrecisionAtK(10), "ndcg_10": NDCGAtK(10), "mrr_10": MRRAtK(10)}
-_FORMULA = ("=", "+", "-", "@")
+_NO_QUALITY = ("LATENCY", "OPERATIONAL", "PRIVACY")
 
 
 def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa: ARG001 - as all reports
@@ -60,27 +64,18 @@ def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
     for run in runs:
         called = {column: spelled(run.metrics, name) for column, name in _METRIC_OF.items()}
         called["privacy_leak"] = spelled(run.metrics, "redaction_efficacy") or spelled(run.metrics, "block_efficacy")
+        suite, variant, owner = map(spreadsheet_text, (run.suite, run.variant, run.owner))
         for case in run.cases.values():
             scores = case.scores  # of a large run they are made when they are asked for
             values = [spreadsheet_text(case.case_id), *(_cell(case, scores, called, c) for c in COLUMNS[1:])]
-            values += [
-                spreadsheet_text(run.suite),
-                spreadsheet_text(run.variant),
-                case.state,
-                spreadsheet_text(run.owner),
-            ]
-            writer.writerow([*values, *(_value(scores, n) for n in names)])
+            writer.writerow([*values, suite, variant, case.state, owner, *(_value(scores, n) for n in names)])
 
 
-def spreadsheet_text(text: str) -> str:
-    """Return *text* as a spreadsheet will show it: what it would take for a formula gets an apostrophe in front."""
-    shown = harmless(text)
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown
-
-
-def _value(scores: Mapping[str, Score], name: str) -> str:
-    score = scores.get(name)
-    return "" if score is None or score.value is None else number(score.value, 4)
+def spelled(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
+    """Return the metric called *name*, with or without options in brackets; the plain one first."""
+    if name in metrics:
+        return name
+    return next((n for n in metrics if n.startswith(f"{name}[")), None)
 
 
 def _cell(case: CaseResult, scores: Mapping[str, Score], called: Mapping[str, str | None], column: str) -> str:
@@ -91,19 +86,18 @@ def _cell(case: CaseResult, scores: Mapping[str, Score], called: Mapping[str, st
     name = called[column]
     if name is None:
         return _known(case, column)
-    return _leak(scores, name) if column == "privacy_leak" else _value(scores, name)
+    return _value(scores, name, leaked=column == "privacy_leak")
 
 
-def spelled(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
-    """Return the metric called *name*, with or without options in brackets; the plain one first."""
-    if name in metrics:
-        return name
-    return next((n for n in metrics if n.startswith(f"{name}[")), None)
+def _value(scores: Mapping[str, Score], name: str, *, leaked: bool = False) -> str:
+    score = scores.get(name)
+    if score is None or score.value is None:
+        return ""
+    return number(1 - score.value if leaked else score.value, 4)
 
 
 def _milliseconds(case: CaseResult, percent: int) -> str:
-    name = f"p{percent}_latency"
-    repeats = case.extra.get("repeats", {}).get(name, ())
+    repeats = case.extra.get("repeats", {}).get(f"p{percent}_latency", ())
     if seen := [Measurement(seconds) for seconds in repeats if seconds is not None]:
         return number(PercentileLatency(percent).aggregate(seen).value * 1000, 1)
     seconds = (case.outputs.get("timings") or {}).get("end_to_end")
@@ -135,6 +129,48 @@ def _ranking(case: CaseResult) -> Ranking | None:
     return Ranking(list(case.ranks), ideal, slots, [grade for _, grade in found], slots, place, len(slots))
 
 
-def _leak(scores: Mapping[str, Score], name: str) -> str:
-    score = scores.get(name)
-    return "" if score is None or score.value is None else number(1 - score.value, 4)
+def summary_json(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
+    """Return the totals as JSON: ``{"version", "quality", "operational", "privacy"}``, four decimals.
+
+    With several runs there is such an object for each under ``suites``, by title.  ``null`` is a number that was not
+    measured.  Errored cases are not in the values of quality; ``error_rate`` counts them, and ``n`` has the number
+    of cases behind each value, ``owners`` those of single metrics, where there are any.  Precision is called ``p@5``,
+    as specified; ``leak_rate`` is 1 - redaction_efficacy.
+    """
+    totals = {run.title: _totals(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)}
+    body = next(iter(totals.values())) if len(totals) == 1 else {"suites": totals}
+    return json.dumps({"version": VERSION, **body}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _totals(run: Run, verdict: Verdict) -> dict[str, Any]:
+    quality = {
+        _short(name): found
+        for name, found in verdict.aggregates.items()
+        if name in run.metrics and run.metrics[name].target not in _NO_QUALITY
+    }
+    p50, p95, redacted = (
+        verdict.aggregates.get(spelled(run.metrics, name) or "")
+        for name in ("p50_latency", "p95_latency", "redaction_efficacy")
+    )
+    kept = _rounded(redacted)
+    ran = [c for c in run.cases.values() if c.state != "skipped"]
+    owners = {_short(name): info.owner for name, info in run.metrics.items() if info.owner}
+    return {
+        "quality": {name: _rounded(found) for name, found in quality.items()},
+        "operational": {
+            "p50_ms": _rounded(p50, 1, 1000),
+            "p95_ms": _rounded(p95, 1, 1000),
+            "error_rate": round(sum(c.state == "error" for c in ran) / len(ran), 4) if ran else None,
+        },
+        "privacy": {"leak_rate": None if kept is None else round(1 - kept, 4)},
+        "n": {"cases": len(ran), **{name: found.n for name, found in quality.items()}},
+        **({"owners": owners} if owners else {}),
+    }
+
+
+def _short(name: str) -> str:
+    return f"p@{name.removeprefix('precision@')}" if name.startswith("precision@") else name
+
+
+def _rounded(found: Aggregate | None, places: int = 4, scale: int = 1) -> float | None:
+    return None if found is None or found.value is None else round(found.value * scale, places) + 0.0

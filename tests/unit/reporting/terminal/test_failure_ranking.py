@@ -9,8 +9,8 @@ import pytest
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.reporting.relevant_docs import RelevantDoc
+from pytest_auepora.reporting.terminal.failure import deepest, ranking_lines, wanted_lines
 from pytest_auepora.reporting.terminal.layout import Page, render
-from pytest_auepora.reporting.terminal.ranking import deepest, ranking_lines, wanted_lines
 from pytest_auepora.reporting.text import text_width
 
 from ..builders import infos_of

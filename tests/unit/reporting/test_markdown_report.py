@@ -8,10 +8,10 @@ import pytest
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.markdown.report import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report, step_summary
 
-from ..builders import Case, baseline_of, run_of, verdict_of
-from ..terminal.test_screens import broken, hundred
+from .builders import Case, baseline_of, run_of, verdict_of
+from .terminal.test_screens import broken, hundred
 
 CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], thresholds={"token_f1": 0.5}) for i in range(12)]
 EVIL = "</pre></details><script>alert(1)</script> | a `b` **c** [d](http://e.f) ![g](h) @someone #12 $x$ _y_ <!-- z"
@@ -184,3 +184,21 @@ def test_slices_and_what_is_undecided_are_folded_in_a_red_run() -> None:
     assert not any("topic=" in line for line in lines[:slices]), "neither in the table"
     short = markdown_report([run], [verdict], limit=4000)
     assert short.count("<details>") == short.count("</details>") == 0
+
+
+FIVE = [Case(f"case-{i}", got=["refunds.md", "x"], thresholds={"recall@5": 0.5}) for i in range(5)]
+
+
+def test_the_step_summary_stands_apart_from_what_is_there() -> None:
+    run = run_of(FIVE)
+    text = step_summary([run], [verdict_of(run)])
+    assert text.startswith(f"\n{MARKER}\n")
+    assert text.endswith("\n")
+
+
+def test_the_step_summary_fits_into_the_room_that_is_left() -> None:
+    run = run_of([case.with_(error="😀" * 500) for case in FIVE])
+    for room in (100_000, 20_000, 8_000, 3_000, 0, -5):
+        text = step_summary([run], [verdict_of(run)], room=room)
+        assert len(text.encode()) <= max(room, 0)
+        assert bool(text) == (room >= 8_000)

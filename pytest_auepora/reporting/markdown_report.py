@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from ...core.run import CaseResult, Run
-from ...errors import Problem
-from ...regression.guards.gates import GateOutcome
-from ...regression.verdict import Verdict
-from ..diagnosis import diagnose, together, worst_first
-from ..findings import titled
-from ..judge_usage import judge_lines
-from ..metric_rows import MetricRow, has_values, metric_rows, state_mark
-from ..notes import (
+from ..core.run import CaseResult, Run
+from ..errors import Problem
+from ..regression.guards.gates import GateOutcome
+from ..regression.verdict import Verdict
+from .diagnosis import together, worst_first
+from .findings import titled
+from .metric_rows import MetricRow, has_values, metric_rows, state_mark
+from .notes import (
     balance_note,
     gate_groups,
+    judge_lines,
     latency_line,
     missing_notes,
     next_steps,
@@ -28,20 +29,23 @@ from ..notes import (
     repeats_line,
     warnings,
 )
-from ..numbers import metric_value, plural
-from ..side_by_side.table import SideBySide, side_by_sides
-from ..tally import FAILING, Kind, cases_of, comparison_word, headline, overall_outcome
-from ..terminal.failure import failure_text
-from ..text import UNICODE, listed, printable
-from .side_by_side import side_by_side_parts
-from .text import escape, escape_html, escape_step, table_lines
+from .numbers import metric_value, plural
+from .side_by_side import SideBySide, side_by_sides
+from .side_by_side_formats import side_by_side_parts
+from .tally import FAILING, Kind, cases_of, comparison_word, headline, overall_outcome
+from .terminal.failure import failure_text
+from .text import UNICODE, escape_html, escape_markdown, escape_step, listed, printable, table_lines
 
 COMMENT_LIMIT = 65_536
 """Characters GitHub accepts in a comment."""
 
+SUMMARY_BYTES = 1_048_576
+"""What all steps of a job may write to the summary of one step; beyond it GitHub shows nothing."""
+
 MARKER = "<!-- auepora report -->"
 """The first line, by which a script finds its own comment again."""
 
+_LEAST_ROOM = 1000
 _ICONS = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "not judged": "⚪"}
 
 
@@ -87,6 +91,26 @@ def markdown_report(
     return _cut(text, limit)
 
 
+def step_summary(
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    *,
+    room: int = SUMMARY_BYTES,
+    compared: Sequence[SideBySide] | None = None,
+    mistakes: Sequence[Problem] = (),
+) -> str:
+    """Return the text to append to the file that ``GITHUB_STEP_SUMMARY`` names, in which *room* bytes are left.
+
+    At most as long as a comment; empty where there is no room for anything of use.
+    """
+    whole = partial(markdown_report, runs, verdicts, compared=compared, mistakes=mistakes)
+    text = "\n" + whole()
+    if len(text.encode("utf-8", "replace")) > room:
+        limit = (room - 1) // 4  # a character has at most four bytes
+        text = "\n" + whole(limit=limit) if limit > _LEAST_ROOM else ""
+    return text
+
+
 def _report(
     runs: Sequence[Run],
     verdicts: Sequence[Verdict],
@@ -98,7 +122,7 @@ def _report(
     yield MARKER
     yield f"## {_ICONS[overall]} auepora: {overall}"
     yield ""
-    yield f"**{escape(headline(verdicts, runs, mistakes))}**"
+    yield f"**{escape_markdown(headline(verdicts, runs, mistakes))}**"
     yield from _mistakes(mistakes, detail)
     for one in compared:
         yield ""
@@ -115,17 +139,17 @@ def _mistakes(mistakes: Sequence[Problem], detail: _Detail) -> Iterator[str]:
         if i == max(detail.listed, 1):
             yield f"- \u2026 and {len(mistakes) - i:,} more"
             return
-        yield f"- **{escape(one.place)}** {escape(one.message)}"
+        yield f"- **{escape_markdown(one.place)}** {escape_markdown(one.message)}"
 
 
 def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Iterator[str]:
     word = f": {comparison_word(verdict)}" if comparison_word(verdict) else ""
-    owner = f" \u00b7 owner {escape(run.owner)}" if run.owner else ""
-    yield f"### {_ICONS[verdict.outcome]} {escape(run.title)}{word}{owner}"
+    owner = f" \u00b7 owner {escape_markdown(run.owner)}" if run.owner else ""
+    yield f"### {_ICONS[verdict.outcome]} {escape_markdown(run.title)}{word}{owner}"
     if not alone:
-        yield f"{escape(headline([verdict], [run]))}"
+        yield f"{escape_markdown(headline([verdict], [run]))}"
     if told := balance_note(verdict):
-        yield f"**{escape(told)}**"
+        yield f"**{escape_markdown(told)}**"
     rows = [row for row in metric_rows(run, verdict) if row.regression is None or not row.regression.is_of_slice]
     yield ""
     yield from _table(rows)
@@ -136,7 +160,7 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
             yield from _failing(kind, cases, run, verdict, detail)
         elif kind == "fixed":
             yield ""
-            yield f"**Fixed:** {escape(listed([c.case_id for c in cases], max(detail.listed, 1)))}"
+            yield f"**Fixed:** {escape_markdown(listed([c.case_id for c in cases], max(detail.listed, 1)))}"
     if detail.everything:
         yield from _all_cases(run)
     if steps := next_steps(verdict):
@@ -153,12 +177,12 @@ def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
     yield f"| metric | value | n |{' baseline | change |' if compared else ''} gate |"
     yield f"| --- | ---: | ---: |{' ---: | ---: |' if compared else ''} --- |"
     for row in rows:
-        change = escape(row.change_text)
+        change = escape_markdown(row.change_text)
         if row.regression is not None and row.regression.state in ("failed", "inconclusive"):
             change = f"**{change}** {state_mark(row.regression.state, UNICODE)}"
-        middle = f" {escape(row.baseline_text)} | {change} |" if compared else ""
-        start = " | ".join(map(escape, (row.name, row.value_text, row.n_text)))
-        yield f"| {start} |{middle} {escape(row.gate_text(UNICODE))} |"
+        middle = f" {escape_markdown(row.baseline_text)} | {change} |" if compared else ""
+        start = " | ".join(map(escape_markdown, (row.name, row.value_text, row.n_text)))
+        yield f"| {start} |{middle} {escape_markdown(row.gate_text(UNICODE))} |"
 
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
@@ -170,7 +194,7 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
     if told:
         yield ""
         for note in told:
-            yield f"<sub>{escape(note)}</sub><br>"
+            yield f"<sub>{escape_markdown(note)}</sub><br>"
 
 
 def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
@@ -179,7 +203,7 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
         if group.state == "advisory" or (folded and not detail.texts):  # the notes tell what is advisory
             continue
         yield ""
-        yield f"<details><summary>{_inline(group.title)}</summary>" if folded else f"**{escape(group.title)}**"
+        yield f"<details><summary>{_inline(group.title)}</summary>" if folded else f"**{escape_markdown(group.title)}**"
         yield ""
         by: dict[tuple[str, ...], list[GateOutcome]] = {}
         for gate in group.gates:
@@ -189,7 +213,9 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
             by.setdefault((gate.title.removesuffix(gate.part), gate.message, *beside), []).append(gate)
         for (kind, message, *beside), alike in by.items():
             told = titled(kind + ", ".join(gate.part for gate in alike), message)
-            yield " \u00b7 ".join([f"- {state_mark(group.state, UNICODE)} {escape(told)}", *map(escape, beside)])
+            yield " \u00b7 ".join(
+                [f"- {state_mark(group.state, UNICODE)} {escape_markdown(told)}", *map(escape_markdown, beside)]
+            )
         if folded:
             yield ""
             yield "</details>"
@@ -198,19 +224,19 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
 def _failing(kind: Kind, cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
     """Tell cases of one kind: some collapsible with their text, some as a line, the others as a number."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    groups = list(together(worst_first(cases, compared), run, compared))
+    groups = together(worst_first(cases, compared), run, compared)
     yield ""
     yield f"**{len(cases):,} {kind}**"
     yield ""
-    for i, (case, *others) in enumerate(groups):
-        why = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
+    for i, (diagnosis, (case, *others)) in enumerate(groups):
+        why = str(diagnosis or case.state)
         who = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
         if i < detail.texts:
             text = failure_text(case, compared.get(case.case_id), run.metrics, width=100)
             yield f"<details><summary><b>{_inline(who)}</b> {_inline(why)}</summary>"
             yield f"\n<pre>{escape_html(text)}</pre>\n</details>\n"
         elif i < detail.listed:
-            yield f"- **{escape(who)}** {escape(why)}"
+            yield f"- **{escape_markdown(who)}** {escape_markdown(why)}"
         else:
             yield f"- \u2026 and {len(groups) - i:,} more"
             return

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...history.compare import CompareReport, ComparisonKind, QueryComparison
-from ..numbers import NOT_MEASURED, change, number, plural
-from ..text import listed, text_width
-from .text import escape
+from ..history.compare import CompareReport, ComparisonKind, QueryComparison
+from .numbers import NOT_MEASURED, change, number, plural
+from .text import escape_markdown, listed, text_width
 
 MOST = 50
 """Cases listed of each kind."""
@@ -32,12 +31,12 @@ def render_report_md(report: CompareReport) -> str:
 def _lines(report: CompareReport) -> Iterator[str]:
     counts = report.count()
     said = [plural(counts[k], k.value.lower(), "losses" if k is ComparisonKind.LOSS else "") for k in ComparisonKind]
-    yield f"## {escape(report.title)}: {report.outcome}"
+    yield f"## {escape_markdown(report.title)}: {report.outcome}"
     yield ""
-    yield f"{escape(report.run_a)} \u2192 {escape(report.run_b)}: {', '.join(said)}"
+    yield f"{escape_markdown(report.run_a)} \u2192 {escape_markdown(report.run_b)}: {', '.join(said)}"
     yield f"over {plural(len(report.per_query), 'case')}, hits {_MATCHES[report.deltas['chunker_version_match']]}."
     if report.causes:
-        yield f"Changed: {escape(', '.join(report.causes))}."
+        yield f"Changed: {escape_markdown(', '.join(report.causes))}."
     yield from _figures(report)
     yield from _metrics(report)
     yield from _judged(report)
@@ -61,14 +60,14 @@ def _figures(report: CompareReport) -> Iterator[str]:
 
 def _metrics(report: CompareReport) -> Iterator[str]:
     rows = [
-        [escape(name), _value(m.before), _value(m.after), _change(m.before, m.after), f"{m.n}"]
+        [escape_markdown(name), _value(m.before), _value(m.after), _change(m.before, m.after), f"{m.n}"]
         for name, m in report.metrics.items()
     ]
     if rows:
         yield from _table(["metric of the suite", "a", "b", "b - a", "cases"], rows, "lrrrr")
     for name, why in report.incomparable.items():
         values = " → ".join(map(_value, report.former.get(name, ())))
-        yield f"- not comparable: {escape(f'{name} ({why})')}{f': {values}' if values else ''}"
+        yield f"- not comparable: {escape_markdown(f'{name} ({why})')}{f': {values}' if values else ''}"
 
 
 def _judged(report: CompareReport) -> Iterator[str]:
@@ -80,7 +79,7 @@ def _judged(report: CompareReport) -> Iterator[str]:
     told += [f"{case_id}: {'; '.join(lines)}" for case_id, lines in report.problems.items()]
     if told:
         yield ""
-        yield from (f"- {escape(line)}" for line in told[:MOST])
+        yield from (f"- {escape_markdown(line)}" for line in told[:MOST])
         yield from _more(len(told))
 
 
@@ -89,7 +88,10 @@ def _queries(heading: str, queries: Sequence[QueryComparison]) -> Iterator[str]:
         return
     yield ""
     yield f"### {heading}"
-    rows = [[escape(q.query_id), _rank(q.a_hit_rank), _rank(q.b_hit_rank), escape(q.note or "")] for q in queries]
+    rows = [
+        [escape_markdown(q.query_id), _rank(q.a_hit_rank), _rank(q.b_hit_rank), escape_markdown(q.note or "")]
+        for q in queries
+    ]
     yield from _table(["case", "rank a", "rank b", "note"], rows[:MOST], "lrrl")
     yield from _more(len(rows))
 
@@ -103,7 +105,7 @@ def _apart(report: CompareReport) -> Iterator[str]:
             by[f"only in {name}"] = list(ids)
     if by:
         yield ""
-        yield from (f"- {escape(f'{why}: {listed(ids, 10)}')}" for why, ids in by.items())
+        yield from (f"- {escape_markdown(f'{why}: {listed(ids, 10)}')}" for why, ids in by.items())
 
 
 def _more(n: int) -> Iterator[str]:

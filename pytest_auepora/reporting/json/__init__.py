@@ -1,1 +1,0 @@
-"""The JSON reports and their schemas."""

@@ -1,0 +1,357 @@
+"""The whole result as JSON: every run with every case, and its verdict.  Written, read back, described by a schema.
+
+Other reports can be made from it alone, without a run.  The schemas are derived from the classes that are written; what
+a type cannot say stands in ``MEANING``: ``Class.field`` to a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from types import UnionType
+from typing import Any, Literal, TypedDict, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from ..core.run import MetricInfo, Run
+from ..core.scoring import Aggregate
+from ..errors import AueporaError, Problem
+from ..regression.baseline.model import BaselineCase
+from ..regression.compare.cases import CaseComparison, Comparison, MetricChange, ScoreChange
+from ..regression.guards.gates import GateOutcome
+from ..regression.guards.steadiness import VarianceSplit
+from ..regression.verdict import Outcome, Verdict, Word
+from ..shapes import ShapeError, check_shape
+from .notes import judge_usage_dict
+from .side_by_side import SideBySide, side_by_sides
+from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
+from .side_by_side_formats import SuiteData, side_by_side_dict
+from .tally import Kind, headline, overall_outcome, tally
+
+FORMAT = 1
+"""Raised when a reader of the former format would misread the new one; keys may be added without."""
+
+T = TypeVar("T")
+
+
+class SuiteReport(TypedDict):
+    """One judged run."""
+
+    title: str
+    outcome: Outcome
+    word: Word
+    counts: dict[Kind, int]
+    judge: dict[str, Any]
+    run: Run
+    verdict: dict[str, Any]
+
+
+class _EveryReport(TypedDict):
+    format: int
+    outcome: Outcome
+    headline: str
+    suites: list[SuiteReport]
+
+
+class ReportData(_EveryReport, total=False):
+    """The whole report; `report_schema` is derived from it.  Of what there is none the key is absent."""
+
+    side_by_side: list[SuiteData]
+    mistakes: list[dict[str, Any]]
+
+
+def json_report(
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    *,
+    compared: Sequence[SideBySide] | None = None,
+    mistakes: Sequence[Problem] = (),
+) -> str:
+    """Return the report as JSON text in one line; the same runs give the same bytes.
+
+    Numbers are unrounded.  What JSON cannot say (infinity, NaN) is null: an open end of a metric's range, a value
+    that was not measured.  *compared* saves working out `side_by_sides`; *mistakes* are those in golden files that
+    could not be read.
+    """
+    raw: ReportData = {
+        "format": FORMAT,
+        "outcome": overall_outcome(verdicts, mistakes),
+        "headline": headline(verdicts, runs, mistakes),
+        "suites": [_suite(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)],
+    }
+    if compared := side_by_sides(runs) if compared is None else compared:
+        raw["side_by_side"] = [side_by_side_dict(one) for one in compared]
+    if mistakes:
+        raw["mistakes"] = [one._asdict() for one in mistakes]
+    try:
+        text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain)
+    except (TypeError, ValueError):  # a key that is no text, a number that is none
+        text = json.dumps(_finite(raw), ensure_ascii=False, allow_nan=False)
+    return text + "\n"
+
+
+def read_json_report(text: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
+    """Read what `json_report` wrote, and the mistakes in golden files that could not be read.
+
+    Raises:
+        AueporaError: the text is no such report, or one of a newer format.
+    """
+    try:
+        raw = json.loads(text)
+        if not isinstance(raw, dict) or "format" not in raw:
+            raise AueporaError("not an auepora report: there is no 'format' key")
+        if raw["format"] != FORMAT:
+            raise AueporaError(f"report format {raw['format']!r}, this version reads {FORMAT}")
+        check_shape(raw, _Readable)
+        suites, told = raw["suites"], raw.get("mistakes", ())
+        mistakes = [Problem(m["path"], m["line"], m["col"], m["message"]) for m in told]
+        return [Run.from_dict(s["run"]) for s in suites], [read_verdict(s["verdict"]) for s in suites], mistakes
+    except (json.JSONDecodeError, ShapeError) as exc:
+        raise AueporaError(f"not an auepora report: {exc}") from None
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:
+        raise AueporaError(f"not an auepora report: {type(exc).__name__}: {exc}") from None
+
+
+class _Judged(TypedDict):
+    run: Run
+    verdict: dict[str, Any]
+
+
+class _Suites(TypedDict):
+    suites: list[_Judged]
+
+
+class _Readable(_Suites, total=False):
+    mistakes: list[Problem]
+
+
+@contextmanager
+def from_outside(name: str = "the report") -> Iterator[None]:
+    """Around the use of the report called *name*, which anybody may have written.
+
+    Raises:
+        AueporaError: instead of whatever values that no report holds make go wrong.
+    """
+    try:
+        yield
+    except AueporaError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as exc:
+        raise AueporaError(f"{name} holds what no run does: {type(exc).__name__}: {exc}") from exc
+
+
+def _suite(run: Run, verdict: Verdict) -> SuiteReport:
+    return {
+        "title": run.title,
+        "outcome": verdict.outcome,
+        "word": verdict.word,
+        "counts": dict(tally(run, verdict)),
+        "judge": judge_usage_dict(run),
+        "run": run,
+        "verdict": {"outcome": verdict.outcome, **_plain(verdict)},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return one level of *value* as JSON knows it; text for what it does not know."""
+    if isinstance(value, Mapping):  # the results of a large run
+        return dict(value)
+    if not is_dataclass(value):
+        return str(value)
+    out = {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, MetricInfo):
+        out["range"] = [end if math.isfinite(end) else None for end in value.range]
+    return out
+
+
+def _finite(value: Any) -> Any:
+    """Return *value* as plain data, with null for what JSON has no number for."""
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(k): _finite(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(v) for v in value]
+    return _finite(_plain(value))
+
+
+def read_verdict(raw: Mapping[str, Any]) -> Verdict:
+    """Return the verdict that *raw* is the plain data of, as a report or a history has it.
+
+    Raises:
+        ShapeError: it holds what no verdict does.
+    """
+    check_shape(raw, Verdict, {"VarianceSplit": VarianceSplit})
+    out = _made(Verdict, raw)
+    out.gates = [_made(GateOutcome, {**g, "culprits": tuple(g.get("culprits", ()))}) for g in raw.get("gates", ())]
+    out.aggregates = {name: _made(Aggregate, a) for name, a in raw.get("aggregates", {}).items()}
+    out.noise = {name: _made(VarianceSplit, split) for name, split in raw.get("noise", {}).items()}
+    out.comparison = None if raw.get("comparison") is None else _comparison(raw["comparison"])
+    return out
+
+
+def _comparison(raw: Mapping[str, Any]) -> Comparison:
+    out = _made(Comparison, raw)
+    out.cases = {case_id: _case(case) for case_id, case in raw.get("cases", {}).items()}
+    out.lost_metrics, out.steady = tuple(raw.get("lost_metrics", ())), tuple(raw.get("steady", ()))
+    out.unsteady = tuple(raw.get("unsteady", ()))
+    changes = raw.get("aggregates", {}).items()
+    out.aggregates = {n: _made(MetricChange, {**c, "dropped": tuple(c.get("dropped", ()))}) for n, c in changes}
+    out.provenance = {key: (before, after) for key, (before, after) in raw.get("provenance", {}).items()}
+    return out
+
+
+def _case(raw: Mapping[str, Any]) -> CaseComparison:
+    out = _made(CaseComparison, raw)
+    out.changes = {name: _made(ScoreChange, change) for name, change in raw.get("changes", {}).items()}
+    out.before = None if raw.get("before") is None else _made(BaselineCase, raw["before"])
+    return out
+
+
+def _made(kind: type[T], raw: Mapping[str, Any]) -> T:
+    """Make a dataclass of the keys it knows; those of newer versions are ignored."""
+    known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{k: v for k, v in raw.items() if k in known})
+
+
+MEANING = {
+    "Aggregate.gated": "the value with errored cases at the metric's worst value",
+    "Aggregate.value": "over the n measured cases; null when there are none",
+    "CaseComparison.changes": "gain is negative for a drop, in either direction",
+    "CaseComparison.flip": "what became of pass or fail",
+    "CaseRow.differs": "only some of the systems pass it",
+    "CaseRow.systems": "one per column; null where it was not run",
+    "CaseResult.error": "the exception, first line first, or empty",
+    "CaseResult.outputs": "answer, retrieved (id, score, grade, text), timings in seconds",
+    "CaseResult.problems": "why it failed",
+    "CaseResult.ranks": "1-based rank of relevant labels",
+    "CaseResult.where": "file:line of the case",
+    "Column.name": "the configuration",
+    "Comparison.aggregates": "changes of metrics whose aggregate is no mean",
+    "Comparison.steady": "metrics that gave the same number whenever a case was asked again",
+    "Comparison.former": "what the baseline has of metrics that do not compare",
+    "Comparison.incomparable": "metrics, with what changed about them",
+    "Difference.low": "lower end of the interval; null where there is none",
+    "Difference.value": "this column - the first, in the metric's own unit and sign",
+    "Figure.standing": "what the difference amounts to",
+    "GateOutcome.before": "what value is held against, where that is of an earlier run",
+    "GateOutcome.culprits": "cases that cost most, worst first",
+    "GateOutcome.line": "line of the golden file, or 0",
+    "GateOutcome.mde": "minimum detectable drop (80 % power); null if not tested",
+    "GateOutcome.p": "p-value of the drop, the metric taken alone; null if not tested",
+    "GateOutcome.warning": "where mde exceeds the margin: how many cases are needed",
+    "GateOutcome.word": "against a baseline: worse, better, same or inconclusive; else empty",
+    "GateOutcome.would_be": "of an advisory gate: the state it would have, did it count",
+    "MetricInfo.direction": "higher or lower is better",
+    "MetricInfo.interval": "how an interval of its aggregate is found; empty for means",
+    "MetricInfo.judge": "what a calibration has to be of; empty where no judge scores",
+    "MetricInfo.owner": "who answers for it, if not the owner of the suite",
+    "MetricInfo.range": "lowest and highest value; null where there is no bound",
+    "MetricInfo.survives": "compares across chunkers where labels are passages, or their documents are known",
+    "MetricInfo.ruler": "provenance that has to be equal for scores to compare",
+    "MetricInfo.steady": "whether answers to one case never differed in it, where that was read from a baseline",
+    "MetricInfo.target": "target category of the Auepora framework",
+    "Problem.line": "1-based; 0 where the whole file is meant",
+    "SuiteReport.judge": "what LLM judges spent, in total and by metric; empty where none was asked",
+    "ReportData.headline": "the sentence every report starts with",
+    "ReportData.mistakes": "what is wrong in golden files that could not be read; absent where nothing is",
+    "ReportData.outcome": "the gravest outcome of the suites",
+    "ReportData.side_by_side": "suites that several systems ran; absent where there is none",
+    "RowData.direction": "higher or lower is better",
+    "RowData.figures": "one per column",
+    "RowData.metric": "a metric of the suite, or pass_rate",
+    "RowData.n": "cases that every system that compares has measured",
+    "RowData.owner": "who answers for the metric, if not the owner of the suite",
+    "Run.expected_ids": "all cases of the suite, whether they ran or not",
+    "Run.origin": "run that answers were taken from (run, kind, taken), or empty",
+    "Run.path": "the golden file",
+    "Run.variant": "configuration of a parametrized system, or empty",
+    "Score.data": "what the metric aggregates, where a number is not enough",
+    "Score.reason": "why there is no number",
+    "Score.value": "null unless the state is number",
+    "SuiteData.columns": "the first is what others are compared with",
+    "SuiteData.confidence": "of all intervals of a metric together",
+    "SuiteData.shared": "cases that every system ran, in the same wording",
+    "SuiteReport.counts": "cases by what became of them",
+    "SuiteReport.word": "the comparison with the baseline in a word",
+    "SuiteReport.title": "suite, with the configuration in brackets",
+    "Verdict.baseline_note": "why there is no baseline",
+    "Verdict.comparison": "null without a baseline",
+    "Verdict.fell": "cases that failed as they are worse than their baseline",
+    "Verdict.flaky": "cases too unsteady for the case guard, and why",
+    "Verdict.noise": "by metric, where cases were repeated: variances of a case's difference",
+}
+
+_LATER = {"VarianceSplit": VarianceSplit}
+"""Classes that the annotations of others name without importing them at run time."""
+
+_SCHEMAS: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer", "minimum": 0},
+    float: {"type": ["number", "null"]},  # what JSON has no number for is null
+    type(None): {"type": "null"},
+    dict: {"type": "object"},
+    list: {"type": "array"},
+    tuple: {"type": "array"},
+}
+
+
+def report_schema() -> dict[str, Any]:
+    """Return the schema (draft 2020-12) of `json_report`.  Keys not named here may appear; those required always do."""
+    body = _schema_of(ReportData)
+    keys = body["properties"]
+    keys["format"] = {"const": FORMAT}
+    keys["mistakes"]["items"] = _schema_of(Problem)
+    verdict = keys["suites"]["items"]["properties"]["verdict"] = _schema_of(Verdict)
+    verdict["properties"] = {"outcome": _schema_of(Outcome), **verdict["properties"]}
+    verdict["required"] = ["outcome", *verdict["required"]]
+    return _whole("auepora report", body)
+
+
+def side_by_side_schema() -> dict[str, Any]:
+    """Return the schema (draft 2020-12) of `side_by_side_json`, under the same rules as that of the report."""
+    body = _schema_of(SuiteData)
+    body["properties"] = {"format": {"const": SIDE_BY_SIDE_FORMAT}, **body["properties"]}
+    body["required"] = ["format", *body["required"]]
+    return _whole("auepora systems side by side", body)
+
+
+def _whole(title: str, body: dict[str, Any]) -> dict[str, Any]:
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **body}
+
+
+def _schema_of(kind: Any) -> dict[str, Any]:
+    """Return the schema of a type as JSON writes it."""
+    if kind in _SCHEMAS:
+        return dict(_SCHEMAS[kind])
+    origin, given = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return {"enum": list(given)}
+    if origin in (Union, UnionType):
+        parts = [_schema_of(one) for one in given]
+        return parts[0] if float in given else {"anyOf": parts}
+    if origin in (dict, Mapping, MutableMapping):
+        return {"type": "object", "additionalProperties": _schema_of(given[1])}
+    if origin in (list, tuple, Sequence):
+        out = {"type": "array", "items": _schema_of(given[0])}
+        is_fixed = origin is tuple and given[-1] is not Ellipsis
+        return out | ({"minItems": len(given), "maxItems": len(given)} if is_fixed else {})
+    if is_typeddict(kind) or is_dataclass(kind) or hasattr(kind, "_fields"):
+        return _object(kind)
+    return {}  # anything
+
+
+def _object(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind, localns=_LATER)
+    if is_dataclass(kind):
+        hints = {f.name: hints[f.name] for f in fields(kind)}
+    properties = {}
+    for name, one in hints.items():
+        meaning = MEANING.get(f"{kind.__name__}.{name}")
+        properties[name] = {**_schema_of(one), **({"description": meaning} if meaning else {})}
+    required = [name for name in hints if name in getattr(kind, "__required_keys__", hints)]
+    return {"type": "object", "properties": properties, "required": required}

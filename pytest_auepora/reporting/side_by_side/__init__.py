@@ -1,1 +1,0 @@
-"""Several systems on one golden set, as columns."""

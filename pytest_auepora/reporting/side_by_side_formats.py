@@ -1,0 +1,327 @@
+"""Several systems side by side: in a terminal, as Markdown, as JSON, as CSV with a row per case and metric."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TypedDict
+
+from ..core.run import Run
+from ..regression.verdict import Verdict
+from .metric_rows import state_mark
+from .numbers import metric_change, metric_value, number, percent, plural
+from .side_by_side import CaseRow, Column, Figure, Row, SideBySide, side_by_sides
+from .terminal import layout
+from .terminal.layout import Cell, Line, Page
+from .text import UNICODE, Symbols, escape_markdown, spreadsheet_text, table_lines, text_width
+
+FORMAT = 1
+"""Raised when a reader of the former format would misread the new one; keys may be added without."""
+
+BEST = "*"
+NEAR = "~"
+MOST_CASES = 10
+"""Cases that a terminal shows."""
+
+MOST_IN_MARKDOWN = 1000
+
+_STYLE = {"better": ("green",), "worse": ("red",), "equal": ("light",), "not distinguishable": ("light",)}
+_GAP = 2
+
+
+def value_text(row: Row, figure: Figure) -> str:
+    """Return ``0.833 *``: the value, and whether it is the best (``*``) or cannot be told from it (``~``)."""
+    text = metric_value(figure.value, row.info)
+    if row.is_tied or not figure.mark:
+        return text
+    return f"{text} {BEST if figure.mark == 'best' else NEAR}"
+
+
+def difference_text(row: Row, figure: Figure, marks: Symbols) -> str:
+    """Return ``+0.120 [+0.040, +0.200] ✓``: the difference from the first system, its interval, what it amounts to."""
+    found = figure.difference
+    if found is None or found.value is None:
+        return figure.note
+    if figure.standing == "equal":
+        return "="
+    text = metric_change(found.value, row.info)
+    if found.low is not None and found.high is not None:
+        text += f" [{metric_change(found.low, row.info)}, {metric_change(found.high, row.info)}]"
+    mark = {"better": marks.good, "worse": marks.bad}.get(figure.standing or "", marks.unsure)
+    return f"{text} {mark}"
+
+
+def legend(compared: SideBySide, marks: Symbols) -> list[str]:
+    """Return what the marks mean, and what the intervals are."""
+    first = compared.columns[0].name
+    sure = percent(compared.confidence, 0)
+    return [
+        f"{BEST} best   {NEAR} cannot be told from the best",
+        f"differences are from {first}, paired by case, with {sure} intervals: {marks.good} better, {marks.bad} worse, "
+        f"{marks.unsure} not distinguishable",
+    ]
+
+
+def key_metric(compared: SideBySide) -> Row | None:
+    """Return the metric that stands for a case in a matrix: the first of the suite that cases have values of."""
+    seen = [system.scores for case in compared.cases for system in case.systems if system is not None]
+    scored = {name for scores in seen for name, value in scores.items() if value is not None}
+    rows = (row for row in compared.rows if row.info is not None and row.info.target != "LATENCY")
+    return next((row for row in rows if row.name in scored), None)
+
+
+def case_cell(case: CaseRow, i: int, key: Row | None, marks: Symbols) -> str:
+    """Return ``✓ 0.50``: what became of a case in the system of column *i*, and its score in the metric *key*."""
+    if (system := case.systems[i]) is None:
+        return ""
+    if system.state == "skipped":
+        return "skipped"
+    mark = "error" if system.state == "error" else state_mark(system.state, marks)
+    score = system.scores.get(key.name) if key is not None else None
+    return f"{mark} {metric_value(score, key.info)}" if key is not None and score is not None else mark
+
+
+def side_by_side_lines(compared: SideBySide, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
+    """Return the metrics of all systems, their differences from the first, and the cases on which they disagree.
+
+    Systems that do not fit beside each other stand in further tables below.
+    """
+    page = Page(width, ascii_only=ascii_only)
+    names = ", ".join(column.name for column in compared.columns)
+    page.title(f"{compared.suite} side by side")
+    owner = f", owner {compared.owner}" if compared.owner else ""
+    page.free(f"{names} over {plural(compared.shared, 'case')} that all ran{owner}", "light")
+    rows = [row for row in compared.rows if not row.is_idle]
+    if rows:
+        _add_values(page, compared, rows)
+        _add_differences(page, compared, rows)
+        for line in legend(compared, page.marks):
+            page.free(line, "light")
+    _add_cases(page, compared)
+    for note in compared.notes:
+        page.free(note, "light", most=3)
+    return page.lines
+
+
+def _add_values(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
+    left = [layout.Column("metric", least=12), layout.Column("n", right=True)]
+    heads = [column.name for column in compared.columns]
+    cells = [
+        [Cell(value_text(row, one), ("bold",) if one.mark == "best" and not row.is_tied else ()) for one in row.figures]
+        for row in rows
+    ]
+    labels = [[Cell(row.name), Cell(f"{row.n}")] for row in rows]
+    _add_tables(page, heads, cells, left=left, labels=labels, taken=22, least=6)
+
+
+def _add_differences(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
+    shown = [row for row in rows if any(f.standing not in (None, "equal") for f in row.figures)]
+    if not shown:
+        page.free("no case differs in any metric", "light")
+        return
+    first, *others = [column.name for column in compared.columns]
+    cells = [
+        [Cell(difference_text(row, one, page.marks), _STYLE.get(one.standing or "", ())) for one in row.figures[1:]]
+        for row in shown
+    ]
+    heads = [f"{page.safe(name)} - {page.safe(first)}" for name in others]
+    left, labels = [layout.Column("difference", least=12)], [[Cell(row.name)] for row in shown]
+    _add_tables(page, heads, cells, left=left, labels=labels, taken=14, least=8, apart=True)
+
+
+def _add_cases(page: Page, compared: SideBySide) -> None:
+    differing = [case for case in compared.cases if case.differs]
+    if not differing:
+        return
+    row = key_metric(compared)
+    what = f" ({row.name} beside)" if row is not None else ""
+    page.lines.append([])
+    page.free(f"{plural(len(differing), 'case')} that only some of them pass{what}", "bold")
+    shown = differing[:MOST_CASES]
+    cells = [
+        [
+            Cell(
+                case_cell(case, i, row, page.marks),
+                ("red",) if system is not None and system.state in ("failed", "error") else (),
+            )
+            for i, system in enumerate(case.systems)
+        ]
+        for case in shown
+    ]
+    heads = [column.name for column in compared.columns]
+    left, labels = [layout.Column("case", least=24)], [[Cell(case.case_id)] for case in shown]
+    _add_tables(page, heads, cells, left=left, labels=labels, taken=26, least=6)
+    if len(differing) > MOST_CASES:
+        page.free(f"{page.marks.dots} and {len(differing) - MOST_CASES} more", "light", indent=2)
+
+
+def _add_tables(
+    page: Page,
+    heads: Sequence[str],
+    cells: Sequence[Sequence[Cell]],
+    *,
+    left: Sequence[layout.Column],
+    labels: Sequence[Sequence[Cell]],
+    taken: int,
+    least: int,
+    apart: bool = False,
+) -> None:
+    """Add tables of as many columns at a time as fit beside the columns on the *left*, which take *taken*."""
+    heads = [page.safe(head) for head in heads]
+    groups: list[list[int]] = [[]]
+    used = 0
+    for i, head in enumerate(heads):
+        size = max(text_width(text) for text in (head, *(row[i].text for row in cells))) + _GAP
+        if groups[-1] and used + size > page.width - taken:
+            groups.append([])
+            used = 0
+        groups[-1].append(i)
+        used += size
+    for group in groups:
+        columns = [*left, *(layout.Column(heads[i], least=least) for i in group)]
+        rows = [[*label, *(row[i] for i in group)] for label, row in zip(labels, cells, strict=True)]
+        page.lines += [[]] if apart else []
+        page.lines += layout.table(columns, rows, page.width, ascii_only=page.ascii_only)
+
+
+def side_by_side_markdown(compared: SideBySide) -> str:
+    """Return the comparison as a document of its own."""
+    return "\n".join(side_by_side_parts(compared, most=MOST_IN_MARKDOWN, level=2)) + "\n"
+
+
+def side_by_side_parts(compared: SideBySide, *, most: int, level: int = 3) -> Iterator[str]:
+    """Yield the lines of the comparison in Markdown, at most *most* cases in each of its two lists of cases."""
+    owner = f" \u00b7 owner {escape_markdown(compared.owner)}" if compared.owner else ""
+    yield f"{'#' * level} {escape_markdown(compared.suite)} side by side{owner}"
+    yield ""
+    yield f"over {plural(compared.shared, 'case')} that all ran"
+    yield ""
+    yield from _metrics_in_markdown(compared)
+    yield ""
+    for note in (*legend(compared, UNICODE), *compared.notes):
+        yield f"<sub>{escape_markdown(note)}</sub><br>"
+    differing = [case for case in compared.cases if case.differs]
+    if differing and most:
+        yield ""
+        yield f"**{plural(len(differing), 'case')} that only some of them pass**"
+        yield ""
+        yield from _cases_in_markdown(compared, differing, most)
+    if len(compared.cases) <= most:
+        yield ""
+        yield f"<details><summary>All {plural(len(compared.cases), 'case')}</summary>"
+        yield ""
+        yield from _cases_in_markdown(compared, compared.cases, most)
+        yield ""
+        yield "</details>"
+
+
+def _metrics_in_markdown(compared: SideBySide) -> Iterator[str]:
+    names = [column.name for column in compared.columns]
+    heads = ["metric", "n", *names, *(f"{name} - {names[0]}" for name in names[1:])]
+    rows = [
+        [
+            row.name,
+            f"{row.n}",
+            *(value_text(row, figure) for figure in row.figures),
+            *(difference_text(row, figure, UNICODE) for figure in row.figures[1:]),
+        ]
+        for row in compared.rows
+        if not row.is_idle
+    ]
+    yield from table_lines(heads, rows, right=range(1, 2 + len(names)))
+
+
+def _cases_in_markdown(compared: SideBySide, cases: Sequence[CaseRow], most: int) -> Iterator[str]:
+    row = key_metric(compared)
+    heads = [f"case ({row.name})" if row is not None else "case", *(column.name for column in compared.columns)]
+    columns = range(len(compared.columns))
+    rows = [[case.case_id, *(case_cell(case, i, row, UNICODE) for i in columns)] for case in cases[:most]]
+    yield from table_lines(heads, rows, right=())
+    if len(cases) > most:
+        yield ""
+        yield f"\u2026 and {len(cases) - most:,} more"
+
+
+class RowData(TypedDict):
+    """One metric, a figure per system."""
+
+    metric: str
+    direction: str
+    owner: str
+    n: int
+    figures: Sequence[Figure]
+
+
+class SuiteData(TypedDict):
+    """One suite that several systems ran."""
+
+    suite: str
+    path: str
+    owner: str
+    confidence: float
+    shared: int
+    columns: Sequence[Column]
+    rows: Sequence[RowData]
+    cases: Sequence[CaseRow]
+    notes: Sequence[str]
+
+
+def side_by_side_json(compared: SideBySide) -> str:
+    """Return the whole comparison as JSON text."""
+    raw = {"format": FORMAT, **side_by_side_dict(compared)}
+    return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False, default=asdict) + "\n"
+
+
+def side_by_side_dict(compared: SideBySide) -> SuiteData:
+    """Return the comparison as data; `side_by_side_schema` is derived from its type.  Numbers are unrounded."""
+    return {
+        "suite": compared.suite,
+        "path": compared.path,
+        "owner": compared.owner,
+        "confidence": compared.confidence,
+        "shared": compared.shared,
+        "columns": compared.columns,
+        "rows": [
+            {"metric": row.name, "direction": row.direction, "owner": row.owner, "n": row.n, "figures": row.figures}
+            for row in compared.rows
+        ],
+        "cases": compared.cases,
+        "notes": compared.notes,
+    }
+
+
+def matrix_csv(
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],  # noqa: ARG001 - as all reports
+    *,
+    compared: Sequence[SideBySide] | None = None,
+) -> str:
+    """Return `side_by_side_csv` of the suites that several systems ran; of none the header alone."""
+    return side_by_side_csv(side_by_sides(runs) if compared is None else compared)
+
+
+def side_by_side_csv(compared: Sequence[SideBySide]) -> str:
+    """Return a row per case and metric, a column per system; an empty cell was not measured.
+
+    The row ``state`` of a case says what became of it.  Suites stand below each other, each with its own columns
+    filled.
+    """
+    systems = list(dict.fromkeys(column.name for one in compared for column in one.columns))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["suite", "owner", "id", "metric", *map(spreadsheet_text, systems)])
+    for one in compared:
+        names = [column.name for column in one.columns]
+        for case in one.cases:
+            found = dict(zip(names, case.systems, strict=True))
+            ran = [found.get(name) for name in systems]
+            start = [*map(spreadsheet_text, (one.suite, one.owner, case.case_id))]
+            writer.writerow([*start, "state", *(system.state if system else "" for system in ran)])
+            for row in (row for row in one.rows if row.info is not None):
+                values = [system.scores.get(row.name) if system else None for system in ran]
+                start[1] = spreadsheet_text(row.owner or one.owner)
+                writer.writerow([*start, row.name, *("" if v is None else number(v, 4) for v in values)])
+    return out.getvalue()
