@@ -23,14 +23,15 @@ from ..regression.guards.calibration import (
 from .common import (
     FAILED,
     PASSED,
+    Sources,
     UsageError,
     add_calibrations,
+    add_history,
     add_metrics,
     load_suite,
     registry_of,
     to_read,
 )
-from .sources import Sources, add_history
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

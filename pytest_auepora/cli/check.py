@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import CorpusError, GoldenFileError, Problem
 from ..io.golden.model import DRAFT, GoldenSuite
 from ..metrics.registry import Registry
-from .common import FAILED, PASSED, UsageError, add_metrics, load_suite, put, registry_of, to_read
+from .common import FAILED, PASSED, UsageError, add_metrics, load_suite, open_history, put, registry_of, to_read
 
 _GLOBS = ("*.golden.yaml", "*.golden.yml", "*.golden.jsonl")
 
@@ -38,7 +38,7 @@ def run(given: argparse.Namespace) -> int:
     from ..reporting.text import harmless
 
     registry = registry_of(given.metrics)
-    labels = label_check(given, registry)
+    labels_of = _label_check(given, registry)
     told: list[dict[str, Any]] = []
     moved = False
     seen: dict[tuple[Path, str], Path] = {}
@@ -61,11 +61,11 @@ def run(given: argparse.Namespace) -> int:
                 lines.append(
                     f"{path}: no owner for {', '.join(unowned)}: name one with owner:, or with owners: by metric"
                 )
-            if labels is not None:
-                found = labels.of(suite)
+            if labels_of is not None:
+                found = labels_of(suite)
                 told[-1]["labels"] = found.to_dict()
                 lines += found.lines(str(path))
-                moved = moved or found.is_bad
+                moved = moved or found.is_bad()
         if not given.json:
             print(harmless("\n".join(lines)))
     if given.json:
@@ -92,8 +92,8 @@ def _files(given: Iterable[Path]) -> Iterator[Path]:
         yield from found
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLabels:
+@dataclass
+class _FoundLabels:
     """What became of the labels of one golden file, and what was rewritten."""
 
     suite: GoldenSuite
@@ -101,15 +101,12 @@ class FoundLabels:
     places: dict[tuple[str, int], tuple[int, int]]
     repaired: Any = None
 
-    @property
     def is_bad(self) -> bool:
-        """Whether a label moved and was not repaired."""
         from ..reporting.terminal.labels import left_of
 
         return bool(left_of(self.repaired, self.labels) or (self.repaired and self.repaired.problem))
 
     def lines(self, path: str) -> list[str]:
-        """Return the report as text."""
         from ..reporting.terminal.labels import label_page, repaired_texts
         from ..reporting.terminal.layout import render
 
@@ -117,7 +114,6 @@ class FoundLabels:
         return [*render(page).splitlines(), *(repaired_texts(self.repaired, self.labels) if self.repaired else ())]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Return plain data, a mapping for each label."""
         done = self.repaired.new_ids if self.repaired is not None else {}
         return [
             {**one.to_dict(), "line": line, "col": col, "rewritten_to": done.get((one.case_id, one.index))}
@@ -126,46 +122,37 @@ class FoundLabels:
         ]
 
 
-class LabelCheck:
-    """Checks golden files against the corpus that the command line names."""
-
-    def __init__(self, given: argparse.Namespace, registry: Registry) -> None:
-        from ..labels.corpus import corpus_recall, load_corpus
-
-        self._registry = registry
-        self._rewrite: bool = given.reanchor
-        try:
-            self._corpus = load_corpus(given.corpus)
-            before = given.reanchor_from
-            self._recalls = [corpus_recall(load_corpus(before), before)] if before is not None else []
-        except CorpusError as exc:
-            raise UsageError(str(exc)) from None
-
-    def of(self, suite: GoldenSuite) -> FoundLabels:
-        """Check the labels of *suite*, and rewrite them if that was asked for."""
-        from ..history.recall import history_recall
-        from ..io.edit import LabelFile
-        from ..labels.check import check_case
-        from ..labels.repair import baselines_of, repair
-        from .sources import open_history
-
-        recalls = list(self._recalls)
-        with suppress(UsageError):  # history is switched off
-            recalls.append(history_recall(open_history(""), suite.name, {c.id: c.content_hash for c in suite.cases}))
-        checked = [check_case(case, self._corpus, recalls) for case in suite.cases]
-        places = LabelFile(suite.path).places()
-        done = repair(suite.path, checked, baselines_of(suite), self._registry) if self._rewrite else None
-        return FoundLabels(suite, [one for labels in checked for one in labels], places, done)
-
-
-def label_check(given: argparse.Namespace, registry: Registry) -> LabelCheck | None:
-    """Return what checks labels, None where no corpus is named.
+def _label_check(given: argparse.Namespace, registry: Registry) -> Callable[[GoldenSuite], _FoundLabels] | None:
+    """Return what checks labels against the corpus, and rewrites them if asked; None where no corpus is named.
 
     Raises:
         UsageError: the corpus cannot be read, or an option stands there without one.
     """
+    before = given.reanchor_from
     if given.corpus is None:
-        if given.reanchor or given.reanchor_from is not None:
+        if given.reanchor or before is not None:
             raise UsageError("--reanchor and --reanchor-from need --corpus FILE: the chunks there are now")
         return None
-    return LabelCheck(given, registry)
+
+    from ..history.recall import history_recall
+    from ..io.edit import LabelFile
+    from ..labels.check import check_case
+    from ..labels.corpus import corpus_recall, load_corpus
+    from ..labels.repair import baselines_of, repair
+
+    try:
+        corpus = load_corpus(given.corpus)
+        known = [corpus_recall(load_corpus(before), before)] if before is not None else []
+    except CorpusError as exc:
+        raise UsageError(str(exc)) from None
+
+    def labels_of(suite: GoldenSuite) -> _FoundLabels:
+        recalls = known.copy()
+        with suppress(UsageError):  # history is switched off
+            recalls.append(history_recall(open_history(""), suite.name, {c.id: c.content_hash for c in suite.cases}))
+        checked = [check_case(case, corpus, recalls) for case in suite.cases]
+        places = LabelFile(suite.path).places()
+        done = repair(suite.path, checked, baselines_of(suite), registry) if given.reanchor else None
+        return _FoundLabels(suite, [one for labels in checked for one in labels], places, done)
+
+    return labels_of

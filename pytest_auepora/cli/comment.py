@@ -6,22 +6,30 @@ Made from the JSON alone, so the job that may write to pull requests runs no cod
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 from ..errors import AueporaError
+from ..http import HttpError, request_json
 from ..reporting.formats import report_text
 from ..reporting.json_report import from_outside
 from ..reporting.markdown_report import MARKER
-from .common import PASSED, UsageError
-from .github_api import API, GitHub
-from .sources import read_report
+from .common import PASSED, UsageError, read_report
+
+API = "https://api.github.com"
 
 _TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
 _BOT = "github-actions[bot]"
 _KEY = re.compile(r"[\w .+/-]{1,60}")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+_TIMEOUT = 30.0
+_PAGE = 100
+_MOST_PAGES = 50
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,3 +125,70 @@ def _path_of(comment: Any) -> str:
     if not isinstance(number, int):
         raise AueporaError(f"GitHub gave a comment with the id {number!r}")
     return f"issues/comments/{number}"
+
+
+class GitHubError(AueporaError):
+    """GitHub refused, cannot be reached, or said something unexpected; the message never holds the token."""
+
+
+class GitHub:
+    """One repository, by the few requests to GitHub's REST API that a comment takes.
+
+    Raises:
+        UsageError: the token would travel in the clear.
+    """
+
+    def __init__(self, api: str, repository: str, token: str) -> None:
+        parts = urlsplit(api)
+        if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+            raise UsageError(f"--api {api}: an https address is wanted")
+        self._root = f"{api.rstrip('/')}/repos/{repository}"
+        self._token = token
+
+    def pages(self, path: str, query: Mapping[str, str] | None = None) -> Iterator[Any]:
+        """Yield what all pages of a list hold.
+
+        Raises:
+            GitHubError: see the class.
+        """
+        for page in range(1, _MOST_PAGES + 1):
+            said = urlencode({**(query or {}), "per_page": _PAGE, "page": page})
+            found = self.send("GET", f"{path}?{said}")
+            if not isinstance(found, list):
+                raise GitHubError(f"GitHub gave no list for {path}")
+            yield from found
+            if len(found) < _PAGE:
+                return
+
+    def send(self, method: str, path: str, body: Any = None) -> Any:
+        """Send *body* as JSON and return the reply.
+
+        Raises:
+            GitHubError: see the class.
+        """
+        headers = {
+            "Accept": "application/vnd.github+json",
+            "Authorization": f"Bearer {self._token}",
+            "User-Agent": "pytest-auepora",
+            "X-GitHub-Api-Version": "2022-11-28",
+        }
+        url = f"{self._root}/{path}"
+        try:
+            return request_json(method, url, body, headers=headers, timeout=_TIMEOUT, secrets=[self._token])[1]
+        except HttpError as exc:
+            raise _github_error(method, path.partition("?")[0], exc) from None
+
+
+def _github_error(method: str, path: str, exc: HttpError) -> GitHubError:
+    if exc.kind == "no JSON":
+        return GitHubError(f"GitHub gave no JSON for {method} {path}")
+    if exc.kind != "status":
+        return GitHubError(f"GitHub cannot be reached: {exc.detail}")
+    try:
+        told = str(json.loads(exc.detail)["message"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        told = "nothing more"
+    hint = ""
+    if exc.status in (401, 403, 404):
+        hint = "; the job needs `permissions: pull-requests: write`, which a pull request from a fork does not get"
+    return GitHubError(f"GitHub said {exc.status} to {method} {path}: {told[:300]}{hint}")

@@ -1,4 +1,4 @@
-"""What several commands share: exit codes, arguments of one meaning, where output goes."""
+"""What several commands share: exit codes, arguments, metrics and golden files, runs by their names, output."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..errors import AueporaError, GoldenFileError, Problem, did_you_mean
-from ..history.settings import settings_of
+from ..errors import AueporaError, GoldenFileError, NotComparableError, Problem, did_you_mean
+from ..history.settings import FILE, VARIABLE, find_place, project_place, project_root, settings_of
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
@@ -19,8 +20,14 @@ from ..metrics.judge.chosen import use_judge
 from ..metrics.registry import Registry
 from ..regression.guards.calibration import FOLDER
 
+if TYPE_CHECKING:
+    from ..core.run import Run
+    from ..history.store import HistoryStore
+    from ..regression.verdict import Verdict
+
 METRICS_VARIABLE = "AUEPORA_METRICS"
 _HOOK = "pytest_auepora_metrics"
+_GIT = "git:"
 
 PASSED = 0
 FAILED = 1
@@ -30,6 +37,9 @@ UNJUDGED = 3
 
 class UsageError(AueporaError):
     """The arguments do not make sense."""
+
+
+# -- arguments
 
 
 def to_read(text: str) -> Path:
@@ -52,29 +62,6 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
     return read
 
 
-def of_outcome(outcome: str) -> int:
-    """Return the code of a verdict or comparison: inconclusive passes, as it does in pytest."""
-    if outcome in ("failed", "worse", "mixed"):
-        return FAILED
-    return UNJUDGED if outcome == "not judged" else PASSED
-
-
-def put(text: str, path: Path | None) -> None:
-    """Write *text* to *path*, or print it where that is None.
-
-    Raises:
-        AueporaError, OSError: it cannot be written.
-    """
-    from ..reporting.formats import write_report
-
-    if path is None:
-        if text[:1] in ("{", "["):  # JSON, in which no line begins with a user's words
-            text = re.sub("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]", lambda m: json.dumps(m[0])[1:-1], text)
-        print(text, end="")
-    else:
-        write_report(path, text)
-
-
 def add_calibrations(parser: argparse.ArgumentParser) -> None:
     """Add ``--calibrations``."""
     what = f"folder of calibrated judges (default: {FOLDER} beside the golden file)"
@@ -88,6 +75,17 @@ def add_metrics(parser: argparse.ArgumentParser) -> None:
         help=f"metrics of your own (repeatable): a metric, or a function that takes the registry, "
         f"such as conftest.py:{_HOOK} (default: ${METRICS_VARIABLE})",
     )  # fmt: skip
+
+
+def add_history(parser: argparse.ArgumentParser) -> None:
+    """Add ``--history``."""
+    parser.add_argument(
+        "--history", default="", metavar="PLACE",
+        help=f"path or URL of the history (default: pytest's auepora_history, ${VARIABLE}, the nearest {FILE})",
+    )  # fmt: skip
+
+
+# -- metrics and golden files
 
 
 def registry_of(given: Iterable[str]) -> Registry:
@@ -128,6 +126,161 @@ def _hinted(problem: Problem, golden: Path) -> Problem:
             continue
         if hooked:
             shown = os.path.relpath(conftest)
-            hint = f"; if {shown} defines it: --metrics {shown}:{_HOOK}"
-            return Problem(problem.path, problem.line, problem.col, problem.message + hint)
+            return problem._replace(message=f"{problem.message}; if {shown} defines it: --metrics {shown}:{_HOOK}")
     return problem
+
+
+# -- runs
+
+
+def open_history(said: str) -> HistoryStore:
+    """Return the history that ``--history`` names, by default that of the project here.
+
+    Raises:
+        UsageError: it is switched off.
+    """
+    from ..history.store import HistoryStore
+
+    place = find_place(said, Path.cwd()) if said else project_place(Path.cwd())
+    if place is None:
+        raise UsageError(f"history is switched off by auepora_history or {VARIABLE}; name one with --history")
+    return HistoryStore(place)
+
+
+class Sources:
+    """Finds runs by what people type.
+
+    A run id, the beginning of one, ``last`` or ``last~2``; a ``.json`` file, a baseline or what
+    ``--auepora-report json:`` wrote; ``git:REF``, the baseline committed at REF, or ``git:REF:path/of/it.json``.
+    """
+
+    def __init__(self, history: str = "") -> None:
+        self._said = history
+        self.root = project_root(Path.cwd())
+
+    def find(self, name: str, like: Run | None = None) -> tuple[str, Run]:
+        """Return what to call the run, and the run.
+
+        *like* is the run it will be held against: it says of which suite ``last`` and ``git:REF`` are.
+        """
+        if name.startswith(_GIT):
+            return name, self._committed(name, like)
+        if name.endswith(".json"):
+            return name, _only(name, _from_file(name, like), like)
+        store = open_history(self._said)
+        run_id = store.resolve(name, *((like.suite, like.variant) if like is not None else ()))
+        return run_id, store.load(run_id)
+
+    def find_all(self, name: str, like: Run | None = None) -> list[tuple[str, Run]]:
+        """Return the same, but of a report every configuration of the suite that *like* is of."""
+        if not name.endswith(".json") or name.startswith(_GIT):
+            return [self.find(name, like)]
+        runs = _from_file(name, like)
+        suites = {like.suite} if like is not None else {run.suite for run in runs}
+        fitting = [run for run in runs if run.suite in suites]
+        if len(suites) > 1 or not fitting:
+            wanted = f"; wanted is {like.suite}" if like is not None else ""
+            raise UsageError(f"{name} is a report on {_titles(runs)}{wanted}")
+        return [(f"{name}[{run.variant}]" if len(fitting) > 1 else name, run) for run in fitting]
+
+    def _committed(self, name: str, like: Run | None) -> Run:
+        from ..core.git import git
+        from ..regression.baseline.file import baseline_path
+
+        ref, _, said = name.removeprefix(_GIT).partition(":")
+        if not ref:
+            raise UsageError(f"{name!r} names no commit; write git:REF or git:REF:path/of/baseline.json")
+        if said:
+            path = Path.cwd() / said
+        elif like is not None and like.path:
+            path = baseline_path(self.root / like.path, like.suite, like.variant)
+        else:
+            raise UsageError(f"{name!r} does not say which baseline; write git:{ref}:path/of/baseline.json")
+        folder = next(parent for parent in path.parents if parent.is_dir())
+        inside = path.resolve().relative_to(folder.resolve()).as_posix()
+        text = git(folder, "show", "--end-of-options", f"{ref}:./{inside}")
+        return _of_baseline(text, f"{path.name} at {ref}", like)
+
+
+def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
+    """Return what the JSON report in file *name* holds: runs, verdicts, mistakes in golden files.
+
+    Raises:
+        UsageError: the file cannot be read.
+        NotComparableError: it is no report.
+    """
+    return _read_report(name, _text(name))
+
+
+def _text(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise UsageError(f"{name}: cannot be read: {getattr(exc, 'strerror', None) or exc}") from None
+
+
+def _read_report(name: str, text: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
+    from ..reporting.json_report import read_json_report
+
+    try:
+        return read_json_report(text)
+    except AueporaError as exc:
+        raise NotComparableError(f"{name}: {exc}") from None
+
+
+def _from_file(name: str, like: Run | None) -> list[Run]:
+    """Return the runs of a report, or that of a baseline."""
+    text = _text(name)
+    try:
+        raw = json.loads(text)
+    except (ValueError, RecursionError):
+        raw = None  # whoever reads a baseline says what is wrong
+    if isinstance(raw, dict) and "suites" in raw:
+        return _read_report(name, text)[0]
+    return [_of_baseline(text, name, like)]
+
+
+def _of_baseline(text: str, name: str, like: Run | None) -> Run:
+    from ..history.baselines import as_run
+    from ..regression.baseline.file import parse_baseline
+
+    return as_run(parse_baseline(text, name), like.path if like is not None else "")
+
+
+def _only(name: str, runs: Sequence[Run], like: Run | None) -> Run:
+    fitting = runs
+    if len(runs) > 1 and like is not None:
+        fitting = [r for r in runs if (r.suite, r.variant) == (like.suite, like.variant)]
+    if len(fitting) != 1:
+        raise UsageError(f"{name} is a report on {_titles(runs)}; which of it to take cannot be told")
+    return fitting[0]
+
+
+def _titles(runs: Sequence[Run]) -> str:
+    return ", ".join(run.title for run in runs) or "nothing"
+
+
+# -- output
+
+
+def put(text: str, path: Path | None) -> None:
+    """Write *text* to *path*, or print it where that is None.
+
+    Raises:
+        AueporaError, OSError: it cannot be written.
+    """
+    from ..reporting.formats import write_report
+
+    if path is None:
+        if text[:1] in ("{", "["):  # JSON, in which no line begins with a user's words
+            text = re.sub("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]", lambda m: json.dumps(m[0])[1:-1], text)
+        print(text, end="")
+    else:
+        write_report(path, text)
+
+
+def of_outcome(outcome: str) -> int:
+    """Return the code of a verdict or comparison: inconclusive passes, as it does in pytest."""
+    if outcome in ("failed", "worse", "mixed"):
+        return FAILED
+    return UNJUDGED if outcome == "not judged" else PASSED

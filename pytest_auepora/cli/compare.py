@@ -14,8 +14,7 @@ from ..history.compare import compare
 from ..io.golden.load import load_policy
 from ..regression.baseline.file import baseline_path, load_baseline
 from ..regression.policy import RegressionPolicy
-from .common import PASSED, UsageError, of_outcome, put
-from .sources import Sources, add_history, open_history
+from .common import PASSED, Sources, UsageError, add_history, of_outcome, open_history, put
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
 _DEFAULT = ("last~1", "last")

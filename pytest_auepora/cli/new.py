@@ -25,8 +25,12 @@ FORMS: Mapping[str, tuple[str, str]] = {
 }
 """Form of the system → the module it imports and the package that has it, where it needs one."""
 
-_DOCUMENTS = ("delivery.md", "opening.md", "returns.md", "warranty.md")
-_SCHEMA = "golden/auepora.schema.json"
+_DOCUMENTS = {
+    "delivery.md": "A delivery takes two to four working days. Large items arrive by appointment.",
+    "opening.md": "The shop opens at 9:00 and closes at 18:00. It is closed on Sundays.",
+    "returns.md": "You can return a purchase within 30 days. The money is sent back the way it was paid.",
+    "warranty.md": "The warranty covers every repair for 24 months. Batteries are covered for 12 months.",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,15 +71,15 @@ def starter_files(form: str, name: str) -> dict[str, str]:
     """Return path → text of all that is written for a system of *form*, its suite and module called after *name*."""
     starter = files(__package__) / "starter"
 
-    def text(*parts: str) -> str:
-        return starter.joinpath(*parts).read_text(encoding="utf-8").replace("NAME", name)
+    def text(file: str) -> str:
+        return starter.joinpath(file).read_text(encoding="utf-8").replace("NAME", name)
 
     return {
-        "conftest.py": text("conftest", f"{form}.py.txt"),
+        "conftest.py": text(f"conftest/{form}.py.txt"),
         f"{name}_rag.py": text("rag.py.txt"),
-        **{f"documents/{name}": text("documents", name) for name in _DOCUMENTS},
+        **{f"documents/{file}": f"{document}\n" for file, document in _DOCUMENTS.items()},
         f"golden/{name}.golden.yaml": text("golden.yaml.txt"),
-        _SCHEMA: json.dumps(golden_schema(), indent=1, ensure_ascii=False) + "\n",
+        "golden/auepora.schema.json": json.dumps(golden_schema(), indent=1, ensure_ascii=False) + "\n",
     }
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from ..core.run import Run
 from ..errors import HistoryError, Problem
+from ..history.store import HistoryStore
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_trend
 from ..reporting.json_report import from_outside, read_verdict
 from ..reporting.side_by_side import side_by_sides
 from ..reporting.tally import mistakes_note
-from ..reporting.trend import Trend, trend_of
+from ..reporting.trend import trend_of
 from ..shapes import ShapeError
-from .common import PASSED, put
-from .sources import add_history, open_history, read_report
+from .common import PASSED, add_history, open_history, put, read_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,32 +32,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Print the report; a run that failed then is no failure now."""
-    runs, verdicts, mistakes = read_report(given.name) if given.name.endswith(".json") else _kept(given)
+    store = None if given.name.endswith(".json") else open_history(given.history)
+    runs, verdicts, mistakes = read_report(given.name) if store is None else _kept(store, given.name)
     with from_outside(given.name):
         if given.format == "text":
             text = summary_text(runs, verdicts, mistakes)
         else:
-            text = report_text(given.format, runs, verdicts, trends=_trends(given, runs), mistakes=mistakes)
+            trends = {}
+            if store is not None and wants_trend(given.format):  # a report from elsewhere has no past here
+                trends = {run.title: trend_of(store, run, store.resolve(given.name)) for run in runs}
+            text = report_text(given.format, runs, verdicts, trends=trends, mistakes=mistakes)
     put(text, given.out)
     return PASSED
 
 
-def _kept(given: argparse.Namespace) -> tuple[list[Run], list[Verdict], list[Problem]]:
-    store = open_history(given.history)
-    run_id = store.resolve(given.name)
+def _kept(store: HistoryStore, name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
+    run_id = store.resolve(name)
     run, raw = store.load(run_id), store.verdict(run_id)
     try:
         return [run], [read_verdict(raw)], []
     except ShapeError as exc:
         raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
-
-
-def _trends(given: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Trend]:
-    """What the history has of the time before a run that it kept; a report from elsewhere has no past here."""
-    if given.name.endswith(".json") or not wants_trend(given.format):
-        return {}
-    store = open_history(given.history)
-    return {run.title: trend_of(store, run, store.resolve(given.name)) for run in runs}
 
 
 def summary_text(
@@ -73,12 +68,11 @@ def summary_text(
     from ..reporting.text import printable
 
     width = shutil.get_terminal_size((100, 24)).columns
-    parts = [
+    told = [mistakes_note(mistakes), *map(str, mistakes)] if mistakes else []
+    parts = [[[Cell(printable(text))] for text in told]] if told else []
+    parts += [
         summary_lines(run, verdict, width=width, steps=steps, later=verdicts[i:])
         for i, (run, verdict) in enumerate(zip(runs, verdicts, strict=True), 1)
     ]
     parts += [[[], *side_by_side_lines(one, width=width)] for one in side_by_sides(runs)]
-    if mistakes:
-        told = [mistakes_note(mistakes), *map(str, mistakes)]
-        parts.insert(0, [[Cell(printable(text))] for text in told])
     return "".join(render(lines) + "\n" for lines in parts)

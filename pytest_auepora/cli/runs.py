@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from ..history.tables import StoredRun
 from ..metrics.judge.usage import JudgeUsage
-from .common import PASSED, UNJUDGED, whole_number
-from .sources import add_history, open_history
+from .common import PASSED, UNJUDGED, add_history, open_history, whole_number
 
 _FIGURES = (("hit_at_k", "5", "hit@5"), ("mrr", "", "mrr@10"))
 

@@ -19,15 +19,16 @@ from .common import (
     FAILED,
     UNJUDGED,
     add_calibrations,
+    add_history,
     add_metrics,
     load_suite,
     of_outcome,
+    open_history,
     put,
     registry_of,
     to_read,
     whole_number,
 )
-from .sources import add_history, open_history
 
 _MOST = 2_000_000_000  # bytes of golden JSON Lines: here a large file is no slip
 _LARGE = 10_000_000  # bytes: below, starting processes takes longer than it saves

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_auepora.cli.view.app import app_of
+from pytest_auepora.cli.view.app import app_of, bound, server_of
 from pytest_auepora.cli.view.library import Library
-from pytest_auepora.cli.view.server import bound, server_of
 from pytest_auepora.reporting.html.report import html_report
 
 from ..unit.cli.view.histories import Stored

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from ...errors import MissingExtraError
 from ...history.settings import project_root
-from ..common import PASSED, whole_number
-from ..sources import add_history, open_history
+from ..common import PASSED, add_history, open_history, whole_number
 
 PORT = 8642
 """Taken where it is free; then the address is the same every day."""
@@ -31,10 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     try:
-        from .server import bound, serve
+        from .app import app_of, bound, serve
     except ImportError:
         raise MissingExtraError("auepora view", "ui") from None
-    from .app import app_of
     from .library import Library
 
     root = project_root(Path.cwd())

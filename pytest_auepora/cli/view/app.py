@@ -1,28 +1,35 @@
-"""The routes of the page: its files, what it asks for as JSON, labels, and the export as one file."""
+"""The page as a server on the loopback interface: its files, what it asks for as JSON, labels, the export as one file.
+
+Any page that a browser shows may send requests to this machine, and a name that it owns may resolve to it.  So the
+host that was asked for has to be the loopback interface, reads included; what writes needs the page's own origin and
+a token that is new at every start.  Nobody may show the page in a frame.
+"""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
-from functools import wraps
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from importlib.resources import files
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ...core.files import shown_path
 from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.trend import Trend, trend_of
 from .cases import case_page, cases_page, evidence_of
-from .labels import label_path, labels_of, put_label
+from .labels import label_path, put_label
 from .library import Library, Pair
 from .overview import listed_run, overview, slice_metrics
-from .server import Guard
 
 MOST_BODY = 64 * 1024
 RUNS = 200
@@ -33,8 +40,21 @@ _PAGE = files("pytest_auepora.cli.view").joinpath("page")
 _STYLES = (*(_REPORT / name for name in ("base.css", "parts.css", "cases.css")), _PAGE / "view.css")
 _SCRIPTS = (
     *(_REPORT / name for name in ("elements.js", "theme.js", "details.js")),
-    *(_PAGE / name for name in ("state.js", "runs.js", "run.js", "list.js", "case.js", "main.js")),
+    *(_PAGE / name for name in ("state.js", "runs.js", "run.js", "case.js", "main.js")),
 )
+
+TOKEN_HEADER = "x-auepora-token"
+_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+}
 
 Asked = Mapping[str, str]
 
@@ -42,11 +62,22 @@ Asked = Mapping[str, str]
 def app_of(library: Library, token: str = "") -> Guard:
     """Return the application; *token* is what writes have to send, by default a new one."""
 
-    def answered(make: Callable[[Library, Asked], Any]) -> Callable[[Request], Response]:
-        @wraps(make)
+    def pair(asked: Asked) -> Pair:
+        return library.pair(asked.get("run", ""), asked.get("against", ""))
+
+    reads: dict[str, Callable[[Asked], Any]] = {
+        "/api/runs": lambda asked: _runs(library, asked),
+        "/api/run": lambda asked: overview(library, pair(asked)),
+        "/api/slices": lambda asked: slice_metrics(pair(asked), asked.get("label", "")),
+        "/api/cases": lambda asked: cases_page(pair(asked), asked),
+        "/api/case": lambda asked: case_page(library, pair(asked), asked.get("case", ""), asked),
+        "/export": lambda asked: _export(library, pair(asked)),
+    }
+
+    def answered(make: Callable[[Asked], Any]) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             try:
-                made = make(library, request.query_params)
+                made = make(request.query_params)
             except (AueporaError, OSError) as exc:
                 return _failed(exc)
             return made if isinstance(made, Response) else JSONResponse(made)
@@ -67,16 +98,13 @@ def app_of(library: Library, token: str = "") -> Guard:
             return JSONResponse({"error": "expected run, case, metric, person and label"}, 400)
 
     token = token or secrets.token_urlsafe(32)
-    start = {"token": token}
-    reads = {"runs": _runs, "run": _run, "slices": _slices, "cases": _cases, "case": _case}
     routes = [
         Route("/", lambda _: Response((_PAGE / "view.html").read_bytes(), media_type="text/html")),
-        Route("/view.css", lambda _: Response("".join(map(_text, _STYLES)), media_type="text/css")),
+        Route("/view.css", lambda _: Response(_joined(_STYLES), media_type="text/css")),
         Route("/view.js", lambda _: Response(_script(), media_type="text/javascript")),
-        Route("/api/start", lambda _: JSONResponse(start)),
-        *(Route(f"/api/{name}", answered(make)) for name, make in reads.items()),
+        Route("/api/start", lambda _: JSONResponse({"token": token})),
+        *(Route(path, answered(make)) for path, make in reads.items()),
         Route("/api/label", label, methods=["POST"]),
-        Route("/export", answered(_export)),
     ]
     return Guard(Starlette(routes=routes), token)
 
@@ -86,19 +114,15 @@ def _failed(error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, code)
 
 
-def _text(file: Any) -> str:
-    return str(file.read_text(encoding="utf-8"))
+def _joined(parts: Iterable[Any]) -> str:
+    return "".join(part.read_text(encoding="utf-8") for part in parts)
 
 
 def _script() -> str:
-    return f'(() => {{\n"use strict";\n{"".join(map(_text, _SCRIPTS))}}})();\n'
+    return f'(() => {{\n"use strict";\n{_joined(_SCRIPTS)}}})();\n'
 
 
-def _pair(library: Library, asked: Asked) -> Pair:
-    return library.pair(asked.get("run", ""), asked.get("against", ""))
-
-
-def _runs(library: Library, asked: Asked) -> Any:
+def _runs(library: Library, asked: Asked) -> dict[str, Any]:
     found = library.store.runs(None)
     suites = list(dict.fromkeys(one.title for one in found))
     wanted = [one for one in found if asked.get("suite", "") in ("", one.title)]
@@ -108,28 +132,6 @@ def _runs(library: Library, asked: Asked) -> Any:
     return {"name": library.store.name, "suites": suites, "runs": shown, "found": len(wanted)}
 
 
-def _run(library: Library, asked: Asked) -> Any:
-    return overview(library, _pair(library, asked))
-
-
-def _slices(library: Library, asked: Asked) -> Any:
-    return slice_metrics(_pair(library, asked), asked.get("label", ""))
-
-
-def _cases(library: Library, asked: Asked) -> Any:
-    return cases_page(_pair(library, asked), asked)
-
-
-def _case(library: Library, asked: Asked) -> Any:
-    pair = _pair(library, asked)
-    told = case_page(library, pair, asked.get("case", ""), asked)
-    case = library.case(pair, asked["case"])
-    for judge in told["judges"]:
-        path = label_path(library.labels, pair.run.suite, judge["metric"])
-        judge |= {"labels": labels_of(path, case), "file": shown_path(path, library.root)}
-    return told
-
-
 def _put_label(library: Library, said: Mapping[str, Any]) -> Any:
     pair = library.pair(str(said["run"]))
     case, metric, label = library.case(pair, str(said["case"])), str(said["metric"]), said["label"]
@@ -137,15 +139,90 @@ def _put_label(library: Library, said: Mapping[str, Any]) -> Any:
         raise TypeError("a label is true, false or null")
     path = label_path(library.labels, pair.run.suite, metric)
     evidence = evidence_of(library, pair, case)
-    return {"labels": put_label(path, pair.run, case, metric, {str(said["person"]): label}, evidence=evidence)}
+    person = str(said["person"])
+    return {"labels": put_label(path, pair.run, case, metric, person=person, label=label, evidence=evidence)}
 
 
-def _export(library: Library, asked: Asked) -> Response:
+def _export(library: Library, pair: Pair) -> Response:
     from ...reporting.html.report import html_report
 
-    pair = _pair(library, asked)
     past = trend_of(library.store, pair.run, pair.info.run_id)
     trends = {pair.run.title: Trend(past.runs, pair.other)}
     made = html_report([pair.run], [pair.verdict], trends)
     name = f"auepora-{pair.info.run_id}.html"
     return Response(made, media_type="text/html", headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
+class Guard:
+    """Lets through what the page itself asks for, and answers with `HEADERS`.
+
+    Args:
+        app: what is guarded.
+        token: what a write has to send.
+    """
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._token = app, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        refused = self._refused(scope["method"], scope["path"], Headers(scope=scope))
+        app: ASGIApp = PlainTextResponse(refused, 403) if refused else self._app
+        await app(scope, receive, send_with_headers)
+
+    def _refused(self, method: str, path: str, headers: Headers) -> str:
+        host = headers.get("host", "")
+        if host.rpartition(":")[0] not in _HOSTS and host not in _HOSTS:
+            return "this page is for the browser on this machine: ask for 127.0.0.1 or localhost"
+        if path != "/" and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return "another page may link to this one, and ask for nothing else"
+        if method in ("GET", "HEAD"):
+            return ""
+        if headers.get("origin", "") != f"http://{host}":
+            return "only the page itself may write"
+        if not secrets.compare_digest(headers.get(TOKEN_HEADER, "").encode(), self._token.encode()):
+            return "the page is from an earlier start: reload it"
+        return ""
+
+
+def bound(port: int, usual: int = 0) -> socket.socket:
+    """Return a socket that listens on the loopback interface: at *port*, for 0 at the *usual* one or any.
+
+    Raises:
+        OSError: *port* is taken.
+    """
+    if not port and usual:
+        with suppress(OSError):
+            return bound(usual)
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(("127.0.0.1", port))
+        made.listen(128)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def server_of(app: ASGIApp) -> uvicorn.Server:
+    """Return a server of *app* that says nothing but its errors."""
+    config = uvicorn.Config(
+        app, log_level="error", access_log=False, server_header=False, lifespan="off", ws="none", loop="asyncio",
+        http="h11", timeout_graceful_shutdown=2,
+    )  # fmt: skip
+    return uvicorn.Server(config)
+
+
+def serve(app: ASGIApp, listening: socket.socket) -> None:
+    """Serve *app* until Ctrl-C."""
+    with suppress(KeyboardInterrupt):
+        server_of(app).run(sockets=[listening])

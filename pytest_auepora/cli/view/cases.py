@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from ...core.files import shown_path
 from ...core.run import CaseResult
 from ...errors import AueporaError
 from ...evaluation.answer_codec import TEXT
@@ -17,6 +18,7 @@ from ...reporting.html.cases import MOST_HITS, case_details, shown
 from ...reporting.numbers import metric_value
 from ...reporting.relevant_docs import score_texts, source_text
 from ...reporting.tally import ORDER
+from .labels import label_path, labels_of
 from .library import Library, Pair
 
 PAGE = 100
@@ -99,7 +101,7 @@ def case_page(library: Library, pair: Pair, case_id: str, asked: Mapping[str, st
         "now": _side(case, before),
         "then": _side(before, case) if before is not None else None,
         "repeats": _repeats(library, pair, case, before),
-        "judges": list(_judges(pair, case)),
+        "judges": list(_judges(library, pair, case)),
         "answerHash": answer_hash(str(case.outputs.get("answer") or "")),
     }
 
@@ -200,9 +202,13 @@ def evidence_of(library: Library, pair: Pair, case: CaseResult) -> list[str]:
     return [str(text) for text in texts if text]
 
 
-def _judges(pair: Pair, case: CaseResult) -> Iterator[dict[str, Any]]:
-    """Yield what each judge said of the answer: its score and its reasons."""
+def _judges(library: Library, pair: Pair, case: CaseResult) -> Iterator[dict[str, Any]]:
+    """Yield the score of each judge, what people said of the same answer, and the file for that."""
     for name, info in pair.run.metrics.items():
         if info.judge and (score := case.scores.get(name)) is not None:
             value = metric_value(score.value, info) if score.state == "number" else f"{score.state}: {score.reason}"
-            yield {"metric": shown(name), "value": shown(value)}
+            path = label_path(library.labels, pair.run.suite, name)
+            yield {
+                "metric": shown(name), "value": shown(value), "labels": labels_of(path, case),
+                "file": shown_path(path, library.root),
+            }  # fmt: skip

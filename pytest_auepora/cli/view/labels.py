@@ -37,24 +37,24 @@ def put_label(
     run: Run,
     case: CaseResult,
     metric: str,
-    given: Mapping[str, bool | None],
     *,
+    person: str,
+    label: bool | None,
     evidence: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Write down what people say of the answer of *case*, by name: whether it is good; None takes a label back.
+    """Write down what a person says of the answer of *case*: whether it is good; None takes the label back.
 
     The judge's own score and its model go with the label, so nothing has to be asked for the calibration, and the
     *evidence*, the texts of the documents, so that another judge can be.
 
     Returns:
-        What people say of this answer now.
+        What people say of this answer now, by name.
 
     Raises:
         AueporaError: there is no such judge, no answer, no name, or the file holds something else.
         OSError: it cannot be written.
     """
-    given = {" ".join(person.split())[:_MOST]: label for person, label in given.items()}
-    if "" in given:
+    if not (person := " ".join(person.split())[:_MOST]):
         raise AueporaError("who says so? a label needs a name")
     if metric not in run.metrics or not run.metrics[metric].judge:
         raise AueporaError(f"{metric} is no judge's metric in {run.title}")
@@ -64,7 +64,7 @@ def put_label(
     with locked(path):
         rows = {str(row.get("id")): row for row in _rows(path)}
         key = _key(case)
-        labels = {**rows.get(key, {}).get("labels", {}), **given}
+        labels = {**rows.get(key, {}).get("labels", {}), person: label}
         labels = {name: said for name, said in labels.items() if said is not None}
         if labels:
             rows[key] = {**_row(run, case, metric), "labels": labels, "evidence": [*evidence]}
@@ -79,10 +79,10 @@ def _key(case: CaseResult) -> str:
 
 
 def _row(run: Run, case: CaseResult, metric: str) -> dict[str, Any]:
-    said = case.outputs
+    answer = case.outputs["answer"]
     row: dict[str, Any] = {
-        "id": _key(case), "case": case.case_id, "query": case.query, "answer": said["answer"],
-        "answer_hash": answer_hash(str(said["answer"])),
+        "id": _key(case), "case": case.case_id, "query": case.query, "answer": answer,
+        "answer_hash": answer_hash(str(answer)),
     }  # fmt: skip
     score = case.scores.get(metric)
     if score is not None and score.state == "number":
@@ -99,12 +99,12 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists():
         return
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        try:
-            row = json.loads(line) if line.strip() else None
-        except ValueError:
-            row = ""
-        if row is None:
+        if not line.strip():
             continue
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
         if not isinstance(row, dict) or not isinstance(row.get("labels"), dict):
             raise AueporaError(f"{path}:{number}: expected a label that was given in auepora view")
         yield row

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_auepora.cli.view.app import app_of
-from pytest_auepora.cli.view.server import bound, server_of
+from pytest_auepora.cli.view.app import app_of, bound, server_of
 
 from .histories import Stored, stored
 

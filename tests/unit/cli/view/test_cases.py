@@ -94,7 +94,7 @@ def test_every_repeat_is_there_with_its_answer(history: Stored) -> None:
 
 def test_what_the_judge_says_stands_beside_its_reasons(history: Stored) -> None:
     told = case_page(history.library, history.library.pair(history.worse), "steady", {})
-    assert told["judges"] == [{"metric": "helpful", "value": "0.800"}]
+    assert [(one["metric"], one["value"]) for one in told["judges"]] == [("helpful", "0.800")]
     assert told["judged"] == [["helpful", "", "It is to the point."]]
 
 

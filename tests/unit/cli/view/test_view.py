@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.cli.main import main
-from pytest_auepora.cli.view import server
+from pytest_auepora.cli.view import app
 from pytest_auepora.history.store import HistoryStore
 
 from ...reporting.builders import Case, run_of, verdict_of
@@ -22,7 +22,7 @@ def test_it_says_where_the_page_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     served: list[Any] = []
-    monkeypatch.setattr(server, "serve", lambda app, listening: served.append(listening))
+    monkeypatch.setattr(app, "serve", lambda _, listening: served.append(listening))
     monkeypatch.chdir(tmp_path)
     assert main(["view", "--history", "h.sqlite"]) == 0
     listening: socket = served[0]
@@ -39,7 +39,7 @@ def test_without_its_extra_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, server.__name__)
+    monkeypatch.delitem(sys.modules, app.__name__)
     assert main(["view"]) == 3
     assert "auepora view needs an extra that is not installed: pip install 'pytest-auepora[ui]'" in (
         capsys.readouterr().err

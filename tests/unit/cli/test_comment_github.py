@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_auepora.cli.comment import API, GitHub, GitHubError
 from pytest_auepora.cli.common import UsageError
-from pytest_auepora.cli.github_api import API, GitHub, GitHubError
 from tests.loopback import nobody_listens
 
 from .github_server import FakeGitHub

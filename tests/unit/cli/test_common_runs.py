@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.cli.common import UsageError
-from pytest_auepora.cli.sources import Sources, open_history, read_report
+from pytest_auepora.cli.common import Sources, UsageError, open_history, read_report
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError, NotComparableError, Problem
 from pytest_auepora.history.settings import FOLDER

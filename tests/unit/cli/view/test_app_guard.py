@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.cli.view.server import bound
+from pytest_auepora.cli.view.app import bound
 
 from .conftest import LABEL, TOKEN, Page
 from .histories import Stored
