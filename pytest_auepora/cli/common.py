@@ -16,7 +16,7 @@ from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
 from ..metrics.extensions import add_from, add_installed
-from ..metrics.judge.chosen import use_judge
+from ..metrics.judge.settings import use_judge
 from ..metrics.registry import Registry
 from ..regression.guards.calibration import FOLDER
 

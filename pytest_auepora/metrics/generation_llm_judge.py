@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .judge.critic import LLMCritic, Question
-from .judge.judged import RATIONALE_CAP, Judged, Seen
-from .judge.prompts import faithfulness_prompt, quality_prompt
+from .judge.measures import Judged, Seen, reasons
+from .judge.prompts import numbered
 from .judge.reply import Judgement, JudgeReplyError
 from .options import UNSPELLED, choice
 from .refusal import is_refusal
@@ -26,6 +26,17 @@ __all__ = [
     "LLMFaithfulnessScore",
     "LLMGroundedness",
 ]  # fmt: skip
+
+
+DIMENSIONS = {
+    "relevance": "does it address what the question asks for",
+    "helpfulness": "could the person who asked go on with their task",
+    "clarity": "is it easy to understand",
+    "completeness": "does it cover every part of the question",
+    "conciseness": "is it free of what nobody asked for",
+    "coherence": "does it hang together without contradicting itself",
+}
+"""What is asked in each respect that has a name of its own; other names are asked about as they are."""
 
 
 @dataclass(eq=False, repr=False)
@@ -57,8 +68,8 @@ class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  
         evidence = evidence_texts(sample, outputs, self.evidence_source)
         if isinstance(evidence, NotApplicable):
             return evidence
-        prompt = faithfulness_prompt(sample.query, answer_text(outputs), evidence, self.scale)
-        return [self._question(sample, prompt)]
+        texts = {"question": sample.query, "evidence": numbered(evidence), "answer": answer_text(outputs)}
+        return [self._question(sample, self._filled(**texts))]
 
 
 class LLMGroundedness(LLMFaithfulnessScore):
@@ -106,29 +117,33 @@ class LLMAnswerQuality(Judged):
             raise MetricError("weights need per_dimension=true and aggregation=mean")
         super().__post_init__()
 
-    def _groups(self) -> list[tuple[str, ...]]:
-        return [(d,) for d in self.dimensions] if self.per_dimension else [tuple(self.dimensions)]
-
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
         if not answer_text(outputs).strip():
             return Measurement(0.0, details={"note": "the answer is empty"})
-        prompts = {g: quality_prompt(sample.query, answer_text(outputs), g, self.scale) for g in self._groups()}
-        return [self._question(sample, prompt, dimension="|".join(group)) for group, prompt in prompts.items()]
+        groups = [(d,) for d in self.dimensions] if self.per_dimension else [self.dimensions]
+        texts = {"question": sample.query, "answer": answer_text(outputs)}
+        return [
+            self._question(sample, self._filled({"criteria": _task(group)}, **texts), dimension="|".join(group))
+            for group in groups
+        ]
 
-    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
+    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Seen:
         if not self.per_dimension:
             return super()._combine(judgements, questions)
         scores = {d: self._unit(j) for d, j in zip(self.dimensions, judgements, strict=True)}
-        details: dict[str, Any] = {"dimensions": scores, "scale": self.scale}
-        reasons = {
-            d: j.rationale[:RATIONALE_CAP] for d, j in zip(self.dimensions, judgements, strict=True) if j.rationale
-        }
-        if reasons:
-            details["rationale"] = reasons
+        details = {"dimensions": scores, "scale": self.scale, **reasons(self.dimensions, judgements)}
         if self.aggregation == "min":
             return Measurement(min(scores.values()), details=details)
         total = sum(self._weights.values())
         return Measurement(sum(scores[d] * w for d, w in self._weights.items()) / total, details=details)
+
+
+def _task(dimensions: Sequence[str]) -> str:
+    """Ask for one score over *dimensions*; with a single one, about that respect alone."""
+    criteria = [f"{d} ({DIMENSIONS[d]})" if d in DIMENSIONS else d for d in dimensions]
+    if len(criteria) == 1:
+        return f"Judge the answer to the question in one respect only. How good is its {criteria[0]}?"
+    return f"How good is the answer to the question, all in all? Consider: {'; '.join(criteria)}."
 
 
 def _read_weights(given: Mapping[str, float] | str, dimensions: Sequence[str]) -> dict[str, float]:

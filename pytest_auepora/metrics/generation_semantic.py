@@ -11,9 +11,19 @@ from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
 from .options import UNSPELLED, choice
-from .semantic.bertscore import BertEncoder, BertMatch, layers_of, match, model_fingerprint, versions
-from .semantic.embedding import Embedder, EmbedFn, fingerprint, load_model
 from .text.comparands import Compared, answer_text, targets
+from .vectors import (
+    BertEncoder,
+    BertMatch,
+    Embedder,
+    EmbedFn,
+    fingerprint,
+    layers_of,
+    load_model,
+    match,
+    model_fingerprint,
+    versions,
+)
 
 __all__ = ["BertScoreMetric", "EmbeddingSimilarity"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -24,6 +25,20 @@ def spell(value: Any) -> str:
     if isinstance(value, tuple):
         return "|".join(map(str, value))
     return value.name if isinstance(value, Metric) else str(value)
+
+
+def words(given: Any) -> tuple[str, ...]:
+    """Read an option that is a list of words; in a name they are separated by ``|``.
+
+    Raises:
+        MetricError: it is no list of texts, or one of them is empty.
+    """
+    parts = given.split("|") if isinstance(given, str) else given
+    if not isinstance(parts, (Sequence, set, frozenset)) or not parts:
+        raise MetricError(f"a list of words is needed, got {given!r}")
+    if not all(isinstance(part, str) and part.strip() for part in parts):
+        raise MetricError(f"a list of words is needed, got {given!r}")
+    return tuple(sorted(parts) if isinstance(parts, (set, frozenset)) else parts)
 
 
 @dataclass(eq=False, repr=False)

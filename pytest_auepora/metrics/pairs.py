@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from ..core.metrics_base import Measurement, Metric, NotApplicable, interval_of, ruler_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
 from ..errors import MetricError
-from .options import Configured
+from .options import Configured, words
 
 if TYPE_CHECKING:
     from .registry import Registry
 
 
 class Pair(NamedTuple):
-    """What a variant gave beside what the case it stems from gave; both as `OverPairs.seen` returned them."""
+    """What a variant gave beside what the case it stems from gave; both as `OverPairs.noted` took them."""
 
     base: Any
     variant: Any
@@ -70,21 +70,6 @@ class OverMetric(Configured):
         return {**super().params(), "base": [self.metric.name, self.metric.version, self.metric.params()]}
 
 
-def words(given: Any) -> tuple[str, ...]:
-    """Read an option that is a list of words; in a name they are separated by ``|``.
-
-    Raises:
-        MetricError: it is no list of texts, or one of them is empty.
-    """
-    parts = given.split("|") if isinstance(given, str) else given
-    if not isinstance(parts, (Sequence, set, frozenset)) or not parts:
-        raise MetricError(f"a list of words is needed, got {given!r}")
-    if not all(isinstance(part, str) and part.strip() for part in parts):
-        raise MetricError(f"a list of words is needed, got {given!r}")
-    return tuple(sorted(parts) if isinstance(parts, (set, frozenset)) else parts)
-
-
-@dataclass(eq=False, repr=False)
 class OverPairs(Configured):
     """Base of the metrics that compare variants with the case they stem from.
 
@@ -92,11 +77,17 @@ class OverPairs(Configured):
     among ``scenarios``.  No case has a score of its own: measurements carry what the aggregate needs.
     """
 
-    def noted(self, sample: EvaluationSample, seen: Any, scenarios: Iterable[str]) -> Measurement | NotApplicable:
+    scenarios: Sequence[str]
+
+    def __post_init__(self) -> None:
+        self.scenarios = words(self.scenarios)
+        super().__post_init__()
+
+    def noted(self, sample: EvaluationSample, seen: Any) -> Measurement | NotApplicable:
         """Return what to remember of a case: *seen*, whose it is, and which case it is a variant of."""
         parent = sample.labels.get("variant_of")
         scenario = sample.labels.get("scenario")
-        if parent is not None and str(scenario) not in scenarios:
+        if parent is not None and str(scenario) not in self.scenarios:
             return NotApplicable(f"a variant of scenario {scenario!r}")
         return Measurement(None, data={"case": sample.sample_id, "variant_of": parent, "seen": seen})
 
@@ -109,18 +100,11 @@ def _root(case: str, parents: Mapping[str, str | None]) -> str:
     return case
 
 
-def pairs_of(measurements: Sequence[Measurement]) -> tuple[list[Any], list[Any], list[Pair]]:
-    """Return what was seen of the bases, of the variants, and of each variant whose base was measured as well.
+def pairs_by_case(measurements: Sequence[Measurement]) -> dict[str, Pair]:
+    """Return each variant whose base was measured as well, with it, by the id of the variant.
 
     A variant of a variant is paired with the case both stem from.
     """
-    notes = [m.data for m in measurements]
-    bases, variants = ([n["seen"] for n in notes if (n["variant_of"] is None) is base] for base in (True, False))
-    return bases, variants, list(pairs_by_case(measurements).values())
-
-
-def pairs_by_case(measurements: Sequence[Measurement]) -> dict[str, Pair]:
-    """Return each variant whose base was measured as well, with it, by the id of the variant."""
     notes = [m.data for m in measurements]
     parents = {note["case"]: note["variant_of"] for note in notes}
     bases = {note["case"]: note["seen"] for note in notes if note["variant_of"] is None}
@@ -129,22 +113,6 @@ def pairs_by_case(measurements: Sequence[Measurement]) -> dict[str, Pair]:
         for note in notes
         if note["variant_of"] is not None and (root := _root(note["case"], parents)) in bases
     }
-
-
-def packed(measured: Measurement) -> list[Any]:
-    """Return a measurement of another metric as JSON-able data; see `unpacked`."""
-    return [measured.value, measured.data]
-
-
-def unpacked(seen: Iterable[Sequence[Any]]) -> list[Measurement]:
-    """Read what `packed` gave."""
-    return [Measurement(value, data) for value, data in seen]
-
-
-def measured_by(base: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> list[Any] | NotApplicable:
-    """Measure one case with *base* and pack the result; n/a stays n/a."""
-    seen = base.measure(sample, outputs)
-    return seen if isinstance(seen, NotApplicable) else packed(seen)
 
 
 Predicate = Callable[[EvaluationSample], bool]

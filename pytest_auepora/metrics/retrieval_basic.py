@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
-from .ranking.held import Held, Ranking, at_least_one, at_most_one
-from .ranking.matching import Matching, ranking_of
+from .ranking.matching import Held, Matching, Ranking, at_least_one, at_most_one, ranking_of
 
 __all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked", "RecallAtK"]
 

@@ -15,8 +15,7 @@ from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import Configured
 from .ranking.gold import Label, Matcher, grade_of, labels_of
-from .ranking.held import Held, Ranking
-from .ranking.matching import walk
+from .ranking.matching import Held, Ranking, walk
 from .retrieval_basic import Matched, Ranked
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..core.types import TargetCategory
 from ..errors import MetricError
 from .options import choice
-from .ranking.held import Held, Ranking, Worth, at_least_one, at_most_one
 from .ranking.many import Qrels, RankedLists, find_hits
-from .ranking.matching import Matching
+from .ranking.matching import Held, Matching, Ranking, Worth, at_least_one, at_most_one
 from .registry import Registry
 from .retrieval_basic import Ranked
 

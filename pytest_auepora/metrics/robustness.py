@@ -1,4 +1,4 @@
-"""How a system behaves where it should not answer, and when its input is disturbed."""
+"""How a system behaves where it should not answer, when its input is disturbed, and when its context is wrong."""
 
 from __future__ import annotations
 
@@ -9,23 +9,14 @@ from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
+from ..errors import MetricError
 from .annotation.labels import LabelSource
-from .annotation.sources import Labelled
-from .options import choice
-from .pairs import (
-    OverMetric,
-    OverPairs,
-    Pair,
-    as_metric,
-    measured_by,
-    pairs_by_case,
-    pairs_of,
-    take_after,
-    unpacked,
-    words,
-)
+from .annotation.measures import Labelled
+from .options import Configured, choice, words
+from .pairs import OverMetric, OverPairs, Pair, as_metric, pairs_by_case, take_after
 from .ranking.gold import Behaviour, expected_behaviour
-from .refusal import REFUSAL_PATTERNS, is_refusal
+from .refusal import REFUSAL_PATTERNS, fold, is_refusal
+from .text.assertions import phrase_finder, wordings
 
 __all__ = [
     "CounterfactualConsistency",
@@ -150,7 +141,7 @@ class NoiseRobustness(OverMetric, OverPairs):
     oracle = "computed from the two halves of a data set"
 
     def __post_init__(self, noise_scenarios: Sequence[str] | None) -> None:
-        self.scenarios = words(self.scenarios if noise_scenarios is None else noise_scenarios)
+        self.scenarios = self.scenarios if noise_scenarios is None else noise_scenarios
         super().__post_init__()
 
     def required_fields(self) -> list[str]:
@@ -159,8 +150,8 @@ class NoiseRobustness(OverMetric, OverPairs):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Measure one case with the base metric; it counts in the aggregate only."""
-        seen = measured_by(self.metric, sample, outputs)
-        return seen if isinstance(seen, NotApplicable) else self.noted(sample, seen, self.scenarios)
+        seen = self.metric.measure(sample, outputs)
+        return seen if isinstance(seen, NotApplicable) else self.noted(sample, [seen.value, seen.data])
 
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """How far each disturbed case falls behind its base; what the ratio rests on, where a mean can be tested."""
@@ -170,7 +161,9 @@ class NoiseRobustness(OverMetric, OverPairs):
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``base_score``, ``noisy_score``, ``drop``, ``num_base``, ``num_noisy``, ``num_unpaired``."""
-        bases, noisy, pairs = pairs_of(measurements)
+        notes = [m.data for m in measurements]
+        bases, noisy = ([n["seen"] for n in notes if (n["variant_of"] is None) is base] for base in (True, False))
+        pairs = pairs_by_case(measurements).values()
         unpaired = len(noisy) - len(pairs)
         if self.pairing == "paired":
             bases, noisy = [pair.base for pair in pairs], [pair.variant for pair in pairs]
@@ -178,7 +171,8 @@ class NoiseRobustness(OverMetric, OverPairs):
         details["num_unpaired"] = unpaired
         if not bases or not noisy:
             return MetricResult(self.name, self.target, 0.0, {**details, "reason": "no pair was measured"})
-        clean, disturbed = (self.metric.aggregate(unpacked(seen)).value for seen in (bases, noisy))
+        halves = ([Measurement(value, data) for value, data in half] for half in (bases, noisy))
+        clean, disturbed = (self.metric.aggregate(half).value for half in halves)
         details.update(base_score=clean, noisy_score=disturbed, drop=clean - disturbed)
         above, below = (disturbed, clean) if self.metric.direction == "higher" else (clean, disturbed)
         if below <= 0:
@@ -212,7 +206,6 @@ class CounterfactualConsistency(OverPairs):
     oracle = "computed pair by pair with the base metric"
 
     def __post_init__(self) -> None:
-        self.scenarios = words(self.scenarios)
         if isinstance(self.base, (Metric, str)):
             self.base = base = as_metric(self.base)
             take_after(self, base, "deterministic", "baselined")
@@ -237,7 +230,7 @@ class CounterfactualConsistency(OverPairs):
         """Remember the answer of one case; it counts in the aggregate only."""
         if not (answer := (outputs.response.text or "").strip()):
             return NotApplicable("no answer")
-        return self.noted(sample, [answer, bool(sample.labels.get("expect_change"))], self.scenarios)
+        return self.noted(sample, [answer, bool(sample.labels.get("expect_change"))])
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``num_samples``, how many pairs were compared."""
@@ -254,10 +247,154 @@ class CounterfactualConsistency(OverPairs):
     def _similarities(self, pairs: Sequence[Pair]) -> list[float | None]:
         answers = [(pair.base[0], pair.variant[0]) for pair in pairs]
         if not isinstance(self.base, Metric):
-            if isinstance(self.base, str):
-                raise TypeError("the base metric was not made")
+            assert not isinstance(self.base, str)
             return [float(self.base(one, other)) for one, other in answers]
         samples = [EvaluationSample("pair", one, reference_answer=Response(one)) for one, _ in answers]
         outputs = [SystemOutputs([], Response(other)) for _, other in answers]
         seen = self.base.measure_many(samples, outputs)
         return [None if isinstance(s, NotApplicable) else s.value for s in seen]
+
+
+ERROR_PATTERNS = ("factual error", "documents contain errors", "documents are wrong", "incorrect information")
+"""Phrases with which an answer says that its documents are wrong."""
+
+
+def _correct(metric: Metric, at_least: float, sample: EvaluationSample, outputs: SystemOutputs) -> bool | NotApplicable:
+    seen = metric.measure(sample, outputs)
+    if isinstance(seen, NotApplicable):
+        return seen
+    if seen.value is None:
+        raise MetricError(f"{metric.name} scores no single case, so it cannot say which answer is right")
+    return seen.value >= at_least if metric.direction == "higher" else seen.value <= at_least
+
+
+@dataclass(eq=False, repr=False)
+class MisleadingRate(OverMetric, OverPairs):
+    """Of the questions answered rightly, the share answered wrongly once the context holds wrong facts.
+
+    Every variant whose base was answered rightly counts once; lower is better, and n/a where there is none.
+
+    Options:
+        base: the metric, or its name, that says whether an answer is right.
+        at_least: the score from which on it is (at most, where lower is better).
+        scenarios: values of ``labels["scenario"]`` that mean wrong facts in the context; separated by ``|``.
+    """
+
+    base: Metric | str = "contains_answer"
+    at_least: float = 1.0
+    scenarios: Sequence[str] = ("misinformation",)
+
+    stem = "misleading_rate"
+    direction = "lower"
+    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
+    formula = "variants answered wrongly / variants whose base was answered rightly"
+    source = "RECALL (arXiv:2311.08147), M-rate"
+    oracle = "counted"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Note whether one case was answered rightly; it counts in the aggregate only."""
+        right = _correct(self.metric, self.at_least, sample, outputs)
+        return right if isinstance(right, NotApplicable) else self.noted(sample, right)
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Details: ``misled``, how many variants; ``num_samples``, out of how many."""
+        outcomes = [not pair.variant for pair in pairs_by_case(measurements).values() if pair.base]
+        value = sum(outcomes) / len(outcomes) if outcomes else 0.0
+        details = {"num_samples": len(outcomes), "misled": sum(outcomes)}
+        return MetricResult(self.name, self.target, value, details)
+
+
+@dataclass(eq=False, repr=False)
+class MistakeReappearance(Configured):
+    """Share of the mistakes planted in the context that the answer repeats; lower is better.
+
+    ``labels["mistakes"]`` lists them, each with other wordings where there are any (see `wordings`).
+    """
+
+    stem = "mistake_reappearance"
+    direction = "lower"
+    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
+    formula = "planted mistakes found in the answer / planted mistakes"
+    source = "RECALL (arXiv:2311.08147), R-rate"
+    oracle = "counted"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a where no mistake is planted, and where there is no answer.  Details: ``repeated``."""
+        mistakes = wordings(sample.labels.get("mistakes"), "mistakes")
+        if not mistakes:
+            return NotApplicable("no mistakes are planted")
+        if not (answer := (outputs.response.text or "").strip()):
+            return NotApplicable("no answer")
+        found = phrase_finder(answer)
+        repeated = [names[0] for names in mistakes if any(map(found, names))]
+        return Measurement(len(repeated) / len(mistakes), details={"repeated": repeated})
+
+
+@dataclass(eq=False, repr=False)
+class ErrorDetection(Configured):
+    """1 where an answer says that its documents are wrong, over the cases in which they are.
+
+    Those are the cases with ``labels["mistakes"]``.  ``response.metadata["error_detected"]`` decides; without it
+    one of the patterns has to be in the answer.
+
+    Options:
+        error_patterns: the phrases; separated by ``|`` in a name.
+    """
+
+    error_patterns: Sequence[str] = ERROR_PATTERNS
+
+    stem = "error_detection"
+    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
+    formula = "answers that point out the error / cases with wrong facts in the context"
+    source = "RGB (arXiv:2309.01431), error detection rate"
+    oracle = "counted"
+
+    def __post_init__(self) -> None:
+        self.error_patterns = words(self.error_patterns)
+        super().__post_init__()
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a where no mistake is planted."""
+        if not wordings(sample.labels.get("mistakes"), "mistakes"):
+            return NotApplicable("no mistakes are planted")
+        said = outputs.response.metadata.get("error_detected")
+        if said is None:
+            text = fold(outputs.response.text or "")
+            said = any(fold(pattern) in text for pattern in self.error_patterns)
+        return Measurement(float(bool(said)))
+
+
+@dataclass(eq=False, repr=False)
+class ErrorCorrection(OverMetric):
+    """Of the answers that point out an error, the share that is right all the same.
+
+    Options:
+        base: the metric, or its name, that says whether an answer is right.
+        at_least: the score from which on it is (at most, where lower is better).
+        error_patterns: as in `ErrorDetection`.
+    """
+
+    base: Metric | str = "contains_answer"
+    at_least: float = 1.0
+    error_patterns: Sequence[str] = ERROR_PATTERNS
+
+    stem = "error_correction"
+    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
+    formula = "right answers / answers that point out the error"
+    source = "RGB (arXiv:2309.01431), error correction rate"
+    oracle = "counted"
+
+    def __post_init__(self) -> None:
+        self._detection = ErrorDetection(self.error_patterns)
+        self.error_patterns = self._detection.error_patterns
+        super().__post_init__()
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a where no mistake is planted, or none was pointed out."""
+        pointed_out = self._detection.measure(sample, outputs)
+        if isinstance(pointed_out, NotApplicable):
+            return pointed_out
+        if not pointed_out.value:
+            return NotApplicable("no error was pointed out")
+        right = _correct(self.metric, self.at_least, sample, outputs)
+        return right if isinstance(right, NotApplicable) else Measurement(float(right))

@@ -98,7 +98,7 @@ class Options:
         return self.repeat or suite
 
     def _use_judge(self) -> None:
-        from ..metrics.judge.chosen import use_judge
+        from ..metrics.judge.settings import use_judge
 
         file = self.config.getini("auepora_judge")
         workers = int(getattr(self.config, "workerinput", {}).get("workercount", 1))

@@ -13,7 +13,7 @@ from ..core.metrics_base import Measurement
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import Aggregate, Score
 from ..metrics.additional import PercentileLatency
-from ..metrics.ranking.held import Ranking
+from ..metrics.ranking.matching import Ranking
 from ..metrics.retrieval_basic import PrecisionAtK
 from ..metrics.retrieval_ranking import MRRAtK, NDCGAtK
 from ..regression.verdict import Verdict

@@ -24,8 +24,8 @@ from pytest_auepora.metrics.additional import (
     QuantileLatency,
     ResponseDiversity,
 )
+from pytest_auepora.metrics.coverage import SpanIoU, SpanPrecision, SpanRecall
 from pytest_auepora.metrics.privacy import BlockEfficacy, RedactionEfficacy
-from pytest_auepora.metrics.ranking.spans import SpanIoU, SpanPrecision, SpanRecall
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
 from pytest_auepora.metrics.robustness import NegativeRejectionRate, NoiseRobustness, OverRefusal
 

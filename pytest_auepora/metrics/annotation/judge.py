@@ -8,8 +8,8 @@ from typing import Any
 from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ..judge.critic import LLMCritic, Question, yes_or_no
-from ..judge.judged import AsksCritic
 from ..judge.prompts import fingerprint, label_prompt
+from ..judge.settings import AsksCritic
 from ..text.comparands import answer_text
 from .labels import ChunkLabels, Labels, LabelSource
 

@@ -11,6 +11,7 @@ from ...errors import MetricError
 from ..judge.critic import LLMCritic, Question, good, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt, load_prompt, numbered
 from ..judge.reply import Form, JudgeReplyError, object_schema, read_object
+from ..judge.settings import AsksCritic
 from ..text.tokens import sentences
 
 Entails = Callable[[Sequence[str], Sequence[str]], Sequence[bool]]
@@ -116,7 +117,7 @@ _REPLIES = {
 }
 
 
-class JudgeChecker(ClaimChecker):
+class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concurrency is that of the critic
     """Asks a critic to split texts into claims, and about all claims that one text may support at once.
 
     A critic that can only score is asked one yes-or-no question a pair, and claims are sentences.  Without a critic,
@@ -124,49 +125,29 @@ class JudgeChecker(ClaimChecker):
     """
 
     def __init__(self, critic: LLMCritic | None = None) -> None:
-        self._given = critic
+        self.critic = critic
 
     @property
     def key(self) -> Any:
         """Metrics of one critic share what it said, and so do all that ask the model of the settings."""
-        return "judge", id(self._given)
-
-    @property
-    def concurrency(self) -> int:  # type: ignore[override]  # it is that of the critic
-        """Of how many cases it may be asked at once."""
-        try:
-            return self.critic().concurrency
-        except MetricError:
-            return 1
-
-    def critic(self) -> LLMCritic:
-        """Return who is asked.
-
-        Raises:
-            MetricError: there is no critic, and the settings name no model.
-        """
-        if self._given is not None:
-            return self._given
-        from ..judge.settings import critic_from_environment
-
-        return critic_from_environment()
+        return "judge", id(self.critic)
 
     def _can_complete(self) -> bool:
-        return type(self.critic()).complete is not LLMCritic.complete
+        return type(self.critic_in_use()).complete is not LLMCritic.complete
 
     def split_many(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the claims of each text; raises what the first failing question gave, after all were asked."""
         if not self._can_complete():
             return super().split_many(texts)
         questions = [Question(load_prompt("claims").fill(_REPLIES["claims"], text=text)) for text in texts]
-        return [good(said) for said in self.critic().read_many(questions, _CLAIMS)]
+        return [good(said) for said in self.critic_in_use().read_many(questions, _CLAIMS)]
 
     def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Sequence[bool]:
         """Raises what the first failing question gave, after all were asked."""
         pairs = [*zip(premises, hypotheses, strict=True)]
         if not self._can_complete():
             asked = [Question(label_prompt(_PAIR, evidence=p, claim=c), {"scale": (0.0, 1.0)}) for p, c in pairs]
-            return [yes_or_no(reply) for reply in self.critic().judge_many(asked)]
+            return [yes_or_no(reply) for reply in self.critic_in_use().judge_many(asked)]
         claims_of: dict[str, list[str]] = {}
         for premise, claim in pairs:
             claims_of.setdefault(premise, []).append(claim)
@@ -175,7 +156,7 @@ class JudgeChecker(ClaimChecker):
             Question(prompt.fill(_REPLIES["entailment"], evidence=premise, claims=numbered(claims)))
             for premise, claims in claims_of.items()
         ]
-        replies = self.critic().read_many(questions, [_verdicts(len(claims)) for claims in claims_of.values()])
+        replies = self.critic_in_use().read_many(questions, [_verdicts(len(claims)) for claims in claims_of.values()])
         found: dict[tuple[str, str], bool] = {}
         for (premise, claims), said in zip(claims_of.items(), replies, strict=True):
             verdicts = good(said)
@@ -185,11 +166,11 @@ class JudgeChecker(ClaimChecker):
     def params(self) -> dict[str, Any]:
         """What the critic says of itself, and versions and hashes of the prompts."""
         try:
-            said, complete = self.critic().params(), self._can_complete()
+            complete = self._can_complete()
         except MetricError:
-            said, complete = {}, True
+            complete = True
         used = [load_prompt(name).fingerprint for name in _REPLIES] if complete else [fingerprint(label_prompt(_PAIR))]
-        return {"judge": said, "prompt": used}
+        return {"judge": self.critic_params(), "prompt": used}
 
 
 def as_checker(given: str | ClaimChecker | Entails, critic: LLMCritic | None = None) -> ClaimChecker | None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
@@ -16,7 +20,6 @@ from ...calls.caller import Caller
 from ...core.retry import RetryPolicy
 from ...errors import MetricError
 from ...http import Secret
-from .cache import ReplyCache
 from .chat import (
     JudgeBudgetError,
     JudgeCallError,
@@ -29,6 +32,47 @@ from .chat import (
 from .critic import LLMCritic, Question, form_of, good, with_forms
 from .reply import Form, Judgement, JudgeReplyError
 from .usage import REPEAT, Budget, JudgeUsage, Prices, count
+
+
+class ReplyCache:
+    """Replies by server, model, parameters, prompt, schema and repeat.  One small JSON file each; for many writers.
+
+    Files hold the reply and its token counts, nothing of the request: neither prompt nor key.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+
+    @staticmethod
+    def key(url: str, body: Mapping[str, Any], repeat: int = 0) -> str:
+        """Return the name under which the reply to *body* is kept; *body* has all that is sent, the schema as well."""
+        asked = {"url": url, "body": body, "repeat": repeat}
+        return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return what was kept; None where there is nothing, or a file that is none of ours."""
+        try:
+            said = json.loads(self._path(key).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return said if isinstance(said, dict) and isinstance(said.get("reply"), str) else None
+
+    def put(self, key: str, reply: str, usage: Mapping[str, Any]) -> None:
+        """Keep a reply; a reader sees the whole file or none."""
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as stream:
+                json.dump({"reply": reply, "usage": dict(usage)}, stream, ensure_ascii=False)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key[2:]}.json"
+
 
 T = TypeVar("T")
 

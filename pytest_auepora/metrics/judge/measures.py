@@ -1,19 +1,101 @@
-"""Judged metrics beside those of the seeds: a rubric of the case, answer relevancy, preference over the baseline."""
+"""What all judged metrics have in common, and those beside the seeds': rubric, answer relevancy, preference."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
-from ..options import UNSPELLED
+from ..options import UNSPELLED, Configured
 from ..refusal import is_refusal
 from ..text.comparands import answer_text
 from .critic import LLMCritic, Question, good
-from .judged import RATIONALE_CAP, Judged, Seen
-from .reply import Form, Judgement, JudgeReplyError, object_schema, read_object
+from .prompts import fingerprint, load_prompt
+from .reply import Form, Judgement, JudgeReplyError, Scale, object_schema, read_object
+from .settings import AsksCritic
+
+Seen = Measurement | NotApplicable
+
+RATIONALE_CAP = 500
+
+
+class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency is that of the critic
+    """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
+
+    Without a critic, that of the judge's settings is asked.
+
+    Class attributes:
+        prompt: the name of the prompt's file.
+    """
+
+    scale: str
+    prompt: ClassVar[str]
+    deterministic: ClassVar[bool] = False
+    judged: ClassVar[bool] = True
+    shares: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        self._scale = Scale.read(self.scale)
+        super().__post_init__()
+
+    def params(self) -> dict[str, Any]:
+        """Return the options that change the score, with what the critic says of itself and the prompt."""
+        prompt = f"{load_prompt(self.prompt).version}:{fingerprint(self._filled())}"
+        return {**super().params(), "judge": self.critic_params(), "prompt": prompt}
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+        """Return what to ask about one case, or what is known without asking."""
+        raise NotImplementedError
+
+    def _replies(self, questions: Sequence[Question]) -> list[Any]:
+        """Ask all questions; one that fails gives its exception."""
+        return self.critic_in_use().judge_many(questions)
+
+    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> Seen:
+        """Make the replies to one case's questions its score."""
+        (judgement,) = judgements
+        details: dict[str, Any] = {"score": judgement.score, "scale": self.scale}
+        if judgement.rationale:
+            details["rationale"] = judgement.rationale[:RATIONALE_CAP]
+        return Measurement(self._unit(judgement), details=details)
+
+    def _unit(self, judgement: Judgement) -> float:
+        return self._scale.to_unit(judgement.score)
+
+    def _question(self, sample: EvaluationSample, prompt: str, **more: Any) -> Question:
+        scale = self._scale
+        pair = (scale.low, scale.high, scale.words) if scale.words else (scale.low, scale.high)
+        return Question(prompt, {"metric": self.name, "sample_id": sample.sample_id, "scale": pair, **more})
+
+    def _filled(self, words: Mapping[str, str] | None = None, /, **material: str) -> str:
+        words = {"scale": self._scale.asked, "reply": self._scale.reply, **(words or {})}
+        return load_prompt(self.prompt).fill(words, **material)
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
+        """Ask about one case; see `measure_many`."""
+        return self.measure_many([sample], [outputs])[0]
+
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
+        """Ask about all cases at once.
+
+        Raises:
+            Exception: what the first failing question gave, after all were asked.
+        """
+        asked = [self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
+        questions = [q for one in asked if isinstance(one, list) for q in one]
+        replies = iter(self._replies(questions) if questions else ())
+        return [
+            self._combine([good(next(replies)) for _ in one], one) if isinstance(one, list) else one for one in asked
+        ]
+
+
+def reasons(keys: Sequence[str], judgements: Sequence[Judgement]) -> dict[str, Any]:
+    """Return the rationales of several judgements by *keys*, as a detail; nothing where there is none."""
+    said = {key: j.rationale[:RATIONALE_CAP] for key, j in zip(keys, judgements, strict=True) if j.rationale}
+    return {"rationale": said} if said else {}
+
 
 BASELINE_ANSWER = "baseline_answer"
 """Key of ``outputs.memo``: what the accepted run answered, where that is kept."""
@@ -54,9 +136,7 @@ class Rubric(Judged):
     def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         scores = [self._unit(judgement) for judgement in judgements]
         details: dict[str, Any] = {"scores": scores} if len(scores) > 1 else {}
-        pairs = zip(questions, judgements, strict=True)
-        if reasons := {q.metadata["rubric"]: j.rationale[:RATIONALE_CAP] for q, j in pairs if j.rationale}:
-            details["rationale"] = reasons
+        details |= reasons([q.metadata["rubric"] for q in questions], judgements)
         return Measurement(sum(scores) / len(scores), details=details)
 
 
@@ -100,17 +180,6 @@ class AnswerRelevancy(Judged):
     source: ClassVar[str] = "deepeval's answer relevancy"
     oracle: ClassVar[str] = _LOOPBACK
 
-    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
-        """Ask about all cases at once.
-
-        Raises:
-            Exception: what the first failing question gave, after all were asked.
-        """
-        asked = [self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
-        questions = [q for one in asked if isinstance(one, list) for q in one]
-        replies = iter(self.critic_in_use().read_many(questions, _STATEMENTS) if questions else ())
-        return [self._share(good(next(replies))) if isinstance(one, list) else one for one in asked]
-
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
         if not (answer := answer_text(outputs).strip()):
             return NotApplicable("the answer is empty")
@@ -120,8 +189,11 @@ class AnswerRelevancy(Judged):
             self._question(sample, self._filled({"reply": _STATEMENTS_ASKED}, question=sample.query, answer=answer))
         ]
 
-    @staticmethod
-    def _share(statements: list[tuple[str, bool]]) -> Seen:
+    def _replies(self, questions: Sequence[Question]) -> list[Any]:
+        return self.critic_in_use().read_many(questions, _STATEMENTS)
+
+    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> Seen:
+        (statements,) = judgements
         if not statements:
             return NotApplicable("the answer makes no statement")
         beside = [statement[:RATIONALE_CAP] for statement, relevant in statements if not relevant]
@@ -170,9 +242,5 @@ class Preference(Judged):
     def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         first, second = judgements[0].score, 1 - judgements[1].score
         value = first if first == second else 0.5
-        details: dict[str, Any] = {"orders": [first, second]}
-        orders = ("this answer first", "the accepted answer first")
-        pairs = zip(orders, judgements, strict=True)
-        if reasons := {order: j.rationale[:RATIONALE_CAP] for order, j in pairs if j.rationale}:
-            details["rationale"] = reasons
-        return Measurement(value, details=details)
+        said = reasons(("this answer first", "the accepted answer first"), judgements)
+        return Measurement(value, details={"orders": [first, second], **said})

@@ -16,21 +16,12 @@ from pathlib import Path
 
 from ...errors import MetricError, did_you_mean
 from .reply import Scale
+from .settings import prompts_in_use
 
 _OURS = Path(__file__).parent / "templates"
 _HOLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _HEAD = re.compile(r"version: *(?P<version>\S+) *\n---\n")
 _UNIT = Scale(0.0, 1.0)
-
-DIMENSIONS = {
-    "relevance": "does it address what the question asks for",
-    "helpfulness": "could the person who asked go on with their task",
-    "clarity": "is it easy to understand",
-    "completeness": "does it cover every part of the question",
-    "conciseness": "is it free of what nobody asked for",
-    "coherence": "does it hang together without contradicting itself",
-}
-"""What is asked in each respect that has a name of its own; other names are asked about as they are."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +53,6 @@ def load_prompt(name: str) -> Prompt:
     Raises:
         MetricError: ``file:line:col``, and what is wrong with it.
     """
-    from .settings import prompts_in_use
-
     folder = prompts_in_use()
     file = folder / f"{name}.txt" if folder is not None else None
     if file is None or not file.exists():
@@ -86,8 +75,6 @@ def check_prompts() -> None:
     Raises:
         MetricError: one of them is wrong, or has the name of none of ours.
     """
-    from .settings import prompts_in_use
-
     known = sorted(file.stem for file in _OURS.glob("*.txt"))
     folder = prompts_in_use()
     if folder is not None and not folder.is_dir():
@@ -109,23 +96,6 @@ def _load(file: Path, _changed: int) -> Prompt:
     return Prompt(head["version"], raw[head.end() :].strip())
 
 
-def faithfulness_prompt(query: str, answer: str, evidence: Sequence[str], scale: str) -> str:
-    """Ask how well *evidence* supports *answer*."""
-    words = _words(Scale.read(scale))
-    return load_prompt("faithfulness").fill(words, question=query, evidence=numbered(evidence), answer=answer)
-
-
-def quality_prompt(query: str, answer: str, dimensions: Sequence[str], scale: str) -> str:
-    """Ask for one score over *dimensions*; with a single one, about that respect alone."""
-    criteria = [f"{d} ({DIMENSIONS[d]})" if d in DIMENSIONS else d for d in dimensions]
-    if len(criteria) == 1:
-        task = f"Judge the answer to the question in one respect only. How good is its {criteria[0]}?"
-    else:
-        task = f"How good is the answer to the question, all in all? Consider: {'; '.join(criteria)}."
-    words = {"criteria": task, **_words(Scale.read(scale))}
-    return load_prompt("quality").fill(words, question=query, answer=answer)
-
-
 def label_prompt(asked: str, /, **material: str) -> str:
     """Ask a yes-or-no question about named texts."""
     return load_prompt("label").fill({"asked": asked, "reply": _UNIT.reply}, **material)
@@ -134,10 +104,6 @@ def label_prompt(asked: str, /, **material: str) -> str:
 def numbered(texts: Sequence[str]) -> str:
     """Return *texts* with their numbers, from 1."""
     return "\n\n".join(f"[{i}] {text}" for i, text in enumerate(texts, 1)) or "(nothing was retrieved)"
-
-
-def _words(scale: Scale) -> dict[str, str]:
-    return {"scale": scale.asked, "reply": scale.reply}
 
 
 def _kept_inside(text: str, tags: str) -> str:

@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import MetricError, did_you_mean
-from .chosen import CHOSEN
-from .client import OpenAICompatibleCritic
 from .usage import Budget, Prices
+
+if TYPE_CHECKING:
+    from .client import OpenAICompatibleCritic
+    from .critic import LLMCritic
 
 KEYS = {
     "url": "of the server, up to and without `/chat/completions`",
@@ -54,6 +56,8 @@ class JudgeSettings:
         Raises:
             MetricError: a value makes no sense.
         """
+        from .client import OpenAICompatibleCritic
+
         said = self.said
         parameters = dict(said.get("parameters") or {})
         options: dict[str, Any] = {name: parameters.pop(name) for name in _NAMED if name in parameters}
@@ -141,9 +145,32 @@ def load_settings(path: Path) -> JudgeSettings:
     return settings
 
 
+class _Chosen:
+    """One critic for all metrics, so that its limits and its budget hold for the run; ``made`` by what was set."""
+
+    file: Path | None = None
+    concurrency: int | None = None
+    processes: int = 1
+    made: tuple[str, OpenAICompatibleCritic] | None = None
+
+
+_CHOSEN = _Chosen()
+
+
+def use_judge(file: Path | None = None, *, concurrency: int | None = None, processes: int = 1) -> None:
+    """Let metrics without a critic of their own ask the judge of *file*; forgets what was spent so far.
+
+    Args:
+        file: the settings; None leaves them to the environment.
+        concurrency: requests at once, where the file does not say.
+        processes: how many processes share the budget.
+    """
+    _CHOSEN.file, _CHOSEN.concurrency, _CHOSEN.processes, _CHOSEN.made = file, concurrency, processes, None
+
+
 def _settings() -> JudgeSettings:
     named = os.environ.get("AUEPORA_JUDGE")
-    file = Path(named) if named else CHOSEN.file
+    file = Path(named) if named else _CHOSEN.file
     settings = JudgeSettings() if file is None else _read(file, file.stat().st_mtime_ns if file.exists() else 0)
     said = {key: os.environ[name] for key, name in _ENVIRONMENT.items() if os.environ.get(name)}
     if "cache" in said:
@@ -169,12 +196,41 @@ def critic_from_environment() -> OpenAICompatibleCritic:
             f"{settings.path} needs url and model" if settings.path else "set AUEPORA_JUDGE_URL and AUEPORA_JUDGE_MODEL"
         )
         raise MetricError(f"there is no judge: give a critic, name its settings by auepora_judge, or {where}")
-    if CHOSEN.made is None or CHOSEN.made[0] != repr(settings.said):
-        CHOSEN.made = repr(settings.said), settings.critic(CHOSEN.concurrency, CHOSEN.processes)
-    return CHOSEN.made[1]
+    if _CHOSEN.made is None or _CHOSEN.made[0] != repr(settings.said):
+        _CHOSEN.made = repr(settings.said), settings.critic(_CHOSEN.concurrency, _CHOSEN.processes)
+    return _CHOSEN.made[1]
 
 
 def prompts_in_use() -> Path | None:
     """Return the folder of the project's own prompts."""
     settings = _settings()
     return settings.beside(settings.said["prompts"]) if settings.said.get("prompts") else None
+
+
+class AsksCritic:
+    """Asks a critic, that of the judge's settings if none was given."""
+
+    critic: LLMCritic | None
+
+    def critic_in_use(self) -> LLMCritic:
+        """Return the critic, that of the settings if none was given.
+
+        Raises:
+            MetricError: the settings name none either.
+        """
+        return critic_from_environment() if self.critic is None else self.critic
+
+    @property
+    def concurrency(self) -> int:
+        """How many questions the critic takes at once."""
+        try:
+            return self.critic_in_use().concurrency
+        except MetricError:
+            return 1
+
+    def critic_params(self) -> dict[str, Any]:
+        """Return what the critic says of itself; nothing where there is none."""
+        try:
+            return dict(self.critic_in_use().params())
+        except MetricError:
+            return {}

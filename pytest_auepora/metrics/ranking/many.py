@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import MetricError
-from .held import Worth
+from .matching import Worth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from pytest_auepora.cli.main import main
 from pytest_auepora.core.run import Run
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.metrics.judge.chosen import use_judge
+from pytest_auepora.metrics.judge.settings import use_judge
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.json_report import json_report
 

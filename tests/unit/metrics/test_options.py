@@ -18,17 +18,17 @@ from pytest_auepora.metrics.additional import (
     ResponseDiversity,
 )
 from pytest_auepora.metrics.catalogue import SPELLINGS
-from pytest_auepora.metrics.coverage import CitationCoverage, CoverageEntities
-from pytest_auepora.metrics.misinformation import ErrorCorrection, MisleadingRate
+from pytest_auepora.metrics.coverage import CitationCoverage, CoverageEntities, SpanIoU, SpanRecall
 from pytest_auepora.metrics.operational import TimeoutRate
 from pytest_auepora.metrics.pairs import SlicedMetric
-from pytest_auepora.metrics.ranking.spans import SpanIoU, SpanRecall
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.retrieval_basic import HitRateAtK, PrecisionAtK, RecallAtK
 from pytest_auepora.metrics.retrieval_judged import RBP, BPref, JudgedAtK, RetrievalAccuracy, RPrecision
 from pytest_auepora.metrics.retrieval_ranking import MeanAveragePrecision, MRRAtK, NDCGAtK
 from pytest_auepora.metrics.robustness import (
     CounterfactualConsistency,
+    ErrorCorrection,
+    MisleadingRate,
     NegativeRejectionRate,
     NoiseRobustness,
     OverRefusal,

@@ -8,13 +8,14 @@ import pytest
 
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.annotation.answers import Helpfulness, UnsupportedClaim
-from pytest_auepora.metrics.annotation.chunks import (
+from pytest_auepora.metrics.annotation.judge import JudgeLabels
+from pytest_auepora.metrics.annotation.measures import (
+    Helpfulness,
     LabelMRRAtK,
     NDCGLabelledAtK,
     TopicalPrecisionAtK,
+    UnsupportedClaim,
 )
-from pytest_auepora.metrics.annotation.judge import JudgeLabels
 from pytest_auepora.metrics.judge import settings
 from pytest_auepora.metrics.judge.critic import LLMCritic
 from pytest_auepora.metrics.judge.reply import JudgeReplyError

@@ -8,27 +8,25 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.metrics_base import Metric
-from pytest_auepora.metrics.annotation.answers import (
+from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS
+from pytest_auepora.metrics.annotation.measures import (
     CitationPresence,
     ConditionalFabrication,
     Contradiction,
     GroundingPresence,
     Helpfulness,
     Incompleteness,
-    OnTopic,
-    ProperAction,
-    UnsafeContent,
-    UnsupportedClaim,
-)
-from pytest_auepora.metrics.annotation.chunks import (
     LabelMRRAtK,
     MisleadingRateAtK,
     NDCGLabelledAtK,
+    OnTopic,
+    ProperAction,
     SufficiencyHitAtK,
     SufficiencyRateAtK,
     TopicalPrecisionAtK,
+    UnsafeContent,
+    UnsupportedClaim,
 )
-from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS
 from pytest_auepora.metrics.registry import Registry
 
 from ..samples import ANSWER, SAMPLE, case, gave, got, reason, value

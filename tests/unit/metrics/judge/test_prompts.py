@@ -9,9 +9,9 @@ import pytest
 
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
-from pytest_auepora.metrics.judge.chosen import use_judge
 from pytest_auepora.metrics.judge.measures import Rubric
 from pytest_auepora.metrics.judge.prompts import load_prompt, numbered
+from pytest_auepora.metrics.judge.settings import use_judge
 
 OWN = "version: strict-2\n---\nIs {{answer}} backed by {{evidence}} as {{question}} asks? {{scale}} {{reply}}\n"
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.judge.chosen import use_judge
-from pytest_auepora.metrics.judge.settings import critic_from_environment, load_settings
+from pytest_auepora.metrics.judge.settings import critic_from_environment, load_settings, use_judge
 
 from .judge_server import GOOD, judge_server
 

@@ -10,9 +10,9 @@ from pytest_auepora.core.metrics_base import NotApplicable
 from pytest_auepora.core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.ranking import matching
-from pytest_auepora.metrics.ranking.held import Ranking
 from pytest_auepora.metrics.ranking.matching import (
     Matching,
+    Ranking,
     grades_of_retrieved,
     ranking_of,
     ranks_of_relevant,

@@ -1,17 +1,194 @@
-"""The metrics over what was said about retrieved chunks."""
+"""The metrics over labels: what was said about answers, and about retrieved chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum, log2
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
-from ..options import choice
-from .labels import ChunkLabels, Labels, LabelSource
-from .sources import Labelled
+from ...errors import MetricError
+from ..options import Configured, choice
+from .labels import AnnotationFile, ChunkLabels, GoldenLabels, Labels, LabelSource
+
+
+class Labelled(Configured):
+    """A metric over labels.
+
+    Args:
+        labels: ``golden`` (what the case itself says), ``judge`` (the one of the environment), the path of an
+            annotation file, or in Python a `LabelSource`.
+    """
+
+    labels: str | LabelSource
+    oracle: ClassVar[str] = "counted independently on 700 labelled answers, and by hand"
+    source: ClassVar[str] = "label taxonomy for retrieval, grounding and generation"
+
+    def __post_init__(self) -> None:
+        self._source = _source(self.labels)
+        if not self._source.deterministic:
+            vars(self)["deterministic"] = False
+        vars(self)["judged"] = self._source.judged
+        super().__post_init__()
+
+    @property
+    def concurrency(self) -> int:  # type: ignore[override]  # it is that of the source
+        """How many cases may be measured at once."""
+        return self._source.concurrency
+
+    def spelled_options(self) -> dict[str, Any]:
+        """Return the options of the bracket; a `LabelSource` is shown by its class."""
+        options = super().spelled_options()
+        if isinstance(self.labels, LabelSource):
+            options["labels"] = type(self.labels).__name__
+        return options
+
+    def params(self) -> dict[str, Any]:
+        """Return the options that change the score, with where labels come from."""
+        return {**super().params(), "labels": self._source.params()}
+
+
+def _source(labels: str | LabelSource) -> LabelSource:
+    if isinstance(labels, LabelSource):
+        return labels
+    if labels == "golden":
+        return GoldenLabels()
+    if labels == "judge":
+        from .judge import JudgeLabels
+
+        return JudgeLabels()
+    if not Path(labels).suffix:
+        raise MetricError(f"labels must be golden, judge or the path of an annotation file, got {labels!r}")
+    return AnnotationFile(labels)
+
+
+@dataclass(eq=False, repr=False)
+class _OverAnswers(Labelled):
+    """Share of answers with one label.
+
+    Args:
+        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
+    """
+
+    labels: str | LabelSource = "golden"
+
+    wanted: ClassVar[tuple[str, ...]] = ()
+    target = TargetCategory.GENERATION_FAITHFULNESS
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        known = self._source.answer_labels(sample, outputs, self.wanted)
+        if isinstance(known, NotApplicable):
+            return known
+        if missing := [name for name in self.wanted if name not in known]:
+            return NotApplicable(f"nobody said whether the answer is {' or '.join(missing)}")
+        return self._value(known)
+
+    def _value(self, known: Labels) -> Measurement | NotApplicable:
+        (name,) = self.wanted
+        return Measurement(float(known[name]))
+
+
+class GroundingPresence(_OverAnswers):
+    """Share of answers with at least one claim that the context supports."""
+
+    stem = "grounding_presence"
+    wanted = ("support_present",)
+    formula = "answers with a supported claim / labelled answers"
+
+
+class UnsupportedClaim(_OverAnswers):
+    """Share of answers with at least one claim that the context does not support."""
+
+    stem = "unsupported_claim"
+    direction = "lower"
+    wanted = ("unsupported_claim_present",)
+    formula = "answers with an unsupported claim / labelled answers"
+
+
+class Contradiction(_OverAnswers):
+    """Share of answers with at least one claim that the context contradicts."""
+
+    stem = "contradiction"
+    direction = "lower"
+    wanted = ("contradicted_claim_present",)
+    formula = "answers with a contradicted claim / labelled answers"
+
+
+class CitationPresence(_OverAnswers):
+    """Share of answers that cite anything."""
+
+    stem = "citation_presence"
+    wanted = ("source_cited",)
+    formula = "answers that cite / labelled answers"
+
+
+class ConditionalFabrication(_OverAnswers):
+    """Share of the answers that cite something of which at least one citation is made up."""
+
+    stem = "conditional_fabrication"
+    direction = "lower"
+    wanted = ("source_cited", "fabricated_source")
+    formula = "answers that cite and make a source up / answers that cite"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Return 1 or 0; n/a where the answer cites nothing."""
+        known = self._source.answer_labels(sample, outputs, ("source_cited",))
+        if not isinstance(known, NotApplicable) and known.get("source_cited") is False:
+            return NotApplicable("the answer cites nothing")
+        return super().measure(sample, outputs)
+
+    def _value(self, known: Labels) -> Measurement | NotApplicable:
+        return Measurement(float(known["fabricated_source"]))
+
+
+class ProperAction(_OverAnswers):
+    """Share of answers that did the right thing: answered, asked back, or refused."""
+
+    stem = "proper_action"
+    target = TargetCategory.GENERATION_RELEVANCE
+    wanted = ("proper_action",)
+    formula = "answers with the proper action / labelled answers"
+
+
+class OnTopic(_OverAnswers):
+    """Share of answers that address the request."""
+
+    stem = "on_topic"
+    target = TargetCategory.GENERATION_RELEVANCE
+    wanted = ("response_on_topic",)
+    formula = "answers on topic / labelled answers"
+
+
+class Helpfulness(_OverAnswers):
+    """Share of answers that let a typical user make progress."""
+
+    stem = "helpfulness"
+    target = TargetCategory.GENERATION_RELEVANCE
+    wanted = ("helpful",)
+    formula = "helpful answers / labelled answers"
+
+
+class Incompleteness(_OverAnswers):
+    """Share of answers that leave out a required part."""
+
+    stem = "incompleteness"
+    direction = "lower"
+    target = TargetCategory.GENERATION_CORRECTNESS
+    wanted = ("incomplete",)
+    formula = "incomplete answers / labelled answers"
+
+
+class UnsafeContent(_OverAnswers):
+    """Share of answers with unsafe content."""
+
+    stem = "unsafe_content"
+    direction = "lower"
+    target = TargetCategory.GENERATION_RELEVANCE
+    wanted = ("unsafe_content",)
+    formula = "unsafe answers / labelled answers"
 
 
 @dataclass(eq=False, repr=False)

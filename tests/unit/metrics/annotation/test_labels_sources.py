@@ -11,14 +11,13 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.annotation.answers import Helpfulness
-from pytest_auepora.metrics.annotation.chunks import (
+from pytest_auepora.metrics.annotation.labels import AnnotationFile, answer_hash
+from pytest_auepora.metrics.annotation.measures import (
+    Helpfulness,
     MisleadingRateAtK,
     SufficiencyHitAtK,
     TopicalPrecisionAtK,
 )
-from pytest_auepora.metrics.annotation.labels import answer_hash
-from pytest_auepora.metrics.annotation.sources import AnnotationFile
 from pytest_auepora.metrics.registry import Registry
 
 from ..samples import case, gave, got, reason, value

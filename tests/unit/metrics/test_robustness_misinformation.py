@@ -9,12 +9,7 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement, NotApplicable
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.misinformation import (
-    ErrorCorrection,
-    ErrorDetection,
-    MisleadingRate,
-    MistakeReappearance,
-)
+from pytest_auepora.metrics.robustness import ErrorCorrection, ErrorDetection, MisleadingRate, MistakeReappearance
 
 from .samples import reason, said, value
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.annotation.answers import (
+from pytest_auepora.metrics.annotation.labels import answer_hash, labels_from_claims
+from pytest_auepora.metrics.annotation.measures import (
     ConditionalFabrication,
     Contradiction,
     GroundingPresence,
@@ -15,7 +16,6 @@ from pytest_auepora.metrics.annotation.answers import (
     OnTopic,
     UnsupportedClaim,
 )
-from pytest_auepora.metrics.annotation.labels import answer_hash, labels_from_claims
 
 from ..samples import ANSWER, case, gave, reason, value
 

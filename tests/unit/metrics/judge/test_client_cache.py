@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.metrics.annotation.answers import Helpfulness
 from pytest_auepora.metrics.annotation.judge import JudgeLabels
+from pytest_auepora.metrics.annotation.measures import Helpfulness
 from pytest_auepora.metrics.claims.measures import Faithfulness
-from pytest_auepora.metrics.judge.cache import ReplyCache
 from pytest_auepora.metrics.judge.chat import JudgeCallError
-from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
+from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic, ReplyCache
 from pytest_auepora.metrics.judge.reply import JudgeReplyError
 from pytest_auepora.metrics.judge.usage import repeated
 

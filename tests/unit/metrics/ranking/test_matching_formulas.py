@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_auepora.metrics.ranking.held import Ranking, at_least_one, at_most_one
+from pytest_auepora.metrics.ranking.matching import Ranking, at_least_one, at_most_one
 
 # a at rank 2 with grade 1; b and c, of grades 2 and 1, in one chunk at rank 4; d nowhere
 HELD = Ranking(

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.metrics.judge.chosen import use_judge
-from pytest_auepora.metrics.judge.settings import critic_from_environment
+from pytest_auepora.metrics.judge.settings import critic_from_environment, use_judge
 
 
 @pytest.fixture(autouse=True)

@@ -1,1 +1,0 @@
-"""Similarity by models: BERTScore and sentence embeddings, computed in batches."""
