@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,10 +87,17 @@ class Options:
 
     @cached_property
     def history_place(self) -> str | Path | None:
-        """Where runs are kept, or None where no history is wanted."""
-        from ..history.settings import find_place
+        """Where runs are kept, or None where no history is wanted.
 
-        return find_place(self.config.getini("auepora_history"), self.config.rootpath)
+        Raises:
+            pytest.UsageError: this Python has no sqlite3.
+        """
+        from ..history.settings import find_place, is_url
+
+        place = find_place(self.config.getini("auepora_history"), self.config.rootpath)
+        if place is not None and not is_url(place) and find_spec("_sqlite3") is None:
+            raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
+        return place
 
     def repeats(self, suite: int) -> int:
         """Return how often cases are asked where their golden file says *suite*."""

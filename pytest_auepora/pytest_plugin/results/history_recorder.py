@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -15,34 +14,26 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...errors import AueporaError
+from ...evaluation.recording import CUT, Recording
+from ...history.codec import without_answer
+from ...history.journal import Journal, recover
+from ...history.recordings import Packing, Recorded
+from ...history.settings import folder_of, journals_in
+from ...history.store import HistoryStore
 from ..suites import Suites
 from ..xdist import CaseReport, unpack
 
 if TYPE_CHECKING:
     from ...core.run import CaseResult, Run
-    from ...evaluation.recording import Recording
-    from ...history.journal import Journal
-    from ...history.recordings import Packing
     from ...regression.verdict import Verdict
     from ...reporting.trend import Trend
     from ..options import Keep
 
 
 def prepare_history(place: str | Path, root: Path) -> str:
-    """Store the runs of processes that were killed; what cannot be stored now, and why, is returned.
-
-    Raises:
-        pytest.UsageError: this Python has no sqlite3.
-    """
-    from ...history.settings import folder_of, is_url, journals_in
-
-    if not is_url(place) and find_spec("_sqlite3") is None:  # else it would be noticed after the first answer
-        raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
+    """Store the runs of processes that were killed; what cannot be stored now, and why, is returned."""
     if not journals_in(folder := folder_of(place, root)):
         return ""
-    from ...history.journal import recover
-    from ...history.store import HistoryStore
-
     try:
         recover(HistoryStore(place), folder)
     except AueporaError as exc:
@@ -62,8 +53,6 @@ class Recorder:
     """
 
     def __init__(self, config: pytest.Config, suites: Suites, place: str | Path, keep: Keep, unread: str = "") -> None:
-        from ...history.settings import folder_of
-
         self.config = config
         self.place, self._suites, self._to_keep = place, suites, keep
         self.started = datetime.now(timezone.utc)
@@ -78,8 +67,6 @@ class Recorder:
     @cached_property
     def _journal(self) -> Journal:
         """What outlives this process, made with the first result."""
-        from ...history.journal import Journal
-
         return Journal(self._folder, self.started)
 
     @cached_property
@@ -113,17 +100,10 @@ class Recorder:
         """Return what is written of *result*: all of it, unless no answer is to be stored."""
         if self._to_keep.answers != 0:
             return result
-        from ...history.codec import without_answer
-
         return without_answer(result)
 
     def _pack(self, key: tuple[str, str], result: CaseResult, recordings: list[Recording]) -> None:
-        from ...evaluation.recording import CUT
-
-        if (packing := self._packings.get(key)) is None:
-            from ...history.recordings import Packing
-
-            packing = self._packings[key] = Packing()
+        packing = self._packings.setdefault(key, Packing())
         packing.add(result, recordings)
         if any(answer.startswith(CUT) for answer, _ in recordings):
             self._cut.setdefault(key, {})[result.case_id] = None
@@ -132,8 +112,6 @@ class Recorder:
 
     def _packed(self, run: Run) -> Packing:
         """Return the results of *run* with their answers, as they stand now."""
-        from ...history.recordings import Packing, Recorded
-
         packing = self._packings.pop((run.path, run.variant), None) or Packing()
         if not self._only_ours_judge or packing.case_ids - run.cases.keys():
             return Packing.of(run.cases.values(), Recorded(packing.answers()))
@@ -144,8 +122,6 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
-        from ...history.store import HistoryStore
-
         key = run.path, run.variant
         self._unjudged.discard(key)
         if self._unread:
@@ -168,7 +144,6 @@ class Recorder:
 
     def trends(self, runs: Sequence[Run]) -> dict[str, Trend]:
         """Return what the history knows of the time before *runs*, by their titles; what it cannot say is left out."""
-        from ...history.store import HistoryStore
         from ...reporting.trend import trend_of
 
         out: dict[str, Trend] = {}
