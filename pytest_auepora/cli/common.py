@@ -185,7 +185,7 @@ class Sources:
 
     def _committed(self, name: str, like: Run | None) -> Run:
         from ..core.git import git
-        from ..regression.baseline.file import baseline_path
+        from ..regression.baseline import baseline_path
 
         ref, _, said = name.removeprefix(_GIT).partition(":")
         if not ref:
@@ -242,7 +242,7 @@ def _from_file(name: str, like: Run | None) -> list[Run]:
 
 def _of_baseline(text: str, name: str, like: Run | None) -> Run:
     from ..history.baselines import as_run
-    from ..regression.baseline.file import parse_baseline
+    from ..regression.baseline import parse_baseline
 
     return as_run(parse_baseline(text, name), like.path if like is not None else "")
 

@@ -12,7 +12,7 @@ from ..core.run import Run
 from ..errors import AueporaError, NotComparableError
 from ..history.compare import compare
 from ..io.golden.load import load_policy
-from ..regression.baseline.file import baseline_path, load_baseline
+from ..regression.baseline import baseline_path, load_baseline
 from ..regression.policy import RegressionPolicy
 from .common import PASSED, Sources, UsageError, add_history, of_outcome, open_history, put
 

@@ -20,9 +20,9 @@ from ..core.run import CaseResult, Run
 from ..errors import AueporaError
 from ..io.golden.model import GoldenCase
 from ..metrics.judge.usage import USAGE, add_usage
-from ..regression.baseline.model import Baseline, note_again
-from ..regression.compare.cases import CaseComparison, compare_case
-from ..regression.compare.comparability import Recut, incomparable_metrics, recut_of
+from ..regression.accept import note_again
+from ..regression.baseline import Baseline
+from ..regression.compare import CaseComparison, Recut, compare_case, incomparable_metrics, recut_of
 from ..regression.guards.case_guard import judge_case, settle_confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy

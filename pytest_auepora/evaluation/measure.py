@@ -19,7 +19,7 @@ from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known
 from ..metrics.judge.usage import USAGE, take_usage
 from ..metrics.ranking.matching import ranks_of_relevant
-from ..regression.baseline.model import metric_key
+from ..regression.baseline import metric_key
 from .answer_summary import shown_outputs, snippet
 from .case_result import blank_result, errored_result
 from .judging import JudgedAnswer, ToJudge, judge_answers

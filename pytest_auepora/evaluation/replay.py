@@ -70,7 +70,7 @@ class RecordedRun:
     @cached_property
     def keys(self) -> Mapping[str, Mapping[str, Any]]:
         """Version and parameters of the metrics then."""
-        from ..regression.baseline.model import metric_key
+        from ..regression.baseline import metric_key
 
         return {name: metric_key(info) for name, info in self.run.metrics.items()}
 

@@ -17,10 +17,8 @@ from ..errors import BaselineError, UnknownNameError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.registry import Registry
-from ..regression.anchor import Anchor, load_anchor
-from ..regression.baseline.file import baseline_path
-from ..regression.baseline.model import Baseline
-from ..regression.compare.cases import drops_of
+from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor
+from ..regression.compare import drops_of
 from ..regression.guards.calibration import standing_of
 from ..regression.guards.case_guard import Confirmations
 from ..regression.guards.gates import GateOutcome, judge_gate

@@ -16,8 +16,7 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
-from ..regression.baseline.file import baseline_path, load_baseline
-from ..regression.baseline.model import Baseline
+from ..regression.baseline import Baseline, baseline_path, load_baseline
 from ..regression.guards.calibration import FOLDER
 from .case_flow import Asked, CaseFlow, Finished
 from .case_result import Ended

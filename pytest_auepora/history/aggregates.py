@@ -16,7 +16,7 @@ from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..metrics.judge.usage import USAGE, JudgeUsage
 from ..metrics.registry import Registry
-from ..regression.baseline.model import metric_key
+from ..regression.baseline import metric_key
 from .codec import restored, rounded
 from .matching import document_of, first_rank
 

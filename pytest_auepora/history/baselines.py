@@ -9,7 +9,7 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import Score
 from ..errors import AueporaError
 from ..metrics.registry import Registry
-from ..regression.baseline.model import Baseline, BaselineCase, match_of, metric_key
+from ..regression.baseline import Baseline, BaselineCase, match_of, metric_key
 
 
 def as_baseline(run: Run) -> Baseline:

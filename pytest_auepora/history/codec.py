@@ -25,8 +25,8 @@ else:
     from backports import zstd
 
 if TYPE_CHECKING:
-    from ..regression.baseline.model import BaselineCase
-    from ..regression.compare.cases import CaseComparison
+    from ..regression.baseline import BaselineCase
+    from ..regression.compare import CaseComparison
     from ..regression.verdict import Verdict
 
 BLOCK = 1024 * 1024

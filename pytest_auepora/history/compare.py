@@ -14,12 +14,12 @@ from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.run import CaseResult, Run
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
-from ..regression.compare.cases import SINCE, Comparison, MetricChange
-from ..regression.compare.cases import compare as pair
-from ..regression.compare.measurements import score_pairs
+from ..regression.compare import SINCE, Comparison, MetricChange
+from ..regression.compare import compare as pair
 from ..regression.guards.calibration import Standing, hold_back, standing_of
 from ..regression.guards.case_guard import guard_case
 from ..regression.guards.gates import GateOutcome
+from ..regression.guards.interval_guard import score_pairs
 from ..regression.guards.suite_guard import judge_comparison
 from ..regression.policy import RegressionPolicy
 from ..regression.verdict import Word, word_of

@@ -21,7 +21,7 @@ from ..core.json import dumps, encoded
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError
 from ..evaluation.recording import Recording
-from ..regression.baseline.model import GIT_COMMIT
+from ..regression.baseline import GIT_COMMIT
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from ..shapes import check_shape

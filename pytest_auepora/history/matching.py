@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, Run
-from ..regression.compare.cases import Comparison
-from ..regression.compare.comparability import provenance_changes
+from ..regression.compare import Comparison, provenance_changes
 
 Match = Literal["exact", "span", "fallback_doc"]
 """By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""

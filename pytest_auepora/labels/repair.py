@@ -12,9 +12,7 @@ from ..io.edit import LabelFile, Slot
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..metrics.registry import Registry
-from ..regression.anchor import anchor_path
-from ..regression.baseline.file import baseline_path, changing, load_baseline
-from ..regression.baseline.model import Baseline, BaselineCase
+from ..regression.baseline import Baseline, BaselineCase, anchor_path, baseline_path, changing, load_baseline
 from .check import CheckedLabel, repairs
 
 Labels = Sequence[CheckedLabel]

@@ -11,7 +11,7 @@ import pytest
 from ..adapters.systems import System, as_system
 from ..calls.call import Fn
 from ..evaluation.replay import Answering, ask_case
-from ..regression.baseline.model import again_plan
+from ..regression.accept import again_plan
 from ..regression.guards.case_guard import Confirmations
 from .compat import fixtures_only_for, variant_of
 from .session import SUITE

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pytest
 
 from ..errors import BaselineError
-from ..regression.baseline.model import BROKEN, GIT_COMMIT
+from ..regression.baseline import BROKEN, GIT_COMMIT
 from .options import Options, is_asked_for, measures
 from .results.terminal import wrapped
 from .session import SUFFIXES
@@ -181,7 +181,7 @@ class Judge:
         if not (self.complete and judged.run.is_full):
             judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
             return
-        from ..regression.anchor import anchor_path
+        from ..regression.baseline import anchor_path
 
         path = anchor_path(self._suites.baseline_path(judged.suite, judged.run.variant))
         judged.anchored = _accepted(judged, "anchor", path, ["all"], prune=True)
@@ -322,8 +322,7 @@ def unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path
     """
     from ..core.files import shown_path
     from ..core.run import run_title
-    from ..regression.anchor import anchor_path
-    from ..regression.baseline.file import parse_baseline
+    from ..regression.baseline import anchor_path, parse_baseline
 
     known = {path.resolve() for path in used}
     known |= {anchor_path(path) for path in known}

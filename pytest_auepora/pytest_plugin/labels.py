@@ -144,7 +144,7 @@ class Labels:
             return case
         from ..core.metrics_base import CHUNK_KEYS
         from ..labels.check import settle
-        from ..regression.compare.comparability import provenance_changes
+        from ..regression.compare import provenance_changes
 
         corpus = self.corpus(suite, given)
         gold = case.sample.relevant_docs

@@ -18,8 +18,8 @@ from ..history.recorded import Chosen, Sent, choose, load_recorded, received, to
 from ..history.settings import is_url
 from ..history.store import HistoryStore
 from ..io.golden.model import GoldenSuite
-from ..regression.baseline.model import GIT_COMMIT
-from ..regression.compare.comparability import provenance_changes
+from ..regression.baseline import GIT_COMMIT
+from ..regression.compare import provenance_changes
 from ..regression.verdict import Verdict
 
 _INPUT = "auepora_replay"

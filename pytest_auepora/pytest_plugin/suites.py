@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ..evaluation.case_flow import CaseFlow, Finished
     from ..evaluation.case_result import Ended
     from ..metrics.registry import Registry
-    from ..regression.anchor import Anchor
-    from ..regression.baseline.model import Baseline
+    from ..regression.baseline import Anchor, Baseline
     from .hooks import ProjectHooks
     from .labels import Labels
     from .options import Options
@@ -90,7 +89,7 @@ class Suites:
 
     def namesake(self, suite: GoldenSuite) -> Path | None:
         """Return another golden file that was collected and has the same baseline, or None."""
-        from ..regression.baseline.file import baseline_path
+        from ..regression.baseline import baseline_path
 
         override = self._options.override
         if override is not None and override.suffix == ".json":  # one file, named on purpose
@@ -121,20 +120,20 @@ class Suites:
             try:
                 self._baselines[key] = find_baseline(suite, variant, self._options.override)
             except BaselineError as exc:
-                from ..regression.baseline.model import BROKEN
+                from ..regression.baseline import BROKEN
 
                 self._baselines[key] = None, f"{BROKEN}{exc}"
         return self._baselines[key]
 
     def baseline_path(self, suite: GoldenSuite, variant: str) -> Path:
         """Return where the baseline of *suite* is written."""
-        from ..regression.baseline.file import baseline_path
+        from ..regression.baseline import baseline_path
 
         return baseline_path(suite.path, suite.name, variant, self._options.override)
 
     def anchor(self, suite: GoldenSuite, variant: str) -> Anchor | None:
         """Return the older baseline that is judged as well; None where this run is about to replace it."""
-        from ..regression.anchor import load_anchor
+        from ..regression.baseline import load_anchor
 
         if self._options.anchoring:
             return None

@@ -1,23 +1,37 @@
-"""Accepting results: merging a run into a baseline, so that nothing is ever lost."""
+"""Accepting results: merging a run into a baseline, so that nothing is ever lost.
+
+An update asks cases again, to learn which metrics are steady: `again_plan` says how often, `note_again` whether the
+answers differ.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..core.files import write_atomically
-from ..core.run import CaseResult, Run
+from ..core.run import CaseResult, MetricInfo, Run
 from ..errors import BaselineError
-from .baseline.file import changing, load_baseline
-from .baseline.model import AGAIN, CONTRACTS, LEARNED, AskedAgain, Baseline, BaselineCase, asked_again, metric_key
-from .compare.cases import compare
-from .compare.comparability import provenance_changes
+from .baseline import (
+    AGAIN,
+    CONTRACTS,
+    LEARNED,
+    RESOLUTION,
+    Baseline,
+    BaselineCase,
+    changing,
+    load_baseline,
+    metric_key,
+)
+from .compare import compare, provenance_changes
 
-INTENTS = ("all", "new", "improved")
-"""What may be accepted: every executed case, those the baseline lacks, those that only got better."""
-
+WANTED, MOST = 100, 4
+"""Pairs of answers that an update looks at, and how often one case is asked again for them at most."""
 
 _LUCK = 1.28
 """Standard errors by which one update in ten is ahead of the answers asked again, whatever the system."""
@@ -48,7 +62,7 @@ def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = Fals
     Args:
         path: the file of the baseline.
         run: what was measured.
-        intents: what of it to accept; some of `INTENTS`.
+        intents: what of it to accept; ``all`` executed cases, ``new`` ones, those that only ``improved``.
         prune: whether cases of the baseline go that the suite does not have any more; takes a full run.
 
     Raises:
@@ -84,19 +98,17 @@ def merge(
         BaselineError: the run is not full, or not all of it is accepted, and such a metric is in it.
     """
     done = Accepted(Path())
-    new = Baseline(run.suite, run.variant)
-    if old is not None:
-        new.metrics, new.provenance = dict(old.metrics), dict(old.provenance)
-        new.cases = dict(old.cases)
+    old = old or Baseline(run.suite, run.variant)
+    new = Baseline(run.suite, run.variant, dict(old.metrics), dict(old.provenance), dict(old.cases))
     keys = {name: metric_key(info) for name, info in run.metrics.items() if info.baselined}
     whole = run.is_full and "all" in intents
-    mixed = [n for n, k in keys.items() if n in new.metrics and _definition(new.metrics[n]) != k]
+    mixed = [name for name, key in keys.items() if name in old.metrics and _definition(old.metrics[name]) != key]
     if mixed and not whole:
         raise BaselineError(
             f"{run.title}: {', '.join(mixed)} changed its definition since the baseline; "
             "accept it with a full run and --auepora-update=all"
         )
-    _take(new, run, done, intents, _only_better(old, run))
+    _take(new, run, done, intents, _only_better(old, run) if "improved" in intents else ())
     if prune and run.is_full:
         expected = set(run.expected_ids)
         done.removed = [i for i in new.cases if i not in expected]
@@ -104,35 +116,70 @@ def merge(
             del new.cases[case_id]
     _settle_metrics(new, keys, whole=whole or (prune and run.is_full))
     learns = whole and run.origin.get("kind") != "replayed"  # a replay asks nothing again
-    _settle_steadiness(new, old, asked_again(run), whole=learns)
+    _settle_steadiness(new, run, {} if learns else old.metrics)
     if done.added or done.changed or whole:
         new.provenance = dict(run.provenance)
-    if old is not None and _same_but_for_the_commit(old, new):
-        new.provenance = dict(old.provenance)
+    if (old.cases, old.metrics) == (new.cases, new.metrics) and not provenance_changes(old.provenance, new.provenance):
+        new.provenance = dict(old.provenance)  # another commit alone changes no byte of the file
     return new, done
 
 
 def _take(new: Baseline, run: Run, done: Accepted, intents: Collection[str], better: Collection[str]) -> None:
     """Put the executed cases that may and shall be accepted into *new*, and count them in *done*."""
     for case_id, result in run.cases.items():
-        if why := _refusal(result):
-            done.refused[case_id] = why
-            continue
-        if not _wanted(case_id in new.cases, case_id in better, intents):
+        before = new.cases.get(case_id)
+        is_wanted = (
+            "all" in intents or ("new" in intents and before is None) or ("improved" in intents and case_id in better)
+        )
+        if result.state == "error":
+            done.refused[case_id] = f"errored: {result.error_line or 'no result'}"
+        elif result.state == "skipped":
+            done.refused[case_id] = "skipped"
+        elif not is_wanted:
             done.passed_over += 1
-            continue
-        block = BaselineCase.of(result, run.metrics)
-        if (before := new.cases.get(case_id)) == block:
+        elif before == (block := BaselineCase.of(result, run.metrics)):
             done.unchanged += 1
-            continue
-        (done.added if before is None else done.changed).append(case_id)
-        new.cases[case_id] = block
+        else:
+            (done.added if before is None else done.changed).append(case_id)
+            new.cases[case_id] = block
 
 
-def _same_but_for_the_commit(old: Baseline, new: Baseline) -> bool:
-    """Whether accepting changes nothing; then the file stays as it is, byte for byte."""
-    same = (old.cases, old.metrics) == (new.cases, new.metrics)
-    return same and not provenance_changes(old.provenance, new.provenance)
+def _only_better(old: Baseline, run: Run) -> set[str]:
+    cases = compare(run, old).cases.items()
+    return {i for i, c in cases if c.paired and not c.lost and c.worst == 0 and (c.best > 0 or c.flip == "fixed")}
+
+
+def _settle_metrics(new: Baseline, keys: dict[str, dict[str, Any]], *, whole: bool) -> None:
+    """Describe exactly the metrics that some case still has a score for."""
+    merged = dict(keys) if whole else {**new.metrics, **keys}
+    for case in new.cases.values() if whole else ():
+        case.scores = {n: v for n, v in case.scores.items() if n in merged or n in CONTRACTS}
+        case.data = {n: v for n, v in case.data.items() if n in merged}
+    used = {n for c in new.cases.values() for n in (*c.scores, *c.data)}
+    new.metrics = {n: k for n, k in merged.items() if n in used}
+
+
+def _settle_steadiness(new: Baseline, run: Run, before: Mapping[str, Mapping[str, Any]]) -> None:
+    """Store which metrics are steady, and over how many pairs of answers, *before* among them.
+
+    A metric stays steady only while no pair of answers to one case differs in it.
+    """
+    seen, varied = Counter[str](), set[str]()
+    for case in run.having(AGAIN):
+        seen.update(case.extra[AGAIN]["pairs"])
+        varied.update(case.extra[AGAIN]["varied"])
+    for name, told in new.metrics.items():
+        new.metrics[name] = definition = _definition(told)
+        known = before.get(name, {})
+        known = known if _definition(known) == definition else {}
+        if pairs := max(seen[name], int(known.get("pairs", 0))):
+            steady = name not in varied and bool(known.get("steady", True))
+            new.metrics[name] = {**definition, "steady": steady, "pairs": pairs}
+
+
+def _definition(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a metric's scores compare by: all that is stored of it, but for what was learned about it."""
+    return {key: value for key, value in told.items() if key not in LEARNED}
 
 
 def luck_notes(run: Run) -> list[str]:
@@ -154,53 +201,47 @@ def luck_notes(run: Run) -> list[str]:
     return [f"{', '.join(lucky)}: {told}; update once more"]
 
 
-def _settle_metrics(new: Baseline, keys: dict[str, dict[str, object]], *, whole: bool) -> None:
-    """Describe exactly the metrics that some case still has a score for."""
-    merged = {**new.metrics, **keys}
-    if whole:
-        merged = dict(keys)
-        for case in new.cases.values():
-            case.scores = {n: v for n, v in case.scores.items() if n in merged or n in CONTRACTS}
-            case.data = {n: v for n, v in case.data.items() if n in merged}
-    used = {n for c in new.cases.values() for n in (*c.scores, *c.data)}
-    new.metrics = {n: k for n, k in merged.items() if n in used}
+def again_plan(ids: Iterable[str], most: int | None = None) -> dict[str, int]:
+    """Return how many more answers to ask for, by case; cases that are left out need none.
 
-
-def _definition(told: Mapping[str, object]) -> dict[str, object]:
-    """Return what a metric's scores compare by: all that is stored of it, but for what was learned about it."""
-    return {key: value for key, value in told.items() if key not in LEARNED}
-
-
-def _settle_steadiness(new: Baseline, old: Baseline | None, seen: AskedAgain, *, whole: bool) -> None:
-    """Store which metrics are steady, and over how many pairs of answers; of a part of the suite, merge it.
-
-    A metric stays steady only while no pair of answers to one case differs in it.
+    A hundred in all: every case of a suite below a hundred as often as that takes, up to four times; of a larger one
+    a hundred cases once, chosen by a hash of their ids so that every run chooses the same.  *most* is a lower limit for
+    each case; 0 asks nothing.
     """
-    for name, told in new.metrics.items():
-        known = old.metrics.get(name, {}) if old is not None and not whole else {}
-        known = known if _definition(known) == _definition(told) else {}
-        pairs = max(seen.pairs[name], int(known.get("pairs", 0)))
-        new.metrics[name] = _definition(told)
-        if pairs:
-            steady = name not in seen.varied and bool(known.get("steady", True))
-            new.metrics[name] |= {"steady": steady, "pairs": pairs}
+    names = list(ids)
+    if not names or most == 0:
+        return {}
+    if len(names) < WANTED:
+        times = min(MOST, math.ceil(WANTED / len(names)))
+        return dict.fromkeys(names, times if most is None else min(times, most))
+    chosen = sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())[:WANTED]
+    return dict.fromkeys(chosen, 1)
 
 
-def _only_better(old: Baseline | None, run: Run) -> set[str]:
-    if old is None:
-        return set()
-    cases = compare(run, old).cases.items()
-    return {i for i, c in cases if c.paired and not c.lost and c.worst == 0 and (c.best > 0 or c.flip == "fixed")}
+def note_again(result: CaseResult, answers: Sequence[CaseResult], metrics: Mapping[str, MetricInfo]) -> None:
+    """Note in *result* how the *answers* to its case, two or more, differ; those that errored say nothing.
+
+    Also by how much the first, which counts, is ahead of the mean of the others.
+    """
+    sound = [one for one in answers if one.state not in ("error", "skipped")]
+    pairs: dict[str, int] = {}
+    varied: list[str] = []
+    ahead: dict[str, float] = {}
+    for name in metrics if len(sound) > 1 else ():
+        scores = [one.scores[name] for one in sound if name in one.scores and one.scores[name].state != "error"]
+        values = [score.value for score in scores]
+        if len(scores) < 2 or (all(v is None for v in values) and all(score.data is None for score in scores)):
+            continue
+        pairs[name] = len(scores) - 1
+        first = scores[0]
+        if any(_differ(first.value, one.value) or first.data != one.data for one in scores[1:]):
+            varied.append(name)
+            numbers = [value for value in values if value is not None]
+            if len(numbers) == len(values):
+                ahead[name] = numbers[0] - sum(numbers[1:]) / (len(numbers) - 1)
+    if pairs:
+        result.extra[AGAIN] = {"pairs": pairs, "varied": varied} | ({"ahead": ahead} if ahead else {})
 
 
-def _wanted(known: bool, better: bool, intents: Collection[str]) -> bool:
-    return "all" in intents or ("new" in intents and not known) or ("improved" in intents and better)
-
-
-def _refusal(result: CaseResult) -> str:
-    """Why this case is never accepted; an empty string when it may be."""
-    if result.state == "error":
-        return f"errored: {result.error_line or 'no result'}"
-    if result.state == "skipped":
-        return "skipped"
-    return ""
+def _differ(a: float | None, b: float | None) -> bool:
+    return a != b and (a is None or b is None or abs(a - b) > RESOLUTION)

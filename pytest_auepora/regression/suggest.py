@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..core.run import CaseResult, MetricInfo, Run
-from .baseline.model import CONTRACTS
-from .compare.slices import in_slice
+from .baseline import CONTRACTS
+from .guards.gates import in_slice
 from .policy import RegressionPolicy
 from .statistics.precision import t_quantile
 from .thresholds import Bound, Gate

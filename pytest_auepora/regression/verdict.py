@@ -6,7 +6,7 @@ guard here.  A partial run is not judged: a mean over three of forty cases says 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -15,17 +15,15 @@ from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
 from ..errors import names_words
-from .anchor import Anchor, anchor_notes, judge_anchor
-from .baseline.model import BROKEN, Baseline
-from .compare.cases import Comparison, broke, compare
-from .compare.measurements import score_pairs, settle
-from .compare.slices import slice_notes
+from .baseline import BROKEN, Anchor, Baseline
+from .compare import Comparison, broke, by_reason, compare
 from .guards.calibration import advisory_notes, broken_outcomes, hold_back, silent_judges, standing_of
 from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares, unmet_notes
 from .guards.gates import GateOutcome, judge_gate
+from .guards.interval_guard import score_pairs, settle
 from .guards.steadiness import VarianceSplit, flaky_cases, noise_of
-from .guards.suite_guard import judge_comparison, net_flips, too_few_notes
+from .guards.suite_guard import judge_comparison, net_flips, slice_notes, too_few_notes
 from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
 
@@ -142,8 +140,7 @@ def judge(
     elif not accepting and (require_baseline or baseline_note.startswith(BROKEN)):
         out.gates.append(_no_baseline(baseline_note))
     if anchor is not None:
-        out.gates += judge_anchor(run, anchor, policy, metrics, standing.advisory)
-        out.notes += anchor_notes(run, anchor) if run.is_full else []
+        _judge_anchor(out, run, anchor, policy, metrics, advisory=standing.advisory)
     out.notes += unmet_notes(run, out.gates)
     hold_back(out.gates, standing)
     out.gates += broken_outcomes(run, standing)
@@ -153,6 +150,32 @@ def judge(
     _note_cases(run, None if accepting else out.comparison, policy, out)
     out.notes += label_notes(run, out.comparison) + _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
     return out
+
+
+def _judge_anchor(
+    out: Verdict, run: Run, anchor: Anchor, policy: RegressionPolicy, metrics: Mapping[str, Metric], *,
+    advisory: Collection[str],
+) -> None:  # fmt: skip
+    """Add one outcome per metric that compares with the anchor, or one failure if it cannot be read; say what does not.
+
+    Cases are not held to it one by one, and what it measured and nobody does any more is the baseline's to miss.
+    """
+    if anchor.problem:
+        out.gates.append(GateOutcome("anchor", "baseline", "failed", anchor.problem, owner=run.owner))
+    if anchor.baseline is None:
+        return
+    found = compare(run, anchor.baseline)
+    if run.is_full and any(case.changes for case in found.cases.values()):
+        reasons = by_reason(found.incomparable).items()
+        out.notes += [f"not comparable with the anchor: {', '.join(names)} ({why})" for why, names in reasons]
+    elif run.is_full:
+        told = "nothing in this run compares with the anchor, so slow drift was not judged"
+        out.notes.append(f"{told}; renew it: --auepora-update anchor")
+    for gate in judge_comparison(run, found, policy.against_anchor(), metrics, advisory):
+        part = gate.part
+        gate.title, gate.kind = f"anchor: {part}", "anchor"
+        gate.message = f"{gate.title}: {gate.message.removeprefix(f'{part} ')}"
+        out.gates.append(gate)
 
 
 def _no_baseline(note: str) -> GateOutcome:

@@ -17,7 +17,7 @@ from ..core.targets import component_of
 from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
 from ..errors import without_case
 from ..metrics.refusal import is_refusal
-from ..regression.compare.cases import CaseComparison
+from ..regression.compare import CaseComparison
 from ..regression.guards.case_guard import RAISED, STILL_FAILING, assertion_fault
 from ..regression.guards.steadiness import as_shown
 from .numbers import metric_value, plural

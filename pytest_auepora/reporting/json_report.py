@@ -17,8 +17,8 @@ from typing import Any, Literal, TypedDict, TypeVar, Union, get_args, get_origin
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
 from ..errors import AueporaError, Problem
-from ..regression.baseline.model import BaselineCase
-from ..regression.compare.cases import CaseComparison, Comparison, MetricChange, ScoreChange
+from ..regression.baseline import BaselineCase
+from ..regression.compare import CaseComparison, Comparison, MetricChange, ScoreChange
 from ..regression.guards.gates import GateOutcome
 from ..regression.guards.steadiness import VarianceSplit
 from ..regression.verdict import Outcome, Verdict, Word

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
-from ..regression.compare.cases import MetricChange
+from ..regression.compare import MetricChange
 from ..regression.guards.gates import GateOutcome, regression_title
 from ..regression.verdict import Verdict
 from .numbers import bound_of, denominator, metric_change, metric_value

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..core.run import Run
 from ..metrics.judge.usage import JudgeUsage, usage_of
-from ..regression.compare.cases import Comparison, by_reason
+from ..regression.compare import Comparison, by_reason
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .metric_rows import MetricRow, chosen_metrics, rank_of

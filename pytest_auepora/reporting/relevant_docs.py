@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..core.run import CaseResult
-from ..regression.compare.cases import CaseComparison
+from ..regression.compare import CaseComparison
 from .text import shortened
 
 

@@ -18,7 +18,7 @@ from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..history.baselines import as_baseline
 from ..metrics.registry import Registry
-from ..regression.compare.comparability import incomparable_metrics
+from ..regression.compare import incomparable_metrics
 from ..regression.statistics.intervals import Difference, Standing, aggregate_difference, mean_difference
 from ..regression.statistics.precision import TIE
 from .numbers import plural

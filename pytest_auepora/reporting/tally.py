@@ -8,9 +8,8 @@ from typing import Literal
 
 from ..core.run import CaseResult, Run
 from ..errors import Problem
-from ..regression.baseline.model import BROKEN
-from ..regression.compare.cases import CaseComparison
-from ..regression.compare.comparability import without_hashes
+from ..regression.baseline import BROKEN
+from ..regression.compare import CaseComparison, without_hashes
 from ..regression.verdict import Outcome, Verdict
 from .numbers import plural
 

@@ -56,7 +56,7 @@ def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_R
         HistoryError: the history cannot be read.
     """
     from ..history.aggregates import AggregateMetrics
-    from ..regression.compare.comparability import provenance_changes
+    from ..regression.compare import provenance_changes
 
     listed = [r for r in store.runs(None, run.suite, run.variant) if r.complete and (not before or r.run_id < before)]
     measured = store.measured([r.run_id for r in listed[:most]])
@@ -100,7 +100,7 @@ def _names_chunks(run: Run) -> bool:
 
 
 def _is_the_same(then: Mapping[str, Any], run: Run, name: str) -> bool:
-    from ..regression.baseline.model import metric_key
+    from ..regression.baseline import metric_key
 
     now = run.metrics.get(name)
     return now is not None and metric_key(now) == {key: then.get(key) for key in ("version", "params")}

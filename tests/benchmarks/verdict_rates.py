@@ -22,9 +22,8 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.evaluation.repeats import merge_repeats
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline.model import again_plan, note_again
-from pytest_auepora.regression.compare.cases import compare_case
+from pytest_auepora.regression.accept import again_plan, merge, note_again
+from pytest_auepora.regression.compare import compare_case
 from pytest_auepora.regression.guards.case_guard import Confirmations, judge_case, settle_confirmed
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.suggest import learn

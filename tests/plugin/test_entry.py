@@ -62,7 +62,7 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     )
     modules(pytester, "--auepora-update", "a.golden.yaml")
     seen = modules(pytester, "--auepora", "a.golden.yaml")
-    assert {"pytest_auepora.regression.compare.cases", "pytest_auepora.metrics.generation_overlap", "sqlite3"} <= seen
+    assert {"pytest_auepora.regression.compare", "pytest_auepora.metrics.generation_overlap", "sqlite3"} <= seen
     frameworks = {f"pytest_auepora.adapters.{name}" for name in ("haystack", "langchain", "llamaindex")}
     heavy = {"asyncio", "fractions", "jinja2", "multiprocessing", "numpy", "statistics"}
     assert not seen & {*frameworks, *heavy, "nltk", "portalocker", "rouge_score", "sacrebleu", "tqdm"}

@@ -15,8 +15,8 @@ from ...history.baselines import as_baseline
 from ...history.compare import CompareReport, compare
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
-from ...regression.compare.cases import CaseComparison
-from ...regression.compare.cases import compare as pair_cases
+from ...regression.compare import CaseComparison
+from ...regression.compare import compare as pair_cases
 from ...regression.verdict import Verdict
 from ...reporting.html.cases import MOST_COLUMNS, case_line
 from ...reporting.json_report import read_verdict

@@ -8,9 +8,8 @@ from typing import Any
 
 from ...core.run import MetricInfo
 from ...history.tables import StoredRun
-from ...regression.compare.comparability import provenance_changes
-from ...regression.compare.slices import in_slice
-from ...regression.guards.gates import GateOutcome
+from ...regression.compare import provenance_changes
+from ...regression.guards.gates import GateOutcome, in_slice
 from ...regression.statistics.intervals import Difference, mean_difference
 from ...reporting.html.cases import shown
 from ...reporting.html.page import OUTCOMES

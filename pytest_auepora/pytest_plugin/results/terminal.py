@@ -16,7 +16,7 @@ from ..xdist import unpack
 
 if TYPE_CHECKING:
     from ...core.run import CaseResult, MetricInfo
-    from ...regression.compare.cases import CaseComparison
+    from ...regression.compare import CaseComparison
     from ...reporting.terminal.layout import Line
     from ..controller import Judge
     from ..options import Options

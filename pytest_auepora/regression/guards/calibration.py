@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, NotWrittenError, names_words
-from ..compare.comparability import changed_words
+from ..compare import changed_words
 from ..policy import RegressionPolicy
 from .case_guard import RAISED
 from .gates import GateOutcome, cases_words, why_nothing

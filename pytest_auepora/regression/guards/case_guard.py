@@ -13,8 +13,8 @@ from typing import Any
 
 from ...core.run import CaseResult, MetricInfo
 from ...errors import names_words
-from ..baseline.model import CONTRACTS
-from ..compare.cases import SINCE, CaseComparison
+from ..baseline import CONTRACTS
+from ..compare import SINCE, CaseComparison
 from ..policy import RegressionPolicy
 from ..thresholds import Bound
 

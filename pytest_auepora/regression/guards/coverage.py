@@ -11,7 +11,7 @@ from ...core.run import Run
 from ...core.types import Document
 from ...errors import names_words
 from ...metrics.ranking.gold import sources_of
-from ..compare.cases import Comparison, Flip, by_reason
+from ..compare import Comparison, Flip, by_reason
 from .gates import GateOutcome, cases_words
 
 _UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited", "skipped": "were skipped"}

@@ -14,7 +14,7 @@ from ...core.metrics_base import Metric
 from ...core.run import CaseResult, Run
 from ...core.scoring import Score, ScoreList, aggregate
 from ...errors import without_case
-from ..compare.slices import in_slice
+from ..compare import MetricChange
 from ..policy import RegressionPolicy
 from ..thresholds import Bound, Gate
 
@@ -80,11 +80,37 @@ def regression_title(part: str) -> str:
     return f"regression: {part}"
 
 
+def regression_outcome(
+    run: Run, part: str, metric: str, shown: MetricChange, *, n: int, dropped: Sequence[str]
+) -> GateOutcome:
+    """Begin the outcome about a metric, or a slice of it, over *n* cases of which some *dropped*, worst first."""
+    return GateOutcome(
+        regression_title(part), "regression", "passed", "", metric, shown.after, n=n, total=len(run.cases),
+        owner=run.owner_of(metric), culprits=tuple(dropped[:5]), before=shown.before,
+    )  # fmt: skip
+
+
 def leave_undecided(gate: GateOutcome, policy: RegressionPolicy) -> None:
     """Let *gate*, which the data cannot decide, be inconclusive, or fail and say that this is why."""
     gate.state = gate.word = "inconclusive"
     if policy.on_inconclusive == "fail":
         gate.state, gate.message = "failed", f"inconclusive (on_inconclusive: fail): {gate.message}"
+
+
+def in_slice(case: CaseResult, part: Mapping[str, str]) -> bool:
+    """Whether the labels of *case* have every value of *part*.
+
+    ``tag`` is in a case's tags; a label that a case does not have is ``none``.
+    """
+    return all(str(value) in label_values(case, key, "none") for key, value in part.items())
+
+
+def label_values(case: CaseResult, key: str, missing: str = "") -> list[str]:
+    """Return the values that *case* has for a label: of ``tag`` several, else one, or none."""
+    if key == "tag":
+        return [str(tag) for tag in case.labels.get("tags", ())]
+    value = str(case.labels.get(key, missing))
+    return [value] if value else []
 
 
 def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutcome:

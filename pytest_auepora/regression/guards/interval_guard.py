@@ -1,26 +1,193 @@
 """Metrics outside the family: aggregates that are no means, latency, privacy, the cost of a call.
 
-Each is judged by an interval of its own effect, from resampling whole clusters with both of their sides.  The level
-`alpha` is shared out among them, so that all of them together raise a false alarm as rarely as the family does.
+A quantile, a ratio of sums, a share of all words: each is computed anew over the cases that compare, once from what
+the baseline kept and once from what was measured now.  It is judged by an interval of its own effect, from resampling
+whole clusters with both of their sides.  The level `alpha` is shared out among these metrics, so that all of them
+together raise a false alarm as rarely as the family does.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
-from ..compare.cases import Comparison, MetricChange
-from ..compare.measurements import APART, Pairs, aggregate_of, settle
+from ...core.scoring import FURTHER, Score
+from ..baseline import RESOLUTION, BaselineCase
+from ..compare import Comparison, MetricChange, ScoreChange, gain_of
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
-from .gates import GateOutcome, cases_words, leave_undecided, regression_title
+from .gates import GateOutcome, cases_words, leave_undecided, regression_outcome, regression_title
 
 if TYPE_CHECKING:
     from ..statistics.intervals import Effect, EffectInterval
 
+APART = ("LATENCY", "PRIVACY", "OPERATIONAL")
+"""Targets that stand outside the family of metrics, whatever their aggregate is."""
+
 UNBOUNDED_EFFECT, UNBOUNDED_MARGIN = 0.10, 0.25
 """By how much times and costs may grow, and what growth must be ruled out, where the golden file does not say."""
+
+Pairs = dict[str, tuple[Measurement, Measurement]]
+"""Case id → what was measured when the baseline was accepted, and now."""
+
+
+class _DamagedError(Exception):
+    """What the baseline kept of a metric is not of its shape, or cannot be aggregated."""
+
+
+def is_apart(info: MetricInfo) -> bool:
+    """Whether the metric is judged by an interval of its own, outside the family."""
+    return info.interval in ("bootstrap", "jackknife") or info.target in APART
+
+
+def paired_measurements(run: Run, comparison: Comparison, name: str) -> Pairs:
+    """Return the measurements of one metric in the cases that compare and were measured both times.
+
+    An errored case has the worst value where a value is all that is kept; else it is left out, as it gave no words to
+    count and no time.  Times are those of cases that were asked with as many calls in flight.
+    """
+    out: Pairs = {}
+    is_time = name in run.metrics and run.metrics[name].target == "LATENCY"
+    if name in comparison.incomparable:
+        return out
+    for case_id, case in comparison.cases.items():
+        score = run.cases[case_id].scores.get(name)
+        if not case.paired or case.before is None or score is None:
+            continue
+        if is_time and case.before.concurrency != run.cases[case_id].concurrency:
+            continue
+        before = _kept(case.before, name)
+        now = score.measurement
+        if score.state == "error" and name in case.changes:
+            now = Measurement(case.changes[name].after)
+        if before is None or now is None or (before.data is None) != (now.data is None):
+            continue
+        if not _alike(before.data, now.data):
+            raise _DamagedError(f"in {case_id} are not of its shape")
+        out[case_id] = before, now
+    return out
+
+
+def _alike(kept: Any, measured: Any) -> bool:
+    """Whether *kept*, as it came from a file, is built as what the same metric has *measured* now."""
+    if isinstance(measured, Mapping):
+        kinds = {str(key): part for key, part in measured.items()}
+        return isinstance(kept, dict) and all(_alike(part, kinds.get(key, part)) for key, part in kept.items())
+    if isinstance(measured, (list, tuple)):
+        return isinstance(kept, list) and all(any(_alike(part, kind) for kind in measured or kept) for part in kept)
+    if kept is None or measured is None:
+        return not isinstance(kept, (dict, list)) or measured is None
+    return isinstance(kept, str) == isinstance(measured, str) and not isinstance(kept, (dict, list))
+
+
+def _kept(case: BaselineCase, name: str) -> Measurement | None:
+    value, data = case.scores.get(name), case.data.get(name)
+    return None if value is None and data is None else Measurement(value, data)
+
+
+def aggregate_of(metric: Metric, measured: list[Measurement]) -> float | None:
+    """Return the aggregate, or None where nothing went into it."""
+    result = metric.aggregate(measured)
+    used = result.details.get("num_samples", len(measured))
+    return float(result.value) if used and math.isfinite(result.value) else None
+
+
+def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> tuple[dict[str, Pairs], list[str]]:
+    """Complete *comparison* by what single cases could not tell.
+
+    Return the pairs of the metrics that stand apart, whose change is that of the aggregate, and the names of those of
+    which the baseline's data are damaged.  Metrics that compare a variant with its base get a change per variant: how
+    far it falls behind its base, then and now.
+    """
+    out: dict[str, Pairs] = {}
+    damaged: list[str] = []
+    for name, info in run.metrics.items():
+        metric = metrics.get(name)
+        if metric is None or not info.baselined or not (is_apart(info) or info.interval == "pairs"):
+            continue
+        if info.target == "LATENCY":
+            _same_concurrency(run, comparison, name)
+        try:
+            pairs = paired_measurements(run, comparison, name)
+            change = _change(metric, info, pairs) if pairs else None
+        except _DamagedError as exc:
+            comparison.incomparable[name] = f"damaged: the baseline's data of {name} {exc}"
+            damaged.append(name)
+            continue
+        if change is not None:
+            comparison.aggregates[name] = change
+            if is_apart(info):
+                out[name] = pairs
+            else:
+                _behind(comparison, name, metric, pairs)
+        elif not pairs and name not in comparison.incomparable and _was_measured(run, comparison, name):
+            comparison.incomparable[name] = "the baseline does not hold what it is computed from"
+    return out, damaged
+
+
+def score_pairs(run: Run, metrics: Mapping[str, Metric]) -> None:
+    """Give variants the scores that only all cases together tell, where no more than these is to be kept.
+
+    How alike two answers are needs both of them, and a baseline holds no answers; so it is the variant's own score.
+    """
+    for name, info in run.metrics.items():
+        scores = run.scores_of(name)
+        if name not in metrics or info.interval or all(score.state != "aggregate" for score in scores):
+            continue
+        found: dict[str, list[float]] = {}
+        for i in range(1 + max(map(len, scores.details(FURTHER)), default=0)):
+            for case_id, value in metrics[name].by_case([m for s in scores if (m := _in_repeat(s, i))]).items():
+                found.setdefault(case_id, []).append(value)
+        for case_id, values in found.items():
+            score = run.cases[case_id].scores[name]
+            score.state, score.value = "number", math.fsum(values) / len(values)
+
+
+def _in_repeat(score: Score, i: int) -> Measurement | None:
+    """Return what was measured in the repeat *i*; of a case that said the same each time what it said first."""
+    further = score.details.get(FURTHER, ())
+    seen = score.measurement
+    return replace(seen, data=further[i - 1]) if seen is not None and 0 < i <= len(further) else seen
+
+
+def _change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricChange | None:
+    after = aggregate_of(metric, [now for _, now in pairs.values()])
+    try:
+        before = aggregate_of(metric, [then for then, _ in pairs.values()])
+    except Exception as exc:
+        raise _DamagedError(f"do not add up ({type(exc).__name__}: {exc})") from exc
+    if before is None or after is None:
+        return None
+    return MetricChange(len(pairs), before, after, gain_of(info, before, after))
+
+
+def _behind(comparison: Comparison, name: str, metric: Metric, pairs: Pairs) -> None:
+    before = metric.by_case([then for then, _ in pairs.values()])
+    after = metric.by_case([now for _, now in pairs.values()])
+    for case_id in sorted({*before, *after} & {*before} & {*after}):
+        gain = after[case_id] - before[case_id]
+        change = ScoreChange(before[case_id], after[case_id], 0.0 if abs(gain) <= RESOLUTION else gain)
+        comparison.cases[case_id].changes[name] = change
+
+
+def _was_measured(run: Run, comparison: Comparison, name: str) -> bool:
+    """Whether cases that compare have the metric now, and some had it then."""
+    cases = [(run.cases[i], c) for i, c in comparison.cases.items() if c.paired and c.before is not None]
+    now = any((s := case.scores.get(name)) is not None and s.measurement is not None for case, _ in cases)
+    return now and any(c.before is not None and c.before.scores.get(name) is not None for _, c in cases)
+
+
+def _same_concurrency(run: Run, comparison: Comparison, name: str) -> None:
+    """Times taken with more calls in flight are times of another thing."""
+    pairs = [(c.before.concurrency, run.cases[i].concurrency) for i, c in comparison.cases.items() if c.before]
+    if name in comparison.incomparable or not pairs:
+        return
+    then, now = max(one for one, _ in pairs), max(one for _, one in pairs)
+    if then != now:
+        comparison.incomparable[name] = f"concurrency {then} \u2192 {now}"
 
 
 class _Question(NamedTuple):
@@ -83,17 +250,19 @@ def judge_apart(
         _question(run, name, metrics[name], pairs, policy, change=comparison.aggregates[name])
         for name, pairs in settled.items()
     ]
-    steady = comparison.steady
-    by_chance = [q for q in asked if policy.over(q.name, q.n_clusters, steady=q.name in steady) == "statistical"]
+    how = {q.name: policy.over(q.name, q.n_clusters, steady=q.name in comparison.steady) for q in asked}
+    tested = [*how.values()].count("statistical")
     for question in asked:
-        how = policy.over(question.name, question.n_clusters, steady=question.name in steady)
-        if how == "report":
+        if how[question.name] == "report":
             continue
-        gate = _outcome(run, comparison, question)
-        if how == "tolerance":
+        worst = comparison.metric_of_cases(question.name)
+        dropped = worst.dropped if worst is not None else ()
+        name, change = question.name, question.change
+        gate = regression_outcome(run, name, name, change, n=change.n, dropped=dropped)
+        if how[question.name] == "tolerance":
             _tolerate(gate, question)
         else:
-            _judge(gate, question, policy, policy.alpha / len(by_chance))
+            _judge(gate, question, policy, policy.alpha / tested)
         out.append(gate)
     return out
 
@@ -114,15 +283,6 @@ def _question(
     clusters = {i: run.cases[i].cluster or i for i in pairs}
     effect: Effect = "ratio" if info.target in APART and change.before > 0 else "difference"
     return _Question(name, metric, info, pairs, change, clusters, effect, *limits(name, info, policy))
-
-
-def _outcome(run: Run, comparison: Comparison, question: _Question) -> GateOutcome:
-    name, change = question.name, question.change
-    worst = comparison.metric_of_cases(name)
-    return GateOutcome(
-        regression_title(name), "regression", "passed", "", name, change.after, n=change.n, total=len(run.cases),
-        owner=run.owner_of(name), culprits=worst.dropped[:5] if worst is not None else (), before=change.before,
-    )  # fmt: skip
 
 
 def _tolerate(gate: GateOutcome, question: _Question) -> None:

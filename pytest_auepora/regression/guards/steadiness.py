@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...core.run import CaseResult, MetricInfo, Run
-from ..compare.cases import CaseComparison, Comparison
+from ..compare import CaseComparison, Comparison
 from ..policy import RegressionPolicy
 from ..thresholds import Bound
 

@@ -10,25 +10,48 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...core.metrics_base import Metric
 from ...core.run import Run
-from ..compare.cases import Comparison, ScoreChange
-from ..compare.measurements import is_apart
-from ..compare.slices import Part, is_too_small, parts_of
-from ..policy import RegressionPolicy
+from ..compare import Comparison, MetricChange, ScoreChange, change_over
+from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
 from ..statistics.precision import TIE, count_clusters, planned_mde
-from ..thresholds import Bound
+from ..thresholds import Bound, sliced
 from .case_guard import feeds_case_guard
-from .gates import GateOutcome, cases_words, leave_undecided, regression_title
-from .interval_guard import judge_apart
+from .gates import GateOutcome, cases_words, in_slice, label_values, leave_undecided, regression_outcome
+from .interval_guard import is_apart, judge_apart
 from .steadiness import instead_of_cases
 
 NET_FLIPS = "net flips"
 """Stands where others have the name of a metric."""
 
 _MOST_NOTES = 3
+
+
+class Part(NamedTuple):
+    """The changes of one metric, by case, over everything that compares or over one slice of it."""
+
+    metric: str
+    changes: Mapping[str, ScoreChange]
+    clusters: int
+    slice: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def title(self) -> str:
+        """``recall@5``, or ``recall@5{scenario=typo}`` as gates write it."""
+        return sliced(self.metric, self.slice)
+
+    @property
+    def gains(self) -> Mapping[str, float]:
+        """The gains alone."""
+        return {i: change.gain for i, change in self.changes.items()}
+
+    @property
+    def change(self) -> MetricChange:
+        """Means before and after; there is at least one change."""
+        return change_over(self.changes)
 
 
 def judge_comparison(
@@ -74,6 +97,44 @@ def judge_regression(
     return [out[part.title] for part in parts if part.title in out]
 
 
+def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[Part]:
+    """Return every part of every baselined metric that compares: the whole first, then its slices.
+
+    Metrics that stand apart are left out, as is a slice that holds all cases, or none, and says nothing of its own.
+    """
+    out: list[Part] = []
+    slices = _slices(run, policy.slices)
+    inside = [(part, {i for i, case in run.cases.items() if in_slice(case, part)}) for part in slices]
+    clusters = run.clusters
+    for name, info in run.metrics.items():
+        changes = comparison.changes_of(name) if info.baselined and not is_apart(info) else {}
+        if not changes:
+            continue
+        out.append(Part(name, changes, count_clusters(changes, clusters)))
+        for part, ids in inside:
+            own = {i: change for i, change in changes.items() if i in ids}
+            if 0 < len(own) < len(changes):
+                out.append(Part(name, own, count_clusters(own, clusters), part))
+    return out
+
+
+def _slices(run: Run, wanted: Sequence[Slice]) -> list[Mapping[str, str]]:
+    """Return each slice once: a label by itself stands for one slice for each of its values."""
+    out: list[Mapping[str, str]] = []
+    for one in wanted:
+        if isinstance(one, str):
+            values = sorted({value for case in run.cases.values() for value in label_values(case, one)})
+            out += [{one: value} for value in values]
+        else:
+            out.append(dict(one))
+    return [part for i, part in enumerate(out) if part not in out[:i]]
+
+
+def is_too_small(part: Part, policy: RegressionPolicy) -> bool:
+    """Whether the slice has too few clusters to be judged; a tolerance that was asked for holds for any number."""
+    return part.clusters < CLUSTERS_FOR_STATISTICS and policy.for_metric(part.metric).policy != "tolerance"
+
+
 class NetFlips(NamedTuple):
     """What rose and fell in single cases, as a member of the family, and the metrics that did so."""
 
@@ -105,6 +166,19 @@ def net_flips(
     return NetFlips(Part(NET_FLIPS, changes, count_clusters(changes, run.clusters)), frozenset(flipped))
 
 
+def slice_notes(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[str]:
+    """Say which slices were not judged for want of cases."""
+    small: dict[str, int] = {}
+    for part in parts_of(run, comparison, policy) if policy.slices else ():
+        if part.slice and is_too_small(part, policy):
+            name = sliced("", part.slice)[1:-1]
+            small[name] = max(small.get(name, 0), part.clusters)
+    if not small:
+        return []
+    told = ", ".join(f"{name} ({n})" for name, n in small.items())
+    return [f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {told}"]
+
+
 def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
     """Return a note for metrics that did not get worse, though a loss of the margin would hardly have been seen."""
     by: dict[str, list[str]] = {}
@@ -120,10 +194,7 @@ def _outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
     """Begin an outcome; of a metric that is tested by pairs it shows the aggregate."""
     change = part.change
     shown = change if part.slice else comparison.aggregates.get(part.metric, change)
-    return GateOutcome(
-        regression_title(part.title), "regression", "passed", "", part.metric, shown.after, n=change.n,
-        total=len(run.cases), owner=run.owner_of(part.metric), culprits=change.dropped[:5], before=shown.before,
-    )  # fmt: skip
+    return regression_outcome(run, part.title, part.metric, shown, n=change.n, dropped=change.dropped)
 
 
 def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionPolicy) -> GateOutcome:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scoring import Score
-from ...regression.compare.cases import CaseComparison, ScoreChange
+from ...regression.compare import CaseComparison, ScoreChange
 from ...regression.guards.steadiness import as_shown, shown_repeat
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...core.run import CaseResult, MetricInfo
 from ...errors import ACCEPTED_SHAPES
-from ...regression.compare.cases import SINCE, CaseComparison
+from ...regression.compare import SINCE, CaseComparison
 from ...regression.guards.steadiness import as_shown, shown_repeat
 from ..diagnosis import blamed_metrics, component, cutoff, diagnosis_of
 from ..numbers import metric_value, plural, seconds

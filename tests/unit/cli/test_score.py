@@ -14,9 +14,8 @@ from pytest_auepora.core import progress
 from pytest_auepora.errors import UnsendableError
 from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import evaluate
-from pytest_auepora.regression.accept import accept
-from pytest_auepora.regression.baseline.file import baseline_path
-from pytest_auepora.regression.baseline.model import note_again
+from pytest_auepora.regression.accept import accept, note_again
+from pytest_auepora.regression.baseline import baseline_path
 from tests.unit.metrics.judge.judge_server import GOOD, judge_server
 
 from .conftest import BAD, OUTPUTS, Shell

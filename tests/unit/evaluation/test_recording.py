@@ -27,7 +27,7 @@ from pytest_auepora.evaluation.measure import Called, measure_calls
 from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, RecordedAnswer, Recording, record
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.baseline.model import metric_key
+from pytest_auepora.regression.baseline import metric_key
 
 CASE = GoldenCase(
     EvaluationSample("one", "How long?", [Document("a")], reference_answer=Response("thirty days")),

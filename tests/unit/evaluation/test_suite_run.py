@@ -8,7 +8,7 @@ from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.evaluation.suite_run import find_baseline
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.regression.accept import accept
-from pytest_auepora.regression.baseline.file import baseline_path
+from pytest_auepora.regression.baseline import baseline_path
 
 
 def test_variants_are_told_of_the_baseline_without_variants(tmp_path: Path) -> None:

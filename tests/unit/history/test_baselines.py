@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_auepora.history.baselines import as_baseline, as_run
 from pytest_auepora.history.compare import compare
-from pytest_auepora.regression.baseline.file import parse_baseline
+from pytest_auepora.regression.baseline import parse_baseline
 
 from ..reporting.builders import baseline_of, run_of
 from .test_compare import at, pair_of_runs

@@ -16,8 +16,8 @@ from pytest_auepora.errors import HistoryError
 from pytest_auepora.history import codec
 from pytest_auepora.history.codec import compared_blocks, compressed, verdict_text
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.regression.baseline.model import BaselineCase
-from pytest_auepora.regression.compare.cases import CaseComparison, Comparison, ScoreChange
+from pytest_auepora.regression.baseline import BaselineCase
+from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.json_report import FORMAT, read_json_report
 

@@ -10,8 +10,7 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline.file import parse_baseline
-from pytest_auepora.regression.baseline.model import Baseline
+from pytest_auepora.regression.baseline import Baseline, parse_baseline
 from pytest_auepora.regression.guards.gates import GateOutcome
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge

@@ -6,7 +6,7 @@ from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.baseline.model import Baseline
+from pytest_auepora.regression.baseline import Baseline
 
 REGISTRY = Registry()
 

@@ -12,7 +12,7 @@ import pytest
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import BaselineError
 from pytest_auepora.regression.accept import accept, luck_notes, merge
-from pytest_auepora.regression.baseline.file import load_baseline
+from pytest_auepora.regression.baseline import load_baseline
 
 from .runs import case, run
 

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline.model import Baseline
-from pytest_auepora.regression.compare.cases import compare
+from pytest_auepora.regression.baseline import Baseline
+from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.guards.case_guard import guard_case, judge_case
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.statistics.precision import planned_mde

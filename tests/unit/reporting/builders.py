@@ -14,9 +14,8 @@ from pytest_auepora.core.types import Document, EvaluationSample, Response, Retr
 from pytest_auepora.metrics.ranking.gold import expected_behaviour
 from pytest_auepora.metrics.ranking.matching import grades_of_retrieved, ranks_of_relevant
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.baseline.model import Baseline, BaselineCase, metric_key
-from pytest_auepora.regression.compare.cases import CaseComparison, compare_case
-from pytest_auepora.regression.compare.comparability import incomparable_metrics
+from pytest_auepora.regression.baseline import Baseline, BaselineCase, metric_key
+from pytest_auepora.regression.compare import CaseComparison, compare_case, incomparable_metrics
 from pytest_auepora.regression.guards.case_guard import judge_case
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Gate, read_bound, read_gates

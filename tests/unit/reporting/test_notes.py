@@ -8,7 +8,7 @@ import pytest
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.metrics.judge.usage import USAGE
-from pytest_auepora.regression.compare.cases import Comparison
+from pytest_auepora.regression.compare import Comparison
 from pytest_auepora.regression.guards.gates import GateOutcome, GateWord
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.metric_rows import metric_rows

@@ -10,7 +10,7 @@ from pytest_auepora.cli.view.library import Library
 from pytest_auepora.core.run import Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.regression.baseline.model import Baseline
+from pytest_auepora.regression.baseline import Baseline
 
 from ...reporting.builders import Case, baseline_of, run_of, verdict_of
 

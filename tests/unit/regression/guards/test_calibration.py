@@ -15,7 +15,7 @@ from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCat
 from pytest_auepora.errors import ThresholdError
 from pytest_auepora.metrics.pairs import SlicedMetric
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.compare.cases import compare_case
+from pytest_auepora.regression.compare import compare_case
 from pytest_auepora.regression.guards.calibration import (
     Calibration,
     CalibrationError,

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.compare.cases import compare
+from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.guards.case_guard import (
     Confirmations,
     assertion_fault,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.run import Run
-from pytest_auepora.regression.baseline.model import Baseline
+from pytest_auepora.regression.baseline import Baseline
 from pytest_auepora.regression.guards.coverage import label_notes, label_outcomes, unmet_notes
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge

@@ -13,8 +13,7 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline.file import parse_baseline
-from pytest_auepora.regression.baseline.model import MOST_DATA, BaselineCase
+from pytest_auepora.regression.baseline import MOST_DATA, BaselineCase, parse_baseline
 
 from ..measured import LATENCY, accepted, answers, gate, of, timed, verdict
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.compare.cases import compare
+from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.guards.gates import GateOutcome
 from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_regression, net_flips
 from pytest_auepora.regression.policy import RegressionPolicy

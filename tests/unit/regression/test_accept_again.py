@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.run import CaseResult
-from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline.model import again_plan, note_again
-from pytest_auepora.regression.compare.cases import compare
+from pytest_auepora.regression.accept import again_plan, merge, note_again
+from pytest_auepora.regression.compare import compare
 
-from ..runs import case, metrics, run
+from .runs import case, metrics, run
 
 INFOS = run(names=("mrr", "recall@1")).metrics
 

@@ -17,11 +17,11 @@ from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import accept, merge
-from pytest_auepora.regression.baseline.file import baseline_path, changing, load_baseline, parse_baseline
+from pytest_auepora.regression.baseline import baseline_path, changing, load_baseline, parse_baseline
 from pytest_auepora.regression.verdict import judge
 from tests.mutations import damaged, mutated, tries
 
-from ..runs import case, run
+from .runs import case, run
 
 
 @given(st.dictionaries(st.text(max_size=6), st.one_of(st.none(), st.floats(0, 1)), max_size=6))

@@ -12,13 +12,12 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
 from pytest_auepora.metrics.judge.critic import LLMCritic
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline.model import Baseline
-from pytest_auepora.regression.compare.cases import compare
-from pytest_auepora.regression.compare.comparability import changed_words, incomparable_metrics
+from pytest_auepora.regression.baseline import Baseline
+from pytest_auepora.regression.compare import changed_words, compare, incomparable_metrics
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
-from ..runs import case, metrics, run
+from .runs import case, metrics, run
 
 NAMES = (
     "recall@5", "mrr@10", "recall@5_doc", "span_recall@5", "empty_result_rate", "noise_robustness[recall@5]",

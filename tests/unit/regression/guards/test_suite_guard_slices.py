@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline.model import Baseline
-from pytest_auepora.regression.compare.cases import compare
-from pytest_auepora.regression.compare.slices import in_slice, parts_of
-from pytest_auepora.regression.guards.gates import GateOutcome
-from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_regression
+from pytest_auepora.regression.baseline import Baseline
+from pytest_auepora.regression.compare import compare
+from pytest_auepora.regression.guards.gates import GateOutcome, in_slice
+from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_regression, parts_of
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 

@@ -7,8 +7,8 @@ import pytest
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import FURTHER, Score
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.compare.cases import compare
-from pytest_auepora.regression.compare.measurements import score_pairs, settle
+from pytest_auepora.regression.compare import compare
+from pytest_auepora.regression.guards.interval_guard import score_pairs, settle
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 

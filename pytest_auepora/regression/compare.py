@@ -1,22 +1,152 @@
-"""Two results of one suite, paired case by case: what moved, what is new, what no longer compares, and why."""
+"""A run beside a baseline, case by case: what compares, what moved, what is new, what is gone, and why.
+
+Two scores of one metric compare where its definition, its judge and the ruler that it is read off are equal: scores
+under two rulers say nothing about each other.  What a system is made of (prompt, model, retriever, corpus) is what a
+run measures, so a change of it is shown and judged.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
-from ...core.run import CaseResult, MetricInfo, Run
-from ..baseline.model import RESOLUTION, Baseline, BaselineCase, asked_again, match_of
-from .comparability import Recut, changed_since, incomparable_metrics, recut_of
+from ..core.metrics_base import CHUNK_KEYS
+from ..core.run import CaseResult, MetricInfo, Run
+from .baseline import AGAIN, GIT_COMMIT, RESOLUTION, Baseline, BaselineCase, match_of, metric_key
 
 SINCE = "since the baseline"
 """In the problems of a case that is worse than its baseline, and in no others."""
 
-_ALIKE = Recut()
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
+
+_MOST = 40
+_FINGERPRINT = re.compile(r"\w+:[0-9a-f]{16}")
+_HASHES = re.compile(r": \w+:[0-9a-f]{8}\b[^,]*")
+_PASSAGES = ("quote", "span", "doc")
+
+
+def provenance_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return what differs, with both values; the commit does so nearly always and explains nothing by itself."""
+    return {k: pair for k, pair in _differences(before, after).items() if k != GIT_COMMIT}
+
+
+def changed_since(baseline: Baseline, run: Run) -> dict[str, tuple[Any, Any]]:
+    """Return what is said of the provenance of *run* otherwise than of the baseline's.
+
+    Nothing for a run that never got to its system, as its fixture failed: nothing is known of what it would have been.
+    """
+    unknown = run.cases and not run.provenance.keys() - {GIT_COMMIT}
+    if unknown and all(case.state in ("error", "skipped") for case in run.cases.values()):
+        return {}
+    return provenance_changes(baseline.provenance, run.provenance)
+
+
+def incomparable_metrics(run: Run, baseline: Baseline) -> dict[str, str]:
+    """Return the metrics of *run* that the baseline measured differently, each with what changed: ``k 5 → 10``."""
+    moved = changed_since(baseline, run)
+    out: dict[str, str] = {}
+    for name, info in run.metrics.items():
+        if (old := baseline.metrics.get(name)) is None:
+            continue
+        new = metric_key(info)
+        if old.get("version") != new["version"]:
+            out[name] = f"metric version {old.get('version')} \u2192 {new['version']}"
+        elif changed := list(_told(old.get("params", {}), new["params"])):
+            out[name] = ", ".join(changed)
+        elif other := {key: moved[key] for key in sorted(info.ruler) if key in moved}:
+            out[name] = ", ".join(_arrow(key, *pair) for key, pair in other.items())
+    return out
+
+
+class Recut(NamedTuple):
+    """Documents are cut otherwise than for the baseline: what changed, and the metrics that may compare even so."""
+
+    why: str = ""
+    metrics: Mapping[str, str] = MappingProxyType({})
+    """Name → its ``survives``."""
+
+    def compares(self, name: str, result: CaseResult, before: BaselineCase) -> bool:
+        """Whether metric *name* compares in a case.
+
+        A quote, a span and a document are found in whatever chunks there are.  A label that was found by its id before
+        and is no more was that of a chunk; nobody says to which document it belongs.
+        """
+        labels = [label for label in result.expected.get("relevant", ()) if label.get("grade", 1) >= 1]
+        if self.metrics[name] == "passages":
+            return bool(labels) and all(label.get("match") in _PASSAGES for label in labels)
+        hits = result.outputs.get("retrieved", ())
+        there = {str(hit[key]) for hit in hits for key in ("id", "doc") if key in hit}
+        return all(
+            "match" in label or "doc" in label or label["id"] in there or before.ranks.get(label["id"]) is None
+            for label in labels
+        )
+
+
+_ALIKE = Recut()
+
+
+def recut_of(run: Run, baseline: Baseline) -> Recut:
+    """Return what another way to cut documents means for the comparison; nothing where that is the same."""
+    changed = changed_since(baseline, run)
+    moved = {key: pair for key, pair in changed.items() if key in CHUNK_KEYS}
+    names = {
+        name: info.survives for name, info in run.metrics.items()
+        if info.survives and metric_key(info).items() <= baseline.metrics.get(name, {}).items()
+        and not (changed.keys() - moved) & set(info.ruler)
+    }  # fmt: skip
+    return Recut(", ".join(_arrow(key, *pair) for key, pair in moved.items()), names) if moved else Recut()
+
+
+def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    keys = sorted({*before, *after})
+    return {k: (before.get(k), after.get(k)) for k in keys if before.get(k) != after.get(k)}
+
+
+def _told(before: Mapping[str, Any], after: Mapping[str, Any], inside: str = "") -> Iterator[str]:
+    """Yield what differs between two mappings; of mappings within them what differs there: ``judge model a → b``."""
+    for key, (old, new) in _differences(before, after).items():
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _told(old, new, f"{inside}{key} ")
+        else:
+            yield changed_words(f"{inside}{key}", old, new)
+
+
+def changed_words(key: str, old: Any, new: Any) -> str:
+    """Return ``k 5 → 10``; of prompts, of which only version and hash are known, ``another prompt: 1:0f… → 1:a3…``."""
+    if all(map(_are_fingerprints, (old, new))):
+        return f"another prompt: {_short_hash(old)} \u2192 {_short_hash(new)}"
+    return _arrow(key, old, new)
+
+
+def without_hashes(told: str) -> str:
+    """Return what differs without the hashes of prompts: ``another prompt``."""
+    return _HASHES.sub("", told)
+
+
+def _are_fingerprints(value: Any) -> bool:
+    some = value if isinstance(value, list) else [value]
+    return bool(some) and all(isinstance(one, str) and _FINGERPRINT.fullmatch(one) for one in some)
+
+
+def _short_hash(value: Any) -> str:
+    return " ".join(one[: one.index(":") + 9] for one in (value if isinstance(value, list) else [value]))
+
+
+def _arrow(key: str, old: Any, new: Any) -> str:
+    return f"{key} {_short(old)} \u2192 {_short(new)}"
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return "(nothing)"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"
 
 
 @dataclass(slots=True)
@@ -161,7 +291,7 @@ def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
 
 def compare(run: Run, baseline: Baseline) -> Comparison:
     """Pair *run* with *baseline*, case by case."""
-    varied = asked_again(run).varied
+    varied = {name for case in run.having(AGAIN) for name in case.extra[AGAIN]["varied"]}
     out = Comparison(
         incomparable=incomparable_metrics(run, baseline),
         provenance=changed_since(baseline, run),
@@ -223,10 +353,8 @@ def compare_case(
     out = CaseComparison(result.case_id, flip_of(before, result), before=before)
     if result.state != "error" and before.match != (match := match_of(result)):
         out.apart = f"chunker_version_match {before.match} → {match}"
-    scores, changes, apart = result.scores, out.changes, out.apart
-    otherwise_timed = before.concurrency != result.concurrency
     for name, old in before.scores.items():
-        score, info = scores.get(name), metrics.get(name)
+        score, info = result.scores.get(name), metrics.get(name)
         if old is None or score is None or info is None:
             continue
         if recut.why and name in recut.metrics:
@@ -234,19 +362,17 @@ def compare_case(
                 continue
         elif name in incomparable:
             continue
-        if not info.baselined or (apart and info.target.startswith("RETRIEVAL")):
+        if not info.baselined or (out.apart and info.target.startswith("RETRIEVAL")):
             continue
-        if otherwise_timed and info.target == "LATENCY":
+        if info.target == "LATENCY" and before.concurrency != result.concurrency:
             continue
-        state, new = score.state, score.value
-        if state != "number":
-            if state == "n/a":
-                out.lost[name] = score.reason
-                continue
-            if state == "error":
-                new = info.worst if math.isfinite(info.worst) else None
+        if score.state == "n/a":
+            out.lost[name] = score.reason
+            continue
+        errored = score.state == "error"
+        new = info.worst if errored and math.isfinite(info.worst) else score.value
         if new is not None:
-            changes[name] = ScoreChange(old, new, gain_of(info, old, new), state == "error")
+            out.changes[name] = ScoreChange(old, new, gain_of(info, old, new), errored)
     return out
 
 

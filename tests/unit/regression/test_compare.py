@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline.model import Baseline
-from pytest_auepora.regression.compare.cases import compare
+from pytest_auepora.regression.baseline import Baseline
+from pytest_auepora.regression.compare import compare
 
-from ..runs import case, run
+from .runs import case, run
 
 
 def accepted(*cases: CaseResult, **more: Any) -> Baseline:

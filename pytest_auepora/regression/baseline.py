@@ -1,0 +1,360 @@
+"""A baseline: what was accepted, a block per case, in a file made to be committed and reviewed.
+
+Sorted keys, four decimals, no timestamps: writing the same results again gives the same bytes.
+
+A baseline moves with every accepted change, and each step down may be too small to fail.  The *anchor* is an older one
+that stays where it is, so that many small steps add up to one that shows.  It is written on request only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from urllib.parse import quote
+
+from ..core.git import CONFLICT, conflict_line
+from ..core.result_shapes import Count, Place, Rank
+from ..core.run import CaseResult, MetricInfo, run_title
+from ..errors import BaselineError, NotWrittenError
+from ..shapes import Kind, ShapeError, check_shape, is_number
+
+FORMAT = 1
+GIT_COMMIT = "git_commit"
+"""The key of provenance under which the project's commit is kept: recorded, never a reason not to compare."""
+
+RESOLUTION = 5.1e-5
+"""Differences up to this are the rounding of the file (half of its fourth decimal), not a change."""
+
+LEARNED = ("steady", "pairs")
+"""What is stored of a metric beside its definition: whether answers to one case ever differed, of how many pairs."""
+
+MOST_DATA = 20_000
+"""Characters kept of what one metric aggregates in one case; a baseline is to be read by people."""
+
+CONTRACTS = ("assertion_pass", "json_schema_valid")
+"""Metrics of assertions: 0 fails the case without any threshold.  They need not be listed to be measured."""
+
+BROKEN = "broken: "
+"""What a note begins with that says why a baseline that is there cannot be read."""
+
+AGAIN = "again"
+"""Key in ``extra``: pairs of answers by metric, and the metrics in which some pair differs."""
+
+_LONGEST = 100
+_ACCEPT = "run the whole suite with --auepora-update"
+_VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quote
+_LIST = r"\[([-+.\w\s,]*)\]"
+
+
+@dataclass(slots=True)
+class BaselineCase:
+    """What was accepted for one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
+
+    ``repeats`` is how often the case was asked; ``varied`` has the single values of the metrics whose values were
+    not all the same.  ``match`` says how the labels were matched, see `labels.check`; written only where that is not
+    ``exact``.  ``data`` is what metrics aggregate that need more than values, ``concurrency`` how many calls were in
+    flight.
+    """
+
+    hash: str
+    state: str = "passed"
+    scores: dict[str, float | None] = field(default_factory=dict)
+    ranks: dict[str, int | None] = field(default_factory=dict)
+    repeats: int = 1
+    varied: dict[str, list[float | None]] = field(default_factory=dict)
+    match: str = "exact"
+    data: dict[str, Any] = field(default_factory=dict)
+    concurrency: int = 1
+
+    def values(self, metric: str) -> list[float | None]:
+        """Return the single values of *metric*, one per repeat; none where it was not measured."""
+        if metric in self.varied:
+            return list(self.varied[metric])
+        return [self.scores[metric]] * self.repeats if metric in self.scores else []
+
+    @classmethod
+    def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
+        """Take what is kept of *result*: scores of baselined metrics that are numbers or n/a, and broken assertions."""
+        scores = {
+            name: _rounded(score.value)
+            for name, score in result.scores.items()
+            if score.state in ("number", "n/a") and name in metrics
+            if metrics[name].baselined or (name in CONTRACTS and score.value == 0)
+        }
+        singles = {name: [_rounded(v) for v in result.values(name)] for name in scores}
+        varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
+        data = {name: kept for name, info in metrics.items() if (kept := _data(result, name, info)) is not None}
+        timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
+        state = "failed" if "still_failing" in result.extra else result.state
+        return cls(
+            result.content_hash, state, scores, dict(result.ranks), result.repeats, varied, match_of(result),
+            data, result.concurrency if timed else 1,
+        )  # fmt: skip
+
+    def raw(self) -> dict[str, Any]:
+        """Return the block of the file: what repeats add is left out where there are none."""
+        out: dict[str, Any] = {"hash": self.hash, "state": self.state, "scores": self.scores, "ranks": self.ranks}
+        if self.repeats > 1:
+            out |= {"repeats": self.repeats, "varied": self.varied}
+        if self.match != "exact":
+            out["match"] = self.match
+        if self.data:
+            out["data"] = {name: _compact(data) for name, data in self.data.items()}
+        if self.concurrency > 1:
+            out["concurrency"] = self.concurrency
+        return out
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4) + 0.0
+
+
+def _data(result: CaseResult, name: str, info: MetricInfo) -> Any:
+    """Return what the metric aggregates in this case, as it is after JSON; None where a value is all, or too much."""
+    score = result.scores.get(name)
+    if score is None or score.state not in ("number", "aggregate") or not (info.baselined and info.interval):
+        return None
+    text = _compact(score.data)
+    return json.loads(text) if len(text) <= MOST_DATA else None
+
+
+def _compact(data: Any) -> str:
+    """Return *data* on one line, six decimals."""
+    return json.dumps(_shorter(data), sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _shorter(data: Any) -> Any:
+    if isinstance(data, float):
+        return round(data, 6) + 0.0
+    if isinstance(data, (list, tuple)):
+        return [_shorter(part) for part in data]
+    return {str(k): _shorter(v) for k, v in data.items()} if isinstance(data, Mapping) else data
+
+
+@dataclass(slots=True)
+class Baseline:
+    """The accepted results of one suite under one configuration."""
+
+    suite: str
+    variant: str = ""
+    metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+    cases: MutableMapping[str, BaselineCase] = field(default_factory=dict)
+
+    @property
+    def steady(self) -> frozenset[str]:
+        """The metrics in which no answer to a case differed from another; what nobody asked again is not known."""
+        return frozenset(name for name, told in self.metrics.items() if told.get("steady"))
+
+    def dumps(self) -> str:
+        """Return the file's text."""
+        raw = {
+            "format": FORMAT,
+            "suite": self.suite,
+            "variant": self.variant,
+            "metrics": self.metrics,
+            "provenance": self.provenance,
+            "cases": {name: case.raw() for name, case in self.cases.items()},
+        }
+        text = json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+        return re.sub(_VARIED, _a_line_each, text)
+
+
+def _a_line_each(block: re.Match[str]) -> str:
+    """Put the values of one metric on one line: they change together."""
+    return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", block[0])
+
+
+def match_of(result: CaseResult) -> str:
+    """Return how the labels of *result* were matched: ``exact``, ``span``, ``fallback_doc`` or ``none``."""
+    return str(result.extra.get("labels", {}).get("match", "exact"))
+
+
+def metric_key(info: MetricInfo) -> dict[str, Any]:
+    """What must be equal for stored and new scores of one metric to compare, as it looks after JSON."""
+    params: dict[str, Any] = json.loads(json.dumps(info.params, default=str))
+    return {"version": info.version, "params": params}
+
+
+def _is_json(value: Any) -> bool:
+    def finite(text: str) -> float:
+        if not is_number(number := float(text)):
+            raise ValueError(text)
+        return number
+
+    try:
+        json.loads(value, parse_float=finite, parse_int=finite, parse_constant=finite)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+_Values = Annotated[
+    list[float | None],
+    Kind(
+        "a list of finite numbers or null",
+        lambda value: isinstance(value, list) and bool(value) and all(v is None or is_number(v) for v in value),
+    ),
+]
+
+
+class _MetricKeys(TypedDict):
+    version: Annotated[int, Count]
+    params: dict[str, Any]
+
+
+class _Metric(_MetricKeys, total=False):
+    steady: bool
+    pairs: Place
+
+
+class _CaseKeys(TypedDict):
+    hash: str
+
+
+class _Case(_CaseKeys, total=False):
+    state: Literal["passed", "failed", "error", "skipped"]
+    scores: dict[str, float | None]
+    ranks: dict[str, Annotated[int | None, Rank]]
+    repeats: Annotated[int, Count]
+    varied: dict[str, _Values]
+    match: Literal["exact", "span", "fallback_doc", "none"]
+    data: dict[str, Annotated[Any, Kind("a text that is JSON of finite numbers", _is_json)]]
+    concurrency: Annotated[int, Count]
+
+
+class _FileKeys(TypedDict):
+    suite: str
+    cases: dict[str, _Case]
+
+
+class _File(_FileKeys, total=False):
+    """The file; keys of newer versions are passed over."""
+
+    variant: str
+    metrics: dict[str, _Metric]
+    provenance: dict[str, Any]
+
+
+def baseline_path(golden: Path, suite: str, variant: str, override: Path | None = None) -> Path:
+    """Return where the baseline of *suite* lies: ``__baselines__/<suite>.json`` beside the golden file.
+
+    *override* is a directory to use instead, or the very file when it ends in ``.json``.
+    A configuration of a parametrized system has a file of its own.
+    """
+    if override is not None and override.suffix == ".json":
+        return override
+    folder = override if override is not None else golden.parent / "__baselines__"
+    name = quote(variant, safe="-_.+ ")
+    if len(name) > _LONGEST:  # of some 255 bytes that the name of a file may have
+        name = f"{name[: _LONGEST - 13]}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+    return folder / (f"{suite}@{name}.json" if variant else f"{suite}.json")
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Hold the lock of the baseline at *path*, so that what is read within is what will be replaced.
+
+    Raises:
+        BaselineError: another run holds it too long, or what is written within cannot be.
+    """
+    from ..core.files import locked  # who only reads has no need of it
+
+    try:
+        with locked(path):
+            yield
+    except NotWrittenError as exc:
+        raise BaselineError(str(exc)) from exc
+
+
+def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
+    """Read *path*, which should be the baseline of *suite* in this *variant*; None where there is no such file.
+
+    Raises:
+        BaselineError: the file is not a baseline, cut short, in conflict, of a newer format, or of
+            another suite or configuration.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as exc:
+        raise BaselineError(f"{path}: not UTF-8 ({exc.reason} at byte {exc.start})") from None
+    except OSError as exc:
+        raise BaselineError(f"{path}: cannot be read: {exc.strerror or exc}") from None
+    found = parse_baseline(text, str(path))
+    if (found.suite, found.variant) != (suite, variant):
+        raise BaselineError(
+            f"{path}: the baseline of {run_title(found.suite, found.variant)!r}, "
+            f"wanted is {run_title(suite, variant)!r}; give --auepora-baseline a directory when there is more than one"
+        )
+    return found
+
+
+def parse_baseline(text: str, path: str) -> Baseline:
+    """Read the text of a baseline; *path* is for messages.  Raises `BaselineError`."""
+    if line := conflict_line(text):
+        raise BaselineError(f"{path}:{line}: {CONFLICT}, or {_ACCEPT}")
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as exc:
+        cut = "" if text.rstrip().endswith("}") else " (the file seems cut short)"
+        raise BaselineError(
+            f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{cut}; restore it from version control, or {_ACCEPT}"
+        ) from None
+    except (ValueError, RecursionError) as exc:  # thousands of digits, or of brackets within each other
+        raise _no_baseline(path, f"{type(exc).__name__}: {exc}") from None
+    if not isinstance(raw, dict) or "format" not in raw:
+        raise _no_baseline(path, "there is no 'format' key")
+    if raw["format"] != FORMAT:
+        raise BaselineError(
+            f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
+            "it was written by another version of pytest-auepora"
+        )
+    try:
+        check_shape(raw, _File)
+    except ShapeError as exc:
+        raise _no_baseline(path, str(exc)) from None
+    cases = {name: _case_of(case) for name, case in raw["cases"].items()}
+    optional = {key: raw[key] for key in ("variant", "metrics", "provenance") if key in raw}
+    return Baseline(raw["suite"], cases=cases, **optional)
+
+
+def _case_of(raw: Mapping[str, Any]) -> BaselineCase:
+    """Read the block of one case; keys of newer versions are passed over."""
+    known = {f.name: raw[f.name] for f in fields(BaselineCase) if f.name in raw}
+    if "data" in known:
+        known["data"] = {name: json.loads(text) for name, text in known["data"].items()}
+    return BaselineCase(**known)
+
+
+def _no_baseline(path: str, why: str) -> BaselineError:
+    return BaselineError(
+        f"{path}: not a baseline file: {why}; if it should be one, restore it from version control, or {_ACCEPT}"
+    )
+
+
+class Anchor(NamedTuple):
+    """What lies where an anchor belongs: a baseline, nothing, or something that cannot be read (``problem``)."""
+
+    baseline: Baseline | None = None
+    problem: str = ""
+
+
+def anchor_path(baseline: Path) -> Path:
+    """Return where the anchor beside *baseline* lies: ``shop.json`` has ``shop.anchor.json``."""
+    return baseline.with_name(f"{baseline.name.removesuffix('.json')}.anchor.json")
+
+
+def load_anchor(baseline: Path, suite: str, variant: str = "") -> Anchor:
+    """Read the anchor beside *baseline*, if there is one."""
+    try:
+        return Anchor(load_baseline(anchor_path(baseline), suite, variant))
+    except BaselineError as exc:
+        return Anchor(problem=str(exc).replace("--auepora-update", "--auepora-update anchor"))

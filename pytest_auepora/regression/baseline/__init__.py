@@ -1,1 +1,0 @@
-"""Baselines: what was accepted, where it is stored, how a run is merged into it."""

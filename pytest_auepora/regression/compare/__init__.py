@@ -1,1 +1,0 @@
-"""Two results of one suite, paired case by case."""
