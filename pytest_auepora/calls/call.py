@@ -59,6 +59,7 @@ class Call:
         lost: it was given up while it ran; what it prints from then on is nobody's.
         late: an attempt exceeded the limit.
         given: what an attempt gave to be awaited, while the call is queued for a loop.
+        output: what it prints and logs, where it runs beside its owner.
         on_finish: called when it is over, in whichever thread ends it, before whoever waits for it goes on.
     """
 
@@ -72,7 +73,7 @@ class Call:
         self.lost = self.late = False
         self.given: Any = None
         self.on_finish: Callable[[], None] | None = None
-        self.output = CallOutput()
+        self.output: CallOutput | None = None
         self.fn = fn
         self._began: float | None = None  # when the running attempt began; None between attempts
         self._spent = 0.0  # seconds of the last attempt
@@ -82,7 +83,7 @@ class Call:
 
     def detach(self) -> None:
         """Make ready to run beside the owner: in a context of its own, which keeps what is printed and logged."""
-        self.context = contextvars.copy_context()
+        self.context, self.output = contextvars.copy_context(), CallOutput()
         self.context.run(self.output.enter)
 
     # -- by whoever runs it
@@ -211,7 +212,7 @@ class Call:
             if self.late or not self.is_overdue():
                 return False
             self.late = self.lost = True
-            self.output.mute()
+            self._mute()
             self.result.seconds = perf_counter() - (self._began or 0.0)
             return True
 
@@ -232,11 +233,12 @@ class Call:
         if timeout is not None and result.seconds > timeout and not result.timed_out:
             self.timeout = timeout
             result.value, result.error, result.timed_out = None, self._too_late(), True
-        try:
-            self.output.hand_over()
-        except Exception as exc:  # a handler complains of a faulty log call, as pytest's does: there it ends the call
-            if result.error is None:
-                result.value, result.error = None, exc
+        if self.output is not None:
+            try:
+                self.output.hand_over()
+            except Exception as exc:  # a handler complains of a faulty log call, as pytest's does: there it ends a call
+                if result.error is None:
+                    result.value, result.error = None, exc
         return result
 
     def _end(self, value: Any, error: BaseException | None, *, lost: bool = False, queued_only: bool = False) -> bool:
@@ -245,16 +247,21 @@ class Call:
                 return False
             if lost:
                 self.lost = True
-                self.output.mute()
+                self._mute()
             self.result.value, self.result.error, self.result.timed_out = value, error, self.late
             self.state, given, self.given = "over", self.given, None
-        _close_unawaited(given)
+        if given is not None:
+            _close_unawaited(given)
         try:
             if self.on_finish is not None:
                 self.on_finish()
         finally:
             self._gate.release()
         return True
+
+    def _mute(self) -> None:
+        if self.output is not None:
+            self.output.mute()
 
     def _stop_clock(self) -> None:
         if self._began is not None:

@@ -51,6 +51,9 @@ class Caller:
         blocks: whether a function may block: `acall` then calls it in a thread, unless it runs alone without a limit.
         after: called with the name of each call that ran beside its owner and the call, in whichever thread ends it.
 
+    Attributes:
+        ahead: the calls that were started and not asked for yet.
+
     Raises:
         ValueError: a number out of range.
     """
@@ -79,7 +82,7 @@ class Caller:
         self.timeout, self.retry, self.grace = timeout, retry, grace
         self.coroutines, self.blocks = coroutines, blocks
         self._after = after
-        self._ahead: dict[Hashable, Call] = {}  # started, and not asked for yet
+        self.ahead: dict[Hashable, Call] = {}
         self._asked_since = 0  # since it was looked through what is upcoming
         self._executor: Executor | None = None
         self._own: OwnLoop | None = None  # the executor, where its loop is ours
@@ -102,7 +105,8 @@ class Caller:
             RuntimeError: the system has no thread for the event loop.
         """
         limit = self.timeout if timeout is None else timeout
-        self._free_places()
+        if self._let_gone:
+            self._free_places()
         upcoming, alone = self._alone(key, upcoming, limit)
         call: Call | None = None
         try:
@@ -119,21 +123,16 @@ class Caller:
         except BaseException:  # Ctrl-C, or somebody ends the waiting, as pytest-timeout does: the place is wanted
             self._let_go(key, call)
             raise
-        self._ahead.pop(key, None)
+        self.ahead.pop(key, None)
         return call.take(limit)
 
     def prepare(self, key: Hashable, fn: Fn) -> None:
         """Make a call now, in this thread, that its owner will ask for; what it prints waits for that."""
-        if key not in self._ahead:
+        if key not in self.ahead:
             call = self._make(key, fn, None)
             call.claim()
             if (awaitable := call.context.run(call.run, (KeyboardInterrupt,))) is not None:
                 call.hand_over(awaitable)
-
-    @property
-    def is_ahead(self) -> bool:
-        """Whether calls may have been made that nobody has asked for."""
-        return self.concurrency > 1 or bool(self._ahead)
 
     async def acall(
         self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None
@@ -158,7 +157,7 @@ class Caller:
             self._let_go(key, call)
             self._free_places()
             raise
-        self._ahead.pop(key, None)
+        self.ahead.pop(key, None)
         return call.take(limit)
 
     def map(self, fns: Iterable[Fn], timeouts: Iterable[float | None] = repeat(None)) -> Iterator[CallResult]:
@@ -184,7 +183,7 @@ class Caller:
 
     def forget(self, is_mine: Callable[[Hashable], bool]) -> None:
         """Give up those calls that were started early whose key *is_mine*: nobody will ask for them."""
-        self._give_up([self._ahead.pop(key) for key in [*self._ahead] if is_mine(key)])
+        self._give_up([self.ahead.pop(key) for key in [*self.ahead] if is_mine(key)])
         self._free_places()
 
     def drop(self) -> None:
@@ -214,7 +213,7 @@ class Caller:
 
         To look through what is upcoming costs more than a call, so it is done once for several.
         """
-        early = self._ahead.get(key)
+        early = self.ahead.get(key)
         if early is None:
             runner.expect(call := self._make(key, fn, limit))  # before what is upcoming is read, which takes time
         else:
@@ -228,17 +227,17 @@ class Caller:
             new = [
                 self._make(key, fn, its[0] if its and its[0] is not None else self.timeout)
                 for key, fn, *its in islice(upcoming, self.lookahead)
-                if key not in self._ahead
+                if key not in self.ahead
             ]
             if new:
                 runner.submit(new)
-        if early is None and len(self._ahead) == 1:
+        if early is None and len(self.ahead) == 1:
             call.result.concurrency = self.processes
         return call
 
     def _make(self, key: Hashable, fn: Fn, limit: float | None) -> Call:
         """Return a call that runs beside its owner, known by *key*."""
-        self._ahead[key] = call = Call(fn, limit, self.retry, self.concurrency * self.processes)
+        self.ahead[key] = call = Call(fn, limit, self.retry, self.concurrency * self.processes)
         call.detach()
         if self._after is not None:
             call.on_finish = partial(self._after, key, call)
@@ -263,14 +262,14 @@ class Caller:
 
         loop = asyncio.get_running_loop()
         if self._executor is None or self._executor.loop is not loop:
-            self._loops_change |= bool(self._ahead)
+            self._loops_change |= bool(self.ahead)
             self.close()
             self._executor = Executor(loop, self.concurrency, self.grace, blocks=self.blocks)
         return self._executor
 
     def _alone(self, key: Hashable, upcoming: Upcoming, limit: float | None) -> tuple[Upcoming, bool]:
         """Whether the call needs neither a limit nor company; *upcoming* may have been looked at."""
-        if limit is not None or key in self._ahead:
+        if limit is not None or key in self.ahead:
             return upcoming, False
         rest = iter(upcoming if self.lookahead else ())
         return (chain([first], rest), False) if (first := next(rest, None)) is not None else ((), True)
@@ -300,13 +299,13 @@ class Caller:
             call.expire()
             if call.late or call.timeout is None:
                 call.lose(AueporaError(_STRANDED))
-        self._beside().submit([call for call in self._ahead.values() if call.state == "queued"])
+        self._beside().submit([call for call in self.ahead.values() if call.state == "queued"])
 
     def _let_go(self, key: Hashable, call: Call | None) -> None:
         if call is None:  # ended while calls are submitted: which of them were is not certain
             self.drop()
         else:
-            self._ahead.pop(key, None)
+            self.ahead.pop(key, None)
             self._give_up([call])
 
     def _free_places(self) -> None:

@@ -2,123 +2,148 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 from ..adapters.systems import System, as_system
 from ..calls.call import Fn
 from ..evaluation.replay import Answering, ask_case
 from ..regression.accept import again_plan
 from ..regression.guards.case_guard import Confirmations
-from .compat import fixtures_only_for, variant_of
-from .session import SUITE
 
 if TYPE_CHECKING:
+    from ..calls.caller import Caller
     from ..core.run import CaseResult
+    from ..evaluation.case_flow import CaseFlow
     from ..io.golden.model import GoldenCase, GoldenSuite
     from .hooks import ProjectHooks
+    from .lookahead import Callers
     from .options import Options
     from .replay import Replay
+    from .suites import Suites
 
 
-class AnswerSource:
+class AnswerSources:
     """One per process.
 
     Args:
         options: what the user asks for.
         project: says how answers come about.
+        suites: the golden files.
+        callers: make the calls.
         replay: the earlier run that answers in place of the system, if one is to.
     """
 
-    def __init__(self, options: Options, project: ProjectHooks, replay: Replay | None = None) -> None:
-        self._options, self._project, self._replay = options, project, replay
-        self._systems: dict[int, tuple[Any, System]] = {}
-        self._provenance: dict[tuple[Path, int], tuple[System, dict[str, Any]]] = {}
+    def __init__(
+        self, options: Options, project: ProjectHooks, suites: Suites, callers: Callers, replay: Replay | None = None
+    ) -> None:
+        self.options, self.project, self.suites, self.callers, self._replay = options, project, suites, callers, replay
+        self.confirmations = Confirmations()
+        self._known: dict[tuple[Path, str, int], AnswerSource] = {}
         self._again: dict[Path, dict[str, int]] = {}
-        self._confirmations = Confirmations()
 
     @property
     def asks_nothing(self) -> bool:
         """Whether the system may not be called, nor be made."""
         return self._replay is not None and self._replay.asks_nothing
 
-    def of(self, rag: Any, suite: GoldenSuite, variant: str) -> System:
+    def of(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
         """Return what answers the cases of *suite*: *rag*, a fixture's value, or an earlier run in its place.
 
         Raises:
             SystemShapeError: *rag* is nothing that can be asked.
         """
+        key = suite.path, variant, id(rag)
+        if (known := self._known.get(key)) is None:
+            known = self._known[key] = self._made(rag, suite, variant)
+        return known
+
+    def _made(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
         if self._replay is not None and self._replay.asks_nothing:
-            return self._replay.replayed(suite, variant)
-        known = self._systems.get(id(rag))
-        if known is None or known[0] is not rag:
-            known = self._systems[id(rag)] = rag, as_system(rag)
-        if self._replay is None:
-            return known[1]
-        return self._replay.resumed(suite, variant, known[1], self.provenance(suite, known[1]))
+            return AnswerSource(self, suite, variant, rag, self._replay.replayed(suite, variant))
+        source = AnswerSource(self, suite, variant, rag, as_system(rag))
+        if self._replay is not None:
+            source.system = self._replay.resumed(suite, variant, source.system, source.provenance)
+        return source
 
-    def provenance(self, suite: GoldenSuite, system: System) -> dict[str, Any]:
-        """Return what is known of how the answers came about; the project's hook has the last word.
-
-        Of a run that is replayed it is what was known then.
-        """
-        if isinstance(system, Answering):
-            if system.base is None:
-                return system.provenance
-            system = system.base
-        key = suite.path, id(system)
-        known = self._provenance.get(key)
-        if known is None or known[0] is not system:
-            seed = {} if self._options.seed is None else {"seed": self._options.seed}
-            told = {**system.provenance, **seed, **self._project.provenance(suite.name, suite.path)}
-            known = self._provenance[key] = system, told
-        return known[1]
-
-    def prepare(self, item: pytest.Item) -> None:
-        """Where nothing may be asked, let *item* have the earlier run for its system, and set up nothing for that."""
-        if self._replay is None or not self.asks_nothing:
-            return
-        suite = item.stash[SUITE]
-        funcargs: dict[str, Any] = getattr(item, "funcargs", {})
-        for name in fixtures_only_for(item, suite.fixture):
-            funcargs.setdefault(name, None)
-        funcargs[suite.fixture] = self._replay.replayed(suite, variant_of(item, suite.fixture))
-
-    def ask(self, system: System, case: GoldenCase, repeat: int = 0) -> Fn:
-        """Return the call that puts *case* to *system* for the time *repeat*, counted from 0."""
-        return ask_case(system, case, repeat, seed=self._options.seed)
-
-    def times(self, suite: GoldenSuite, case: GoldenCase, system: System) -> int:
-        """Return how often *case* is asked; where nothing is, as often as it was, unless that is said."""
-        if self._options.repeat is None and isinstance(system, Answering) and system.base is None:
-            return system.times(case)
-        return self._options.repeats(suite.repeat)
-
-    def times_each(self, suite: GoldenSuite, system: System) -> int:
-        """Return how often the cases of *suite* are asked where all are asked as often."""
-        return max((self.times(suite, case, system) for case in suite.cases), default=1)
-
-    def again(self, suite: GoldenSuite, system: System | None = None) -> Mapping[str, int]:
+    def again(self, suite: GoldenSuite) -> Mapping[str, int]:
         """Return how many more answers an update asks for, by case, to learn what varies; else none."""
-        accepts = self._options.intents or self._options.anchoring
-        if not accepts or isinstance(system, Answering):
+        if not (self.options.intents or self.options.anchoring):
             return {}
         if (plan := self._again.get(suite.path)) is None:
             asked = (case.id for case in suite.cases if case.skip is None and case.benchmark is None)
-            known = self._options.repeats(suite.repeat) - 1  # repeats tell as much
+            known = self.options.repeats(suite.repeat) - 1  # repeats tell as much
             found = again_plan(asked, suite.policy.again)
             plan = self._again[suite.path] = {case_id: n - known for case_id, n in found.items() if n > known}
         return plan
 
-    def confirms(self, suite: GoldenSuite, case: GoldenCase, system: System, result: CaseResult) -> range:
+
+class AnswerSource:
+    """What answers the cases of *suite* under the configuration *variant*: *system*, made of the fixture's value *rag*.
+
+    What is the same for all of these cases is found out once.
+    """
+
+    def __init__(self, sources: AnswerSources, suite: GoldenSuite, variant: str, rag: Any, system: System) -> None:
+        self._sources, self.suite, self.variant, self.system = sources, suite, variant, system
+        self._rag = rag  # while it is kept, its id is nobody else's
+        self._replayed = system if isinstance(system, Answering) else None  # and so asks nothing
+        self._repeats = sources.options.repeats(suite.repeat)
+
+    @cached_property
+    def caller(self) -> Caller:
+        """Makes the calls."""
+        return self._sources.callers.of(self.system)
+
+    @cached_property
+    def flow(self) -> CaseFlow:
+        """Ends the cases."""
+        return self._sources.suites.flow(self.suite, self.variant)
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """What is known of how the answers came about; the project's hook has the last word.
+
+        Of a run that is replayed it is what was known then.
+        """
+        if self._replayed is not None:
+            return self.system.provenance
+        seed = {} if self._sources.options.seed is None else {"seed": self._sources.options.seed}
+        return {**self.system.provenance, **seed, **self._sources.project.provenance(self.suite.name, self.suite.path)}
+
+    @cached_property
+    def again(self) -> Mapping[str, int]:
+        """How many more answers are asked for, by case, to learn what varies."""
+        return {} if isinstance(self.system, Answering) else self._sources.again(self.suite)
+
+    @cached_property
+    def unjudged(self) -> Collection[str]:
+        """The metrics that do not judge answers asked for *again*."""
+        return self._sources.suites.judged_once(self.suite)
+
+    @cached_property
+    def is_judged(self) -> bool:
+        """Whether any metric asks a judge."""
+        return bool(self._sources.suites.judged(self.suite))
+
+    def ask(self, case: GoldenCase, repeat: int = 0) -> Fn:
+        """Return the call that puts *case* to the system for the time *repeat*, counted from 0."""
+        return ask_case(self.system, case, repeat, seed=self._sources.options.seed)
+
+    def times(self, case: GoldenCase) -> int:
+        """Return how often *case* is asked; where nothing is, as often as it was, unless that is said."""
+        if self._replayed is not None and self._sources.options.repeat is None:
+            return self._replayed.times(case)
+        return self._repeats
+
+    def confirms(self, case: GoldenCase, result: CaseResult) -> range:
         """Return the numbers of the repeats that ask a failed case again, before it fails; none for most."""
-        if self._options.intents or self._options.repeats(suite.repeat) > 1 or result.state != "failed":
+        if result.state != "failed" or self._sources.options.intents or self._repeats > 1:
             return range(0)
-        if isinstance(system, Answering) and system.base is None:
-            return system.confirms(case)
-        timed = case.benchmark is not None
-        wanted = self._confirmations.wants(suite.path, len(suite.cases), result, suite.policy, timed=timed)
+        if self._replayed is not None:
+            return self._replayed.confirms(case)
+        suite, timed = self.suite, case.benchmark is not None
+        wanted = self._sources.confirmations.wants(suite.path, len(suite.cases), result, suite.policy, timed=timed)
         return range(1, 1 + suite.policy.confirm) if wanted else range(0)

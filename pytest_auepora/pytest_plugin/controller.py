@@ -22,7 +22,7 @@ from .options import Options, is_asked_for, measures
 from .results.terminal import wrapped
 from .session import SUFFIXES
 from .suites import Suites
-from .xdist import RunProvenance, let_go, lost_case, unpack
+from .xdist import RunProvenance, lost_case, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
@@ -73,8 +73,7 @@ class Judge:
         self.unmeasured = False  # a golden file or case failed without a result, as over a corpus that is none
         self.complete = False
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in what an item measured; a rerun replaces the earlier result."""
         case_reports = unpack(report)
         for one in case_reports:
@@ -84,11 +83,6 @@ class Judge:
         if not case_reports and report.failed and report.when not in ("setup", "call", "teardown"):
             self.crashed.append(report.nodeid)  # a worker died with it
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
-        yield
-        if case_reports and case_reports[0].data and self.config.get_verbosity() < 1:
-            let_go(report)  # nobody comes back to it: it is of a worker, and not shown again
-        for one in case_reports:
-            one.data = b""  # it is written down
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Know a golden file that could not be read: it has failed by itself."""

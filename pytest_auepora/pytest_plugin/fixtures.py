@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from ..adapters.systems import System
 from ..core.run import CaseResult, ComparableScore, MetricInfo
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
 from ..evaluation.case_flow import Finished
@@ -16,12 +15,13 @@ from ..evaluation.case_result import Ended
 from ..evaluation.suite import Evaluation, opened
 from ..evaluation.suite_run import run_suite
 from ..io.golden.model import GoldenCase, GoldenSuite
+from .answer_source import AnswerSource
 from .compat import parameters_of, variant_of
 from .items import AskedCase, end_unmeasured, keep
 from .registration import session_of
 from .results.terminal import failure_message
 from .session import CORPUS, AueporaSession
-from .suites import raise_ended
+from .suites import raise_skipped
 from .xdist import CaseReport
 
 
@@ -49,26 +49,25 @@ class Auepora:
         __tracebackhide__ = True
         request = self._request
         session = session_of(request.config)
-        suites, answers = session.suites, session.answers
+        suites = session.suites
         suite = suites.at(find_golden(request, golden))
         variant = variant_of(request.node, suite.fixture) if rag is None else parameters_of(request.node)
-        system = _system(session, request, suite, variant, rag)
-        provenance = answers.provenance(suite, system)
+        source = _source(session, request, suite, variant, rag)
         done = opened(
             suite, suites.registry, variant=variant, baseline=session.options.override,
-            calibrations=suites.calibrations(suite), repeat=answers.times_each(suite, system),
+            calibrations=suites.calibrations(suite),
+            repeat=max((source.times(case) for case in suite.cases), default=1),
         )  # fmt: skip
-        done.run.path, done.run.provenance = suites.relative(suite.path), dict(provenance)
+        done.run.path, done.run.provenance = suites.relative(suite.path), dict(source.provenance)
         done.accepting = session.options.accepting
-        flow, caller = suites.flow(suite, variant, provenance), session.callers.of(system)
+        source.flow.run.provenance = source.provenance
         case_reports = []
         for one in run_suite(
-            flow, suite.cases, system, caller, repeat=done.repeat, corpus=_corpus(session, request),
-            seed=session.options.seed, again=answers.again(suite, system),
-            confirms=lambda case, result: answers.confirms(suite, case, system, result),
+            source.flow, suite.cases, source.system, source.caller, repeat=done.repeat,
+            corpus=_corpus(session, request), seed=session.options.seed, again=source.again, confirms=source.confirms,
         ):  # fmt: skip
             done.run.add([one.result])
-            case_reports.append(CaseReport(done.run.path, variant, one.result, provenance, one.recordings))
+            case_reports.append(CaseReport(done.run.path, variant, one.result, source.provenance, one.recordings))
         keep(request.node, *case_reports)
         return done
 
@@ -166,7 +165,8 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
     suite, case = request.param
     session = session_of(request.config)
     done = _finished(session, request, suite, case)
-    raise_ended(done)
+    if done.result.state == "skipped":
+        raise_skipped(done)
     infos = session.suites.infos(suite)
     if done.result.state == "error":
         pytest.fail(failure_message(request.config, done.result, done.comparison, infos), pytrace=False)
@@ -180,21 +180,21 @@ def _finished(
     node = request.node
     if case.skip is not None:
         return end_unmeasured(session, node, suite, case, Ended("skip", case.skip))
-    variant = variant_of(node, suite.fixture)
     try:
-        system, corpus = _system(session, request, suite, variant), _corpus(session, request)
+        source = _source(session, request, suite, variant_of(node, suite.fixture))
+        corpus = _corpus(session, request)
     except BaseException as exc:
         return end_unmeasured(session, node, suite, case, exc)
-    asked, caller = AskedCase(session, node, suite, case, variant, system, corpus), session.callers.of(system)
-    done = asked.finish([caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
+    asked = AskedCase(session, node, source, case, corpus)
+    done = asked.finish([source.caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
     if more := asked.asks_again(done):
-        asked.confirm(done, [caller.call(*ask, timeout=case.timeout) for ask in more])
+        asked.confirm(done, [source.caller.call(*ask, timeout=case.timeout) for ask in more])
     return done
 
 
-def _system(
+def _source(
     session: AueporaSession, request: pytest.FixtureRequest, suite: GoldenSuite, variant: str, given: Any = None
-) -> System:
+) -> AnswerSource:
     """Return what answers: *given*, or the suite's fixture, which is not asked for where a run is replayed."""
     if given is None and not session.answers.asks_nothing:
         given = request.getfixturevalue(suite.fixture)

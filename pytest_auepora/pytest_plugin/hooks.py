@@ -113,6 +113,11 @@ class ProjectHooks:
             out.update(part or {})
         return out
 
+    @property
+    def converts(self) -> bool:
+        """Whether it reads answers by itself."""
+        return bool(self._hook.pytest_auepora_convert.get_hookimpls())
+
     def convert(self, output: Any, sample: EvaluationSample) -> SystemOutputs | None:
         """Return how it reads an answer, None where that is left to us."""
         found: SystemOutputs | None = self._hook.pytest_auepora_convert(

@@ -18,14 +18,14 @@ from .compat import variant_of
 from .lookahead import Queue, timed_call
 from .results.terminal import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
 from .session import CASE, CASE_REPORTS, CORPUS, SUITE, AueporaSession
-from .suites import ended_by, raise_ended
+from .suites import ended_by, raise_skipped
 from .xdist import CaseReport, attach
 
 if TYPE_CHECKING:
-    from ..adapters.systems import System
-    from ..evaluation.case_flow import Asked, Finished
+    from ..evaluation.case_flow import Finished
     from ..evaluation.case_result import Ended
     from ..io.golden.model import GoldenCase, GoldenSuite
+    from .answer_source import AnswerSource
 
 _Ask = tuple[Hashable, Fn]
 """A call's name and what it calls."""
@@ -33,53 +33,46 @@ _Ask = tuple[Hashable, Fn]
 
 @dataclass(eq=False, repr=False, slots=True)
 class AskedCase:
-    """A golden case that *item* puts to *system*, and the corpus that its labels are looked up in."""
+    """A golden case that *item* puts to *source*, and the corpus that its labels are looked up in."""
 
     session: AueporaSession
     item: pytest.Item
-    suite: GoldenSuite
+    source: AnswerSource
     case: GoldenCase
-    variant: str
-    system: System
     corpus: Any = None
 
-    @property
-    def again(self) -> int:
-        """How many more answers are asked for, to learn what varies."""
-        return self.session.answers.again(self.suite, self.system).get(self.case.id, 0)
-
-    def asks(self, first: int = 0, *, early: bool = False) -> Iterator[tuple[Hashable, Fn, float | None]]:
-        """Yield the calls from number *first* on, one per repeat, with the case's own time limit.
-
-        Answers that may come *early* are judged early as well.
-        """
-        times = self.session.answers.times(self.suite, self.case, self.system) + self.again
-        for i in range(first, times):
-            if early:
-                self.session.judging.expect(self.item, i, self.system)
-            yield (self.item, i), self.session.answers.ask(self.system, self.case, i), self.case.timeout
+    def asks(self, *, early: bool = False) -> list[tuple[Hashable, Fn, float | None]]:
+        """Return the calls, one per repeat, with the case's own time limit; answers may be judged *early* as well."""
+        source, case = self.source, self.case
+        numbers = range(source.times(case) + source.again.get(case.id, 0))
+        if early and source.is_judged:
+            for i in numbers:
+                self.session.judging.expect(self.item, i, source)
+        return [((self.item, i), source.ask(case, i), case.timeout) for i in numbers]
 
     def finish(self, calls: Sequence[CallResult]) -> Finished:
         """Score the answers, judge the case, and keep the result for the report."""
-        provenance = self.session.answers.provenance(self.suite, self.system)
-        flow = self.session.suites.flow(self.suite, self.variant, provenance)
-        done = flow.finish(self._asked(calls, self.again), self.system)
-        keep(self.item, CaseReport(flow.run.path, self.variant, done.result, provenance, done.recordings))
+        from ..evaluation.case_flow import Asked
+
+        source, flow = self.source, self.source.flow
+        flow.run.provenance = source.provenance  # another source may have answered cases of the suite
+        again = source.again.get(self.case.id, 0)
+        done = flow.finish(Asked(self.case, calls, self.corpus, again, source.unjudged if again else ()), source.system)
+        keep(self.item, CaseReport(flow.run.path, source.variant, done.result, source.provenance, done.recordings))
         return done
 
     def asks_again(self, done: Finished) -> list[_Ask]:
         """Return the calls that decide whether the case fails; none unless it is about to."""
-        numbers = self.session.answers.confirms(self.suite, self.case, self.system, done.result)
-        return [((self.item, i), self.session.answers.ask(self.system, self.case, i)) for i in numbers]
+        if done.result.state != "failed":
+            return []
+        numbers = self.source.confirms(self.case, done.result)
+        return [((self.item, i), self.source.ask(self.case, i)) for i in numbers]
 
     def confirm(self, done: Finished, calls: Sequence[CallResult]) -> None:
         """Decide a failed case by the answers it was asked for again."""
-        self.session.suites.flow(self.suite, self.variant).confirm(done, self._asked(calls), self.system)
-
-    def _asked(self, calls: Sequence[CallResult], again: int = 0) -> Asked:
         from ..evaluation.case_flow import Asked
 
-        return Asked(self.case, calls, self.corpus, again, self.session.suites.judged_once(self.suite) if again else ())
+        self.source.flow.confirm(done, Asked(self.case, calls, self.corpus), self.source.system)
 
 
 def keep(item: pytest.Item, *reports: CaseReport) -> None:
@@ -114,16 +107,16 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     """Body of every golden item whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
     asked = _asked_case(session, session.running, rag)
-    case, caller = asked.case, session.callers.of(asked.system)
-    if case.benchmark is not None and not is_recorded(asked.system, case):
-        ask = session.answers.ask(asked.system, case)
-        calls = [timed_call(session.running, caller, ask, case.benchmark, case.timeout)]
+    case, source, caller = asked.case, asked.source, asked.source.caller
+    if case.benchmark is not None and not is_recorded(source.system, case):
+        calls = [timed_call(session.running, caller, source.ask(case), case.benchmark, case.timeout)]
     else:
-        asks = _with_upcoming(asked, rag, ahead=caller.concurrency > 1)
+        asks = _with_upcoming(asked, rag)
         calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-        if caller.concurrency == 1:
-            session.judging.call_meanwhile(caller, asked.item, asked.system, calls, _following(asked, rag))
-        calls = [session.judging.take((asked.item, i), call) for i, call in enumerate(calls)]
+        if source.is_judged:
+            if caller.concurrency == 1:
+                session.judging.call_meanwhile(asked.item, source, calls, _following(asked, rag))
+            calls = [session.judging.take((asked.item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):
         asked.confirm(done, [caller.call(*ask, timeout=case.timeout) for ask in more])
@@ -138,40 +131,40 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
     session.callers.asks_here(item)
     asked = _asked_case(session, item, rag)
-    caller = session.callers.of(asked.system)
-    asks = _with_upcoming(asked, rag, ahead=caller.concurrency > 1)
+    caller = asked.source.caller
+    asks = _with_upcoming(asked, rag)
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-    calls = [await session.judging.atake((item, i), call) for i, call in enumerate(calls)]
+    if asked.source.is_judged:
+        calls = [await session.judging.atake((item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):
         asked.confirm(done, [await caller.acall(*ask, timeout=asked.case.timeout) for ask in more])
-    _conclude(session, asked.item, done)
+    _conclude(session, item, done)
 
 
 def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCase:
     """Return the case of *item*; one whose system is nothing that can be asked is errored, and fails here."""
     __tracebackhide__ = True
     case, suite = item.stash[CASE], item.stash[SUITE]
-    variant, corpus = variant_of(item, suite.fixture), getattr(item, "funcargs", {}).get(CORPUS)
     try:
-        return AskedCase(session, item, suite, case, variant, session.answers.of(rag, suite, variant), corpus)
+        source = session.answers.of(rag, suite, variant_of(item, suite.fixture))
     except SystemShapeError as exc:
         error = exc
+    else:
+        return AskedCase(session, item, source, case, getattr(item, "funcargs", {}).get(CORPUS))
     # the same for all cases: an errored case each, and no traceback through this package
     _conclude(session, item, end_unmeasured(session, item, suite, case, error))
     raise error  # never reached: an errored case has failed
 
 
-def _with_upcoming(asked: AskedCase, rag: Any, *, ahead: bool) -> Iterator[tuple[_Ask, Upcoming, float | None]]:
-    """Yield the calls of a case; if any may be started *ahead*, each with those behind it."""
-    session, own = asked.session, list(asked.asks(early=ahead))
-    for i, (key, fn, limit) in enumerate(own):
-        upcoming: Upcoming = ()
-        if ahead:
-            upcoming = chain(asked.asks(i + 1, early=True), _following(asked, rag))
-        yield (key, fn), upcoming, limit
-        if session.answered is not None:
-            session.answered(last=i == len(own) - 1)
+def _with_upcoming(asked: AskedCase, rag: Any) -> Iterator[tuple[_Ask, Upcoming, float | None]]:
+    """Yield the calls of a case; if any may be started ahead, each with those behind it."""
+    answered, ahead = asked.session.answered, asked.source.caller.concurrency > 1
+    own = asked.asks(early=ahead)
+    for i, (key, fn, limit) in enumerate(own, 1):
+        yield (key, fn), chain(own[i:], _following(asked, rag)) if ahead else (), limit
+        if answered is not None:
+            answered(last=i == len(own))
 
 
 def _following(asked: AskedCase, rag: Any) -> Iterator[tuple[Hashable, Fn, float | None]]:
@@ -183,7 +176,8 @@ def _following(asked: AskedCase, rag: Any) -> Iterator[tuple[Hashable, Fn, float
 def _conclude(session: AueporaSession, item: pytest.Item, done: Finished) -> None:
     """Fail the item if its case did not pass, skip it if it was not measured."""
     __tracebackhide__ = True
-    raise_ended(done)
+    if done.result.state == "skipped":
+        raise_skipped(done)
     if done.error is not None and wants_traceback(item.config) and not session.project.redacts:
         raise done.error
     if done.result.state != "passed":
@@ -213,7 +207,6 @@ class Running:
             self._splitter.install()
             if CASE_REPORTS in item.stash:
                 del item.stash[CASE_REPORTS]  # it is run again
-            self._session.answers.prepare(item)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:

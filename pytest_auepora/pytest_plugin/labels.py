@@ -140,7 +140,7 @@ class Labels:
         Raises:
             CorpusError: what should be the corpus is none.
         """
-        if self._replaying or (given is None and not self._project.has_corpus):
+        if self._replaying:
             return case
         from ..core.metrics_base import CHUNK_KEYS
         from ..labels.check import settle

@@ -17,7 +17,7 @@ import pytest
 from ..adapters.systems import System
 from ..calls.call import Call, CallResult, running_trio
 from ..calls.caller import Caller
-from .compat import fixture_definitions, has_pytest_benchmark, is_of_one_case, variant_of
+from .compat import fixture_definitions, has_pytest_benchmark, is_of_one_case
 from .options import Options
 from .session import CASE, CORPUS, SUITE
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.judging import JudgedAnswer
     from ..io.golden.model import GoldenCase
+    from .answer_source import AnswerSource
     from .hooks import ProjectHooks
     from .suites import Suites
 
@@ -155,8 +156,8 @@ class Callers:
 
     @property
     def ahead(self) -> bool:
-        """Whether calls may have been started that nobody has asked for."""
-        return any(caller.is_ahead for caller in self._callers.values())
+        """Whether calls were started that nobody has asked for."""
+        return any(caller.ahead for caller in self._callers.values())
 
     def asks_here(self, item: pytest.Item) -> None:
         """Take note that the running task asks for *item*, if it is its own: pytest-asyncio makes one for each test."""
@@ -227,10 +228,10 @@ def timed_call(
 
 class _Expected(NamedTuple):
     case: GoldenCase
-    system: System
+    source: AnswerSource
+    flow: CaseFlow
     metrics: list[Metric]
     repeat: int
-    flow: CaseFlow
 
 
 class JudgeAhead:
@@ -247,23 +248,21 @@ class JudgeAhead:
         self._executor: OwnLoop | None = None
         self._size = 0
 
-    def expect(self, item: pytest.Item, repeat: int, system: System) -> bool:
+    def expect(self, item: pytest.Item, repeat: int, source: AnswerSource) -> bool:
         """Prepare to judge an answer that may come early; whether its suite has anything to judge side by side.
 
         Not where labels are matched by a corpus: they are settled when the item runs.
         """
-        if not (judged := self._suites.judged(suite := item.stash[SUITE])):
-            return False
         if (item, repeat) in self._expected:
             return True
         if self._project.has_corpus or CORPUS in getattr(item, "fixturenames", ()):
             return False
         from ..evaluation.judging import side_by_side
 
-        if not (metrics := side_by_side(judged)):
+        if not (metrics := side_by_side(self._suites.judged(source.suite))):
             return False
-        if repeat >= self._options.repeats(suite.repeat):  # asked again, by an update
-            metrics = [metric for metric in metrics if metric.name not in self._suites.judged_once(suite)]
+        if repeat >= self._options.repeats(source.suite.repeat):  # asked again, by an update
+            metrics = [metric for metric in metrics if metric.name not in source.unjudged]
             if not metrics:
                 return True
         if self._executor is None:
@@ -271,9 +270,7 @@ class JudgeAhead:
 
             self._size = self._options.concurrency or max(metric.concurrency for metric in metrics)
             self._executor = OwnLoop(self._size, _GRACE, blocks=True)
-        self._expected[item, repeat] = _Expected(
-            item.stash[CASE], system, metrics, repeat, self._suites.flow(suite, variant_of(item, suite.fixture))
-        )
+        self._expected[item, repeat] = _Expected(item.stash[CASE], source, source.flow, metrics, repeat)
         return True
 
     def start(self, key: Hashable, call: Call) -> None:
@@ -290,28 +287,28 @@ class JudgeAhead:
             executor.submit([job])
 
     def call_meanwhile(
-        self, caller: Caller, item: pytest.Item, system: System, calls: Sequence[CallResult], following: Upcoming
+        self, item: pytest.Item, source: AnswerSource, calls: Sequence[CallResult], following: Upcoming
     ) -> None:
-        """While the answers of *system* to *item* are judged, make the calls *following*, one by one in this thread."""
-        if hasattr(item.config, "workerinput") or not all(self.expect(item, i, system) for i in range(len(calls))):
+        """While the answers of *source* to *item* are judged, make the calls *following*, one by one in this thread."""
+        if hasattr(item.config, "workerinput") or not all(self.expect(item, i, source) for i in range(len(calls))):
             return
         keys: list[Hashable] = [(item, i) for i in range(len(calls))]
         for key, call in zip(keys, calls, strict=True):
             self.judge(key, call)
-        if caller.timeout is not None or item.config.getoption("maxfail", 0):
+        if source.caller.timeout is not None or item.config.getoption("maxfail", 0):
             return
         for key, fn, *limit in following:
             if limit != [None] or not self._has_room or all(map(self._is_over, keys)):
                 return
-            caller.prepare(key, fn)
+            source.caller.prepare(key, fn)
 
     def _judge(self, expected: _Expected, result: CallResult) -> JudgedAnswer | None:
         from ..evaluation.judging import JudgedAnswer, judge_answers
         from ..evaluation.measure import answer_of, to_judge
 
-        case, system, metrics, repeat, flow = expected
+        case, source, flow, metrics, repeat = expected
         called = flow.called(case, result)
-        answer = answer_of(called, system, self._project.convert, timed=True)
+        answer = answer_of(called, source.system, flow.convert, timed=True)
         if isinstance(answer, BaseException):
             return None
         work = [to_judge(called, answer, metrics, repeat)]

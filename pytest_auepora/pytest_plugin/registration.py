@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..core.progress import is_watched
-from .answer_source import AnswerSource
+from .answer_source import AnswerSources
 from .collect import Collecting
 from .hooks import ProjectHooks
 from .items import Running
 from .labels import Labels
 from .lookahead import Callers, JudgeAhead, Queue
 from .options import Options
-from .results.terminal import ShortFailures, Terminal
+from .results.terminal import CaseWords, ShortFailures, Terminal
 from .session import SESSION, AueporaSession
 from .suites import Suites
 
@@ -39,9 +39,9 @@ def _session(config: pytest.Config, options: Options, replay: Replay | None, rec
     project = ProjectHooks(config)
     labels = Labels(options, project, replaying=replay is not None and replay.asks_nothing)
     suites = Suites(config, options, project, labels, record_cap)
-    answers = AnswerSource(options, project, replay)
     judging = JudgeAhead(options, project, suites)
     callers = Callers(config, options, judging.start)
+    answers = AnswerSources(options, project, suites, callers, replay)
     return AueporaSession(options, project, suites, labels, answers, judging, callers, Queue(()))
 
 
@@ -62,6 +62,8 @@ def configure(config: pytest.Config) -> None:
     register = config.pluginmanager.register
     register(collecting := Collecting(config), "auepora-collecting")
     register(Running(config, session), "auepora-running")
+    if replay is not None:
+        register(replay, "auepora-replay")
     if options.timeout is None:
         from .results.progress import Watchdog
 
@@ -110,10 +112,10 @@ def _register_judging(
     replaying = replay is not None and replay.asks_nothing
     judge = Judge(config, options, suites, collecting, replaying=replaying)
     register(judge, "auepora-judge")
-    if config.pluginmanager.hasplugin("xdist"):
+    if config.getoption("dist", "no") != "no":  # pytest-xdist's
         from .xdist import Crashes
 
-        register(Crashes(options.override), "auepora-crashes")
+        register(Crashes(options.override, verbose=config.get_verbosity() > 0), "auepora-crashes")
     if options.intents or options.anchoring or is_watched():
         from .results.progress import RunProgress
 
@@ -138,7 +140,9 @@ def _register_judging(
         from .results.reports import AllureGates
 
         register(AllureGates(), "auepora-allure")
-    register(Terminal(config, options, suites, judge), "auepora-terminal")
+    register(Terminal(config, options, judge), "auepora-terminal")
+    if config.get_verbosity() > 0:
+        register(CaseWords(suites), "auepora-case-words")
     register(ShortFailures(config, judge), "auepora-short-failures")
 
 

@@ -21,6 +21,8 @@ from ..io.golden.model import GoldenSuite
 from ..regression.baseline import GIT_COMMIT
 from ..regression.compare import provenance_changes
 from ..regression.verdict import Verdict
+from .compat import fixtures_only_for
+from .session import CASE, SUITE
 
 _INPUT = "auepora_replay"
 _OPTIONS = {"replayed": "auepora_replay", "resumed": "auepora_resume"}
@@ -69,7 +71,7 @@ def _told_replay(kind: str, name: str, told: dict[str, Any], place: str | Path |
 
 
 class Replay:
-    """The runs that answer, by suite and configuration; each is read when its first case asks.
+    """The runs that answer, by suite and configuration; each is read when its first case asks.  In every process.
 
     Args:
         kind: ``replayed`` or ``resumed``.
@@ -86,12 +88,19 @@ class Replay:
         self.kind, self.name, self.chosen, self.history, self.path = kind, name, chosen, history, path
         self._load = load
         self._runs: dict[str, RecordedRun] = {}
-        self._systems: dict[tuple[str, str, int], tuple[System | None, System]] = {}
 
     @property
     def asks_nothing(self) -> bool:
         """Whether the system may not be called, nor be made."""
         return self.kind == "replayed"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Where nothing may be asked, set up nothing for that."""
+        if self.asks_nothing and CASE in item.stash:
+            funcargs: dict[str, Any] = getattr(item, "funcargs", {})
+            for name in fixtures_only_for(item, item.stash[SUITE].fixture):
+                funcargs.setdefault(name, None)
 
     def source(self, suite: str, variant: str) -> RecordedRun | None:
         """Return the run that answers for *suite* under the configuration *variant*, if there is one."""
@@ -106,25 +115,16 @@ class Replay:
 
     def replayed(self, suite: GoldenSuite, variant: str) -> System:
         """Return what answers in place of the system of *suite*."""
-        key = suite.name, variant, 0
-        if key not in self._systems:
-            of = " and ".join(run_title(*one) for one in sorted(self.chosen))
-            missing = (
-                f"{self.history} has no recorded run of {run_title(suite.name, variant)}: {self.name!r} is of {of}"
-            )
-            made = replayed(self.source(suite.name, variant), missing=missing)
-            self._systems[key] = None, made
-        return self._systems[key][1]
+        of = " and ".join(run_title(*one) for one in sorted(self.chosen))
+        missing = f"{self.history} has no recorded run of {run_title(suite.name, variant)}: {self.name!r} is of {of}"
+        return replayed(self.source(suite.name, variant), missing=missing)
 
     def resumed(self, suite: GoldenSuite, variant: str, base: System, provenance: Mapping[str, Any]) -> System:
         """Return *base* with the answers that the earlier run has, where those came about as they would now."""
-        key = suite.name, variant, id(base)
-        if (known := self._systems.get(key)) is None or known[0] is not base:
-            source = self.source(suite.name, variant)
-            fits = source is not None and not moved(source.run.provenance, provenance)
-            made = resumed(source, base) if source is not None and fits else base
-            known = self._systems[key] = base, made
-        return known[1]
+        source = self.source(suite.name, variant)
+        if source is None or moved(source.run.provenance, provenance):
+            return base
+        return resumed(source, base)
 
 
 def moved(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -10,7 +10,7 @@ import pytest
 
 if TYPE_CHECKING:
     from ..io.golden.model import GoldenCase, GoldenSuite
-    from .answer_source import AnswerSource
+    from .answer_source import AnswerSources
     from .hooks import ProjectHooks
     from .labels import Labels
     from .lookahead import Callers, JudgeAhead, Queue
@@ -40,7 +40,7 @@ class AueporaSession:
     project: ProjectHooks
     suites: Suites
     labels: Labels
-    answers: AnswerSource
+    answers: AnswerSources
     judging: JudgeAhead
     callers: Callers
     queue: Queue

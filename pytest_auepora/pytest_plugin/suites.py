@@ -176,28 +176,29 @@ class Suites:
 
         return blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
 
-    def flow(self, suite: GoldenSuite, variant: str, provenance: Mapping[str, Any] | None = None) -> CaseFlow:
-        """Return what ends the cases of *suite* under one configuration; *provenance* once the system is known."""
+    def flow(self, suite: GoldenSuite, variant: str) -> CaseFlow:
+        """Return what ends the cases of *suite* under one configuration."""
         key = suite.path, variant
         if (flow := self._flows.get(key)) is None:
             from ..evaluation.case_flow import CaseFlow
 
             run, (baseline, _) = self.run(suite, variant), self.baseline(suite, variant)
+            project, may_have_corpus = self._project, self._project.has_corpus
 
             def settle(case: GoldenCase, corpus: Any) -> GoldenCase:
+                if corpus is None and not may_have_corpus:
+                    return case
                 then = baseline.provenance if baseline is not None else None
                 return self._labels.settle(suite, case, corpus, then, run.provenance)
 
             flow = self._flows[key] = CaseFlow(
                 run, self.metrics(suite), suite.policy, baseline=baseline, advisory=self.advisory(suite),
-                accepting=self._options.accepting, convert=self._project.convert, settle=settle,
+                accepting=self._options.accepting, convert=project.convert if project.converts else None, settle=settle,
                 known=lambda corpus: self._labels.known(suite, corpus),
-                redact=self._project.redact if self._project.redacts else None,
+                redact=project.redact if project.redacts else None,
                 record_cap=self._record_cap, ended_by=ended_by, accepted=self._accepted(suite, variant),
                 progress=self.progress,
             )  # fmt: skip
-        if provenance is not None:
-            flow.run.provenance = dict(provenance)
         return flow
 
     def keep_answers(self, suite: GoldenSuite, run: Run, name: str, ids: Collection[str]) -> list[str]:
@@ -240,11 +241,8 @@ def ended_by(error: BaseException) -> Ended | None:
     return None
 
 
-def raise_ended(done: Finished) -> None:
-    """Tell pytest that the case was not measured, if it was not, in words that the project has redacted."""
+def raise_skipped(done: Finished) -> None:
+    """Tell pytest that the case was not measured, in words that the project has redacted."""
     __tracebackhide__ = True
-    result = done.result
-    if result.state != "skipped":
-        return
-    kind: Any = pytest.xfail.Exception if result.expected_to_fail else pytest.skip.Exception
-    raise kind(result.error).with_traceback(done.error.__traceback__ if done.error is not None else None)
+    kind: Any = pytest.xfail.Exception if done.result.expected_to_fail else pytest.skip.Exception
+    raise kind(done.result.error).with_traceback(done.error.__traceback__ if done.error is not None else None)

@@ -73,12 +73,6 @@ def unpack(report: pytest.TestReport) -> list[CaseReport]:
     return case_reports
 
 
-def let_go(report: pytest.TestReport) -> None:
-    """Forget what *report* carries, once everybody has unpacked it: pytest holds reports to the end."""
-    if (case_reports := _here.pop(report, None)) is not None:
-        case_reports.clear()  # their item has the same list
-
-
 def _lines(one: CaseReport) -> tuple[str, str, str]:
     """Return *one* as three lines: the result, as the history will have it; what many cases share; the answers."""
     from ..core.json import dumps
@@ -161,10 +155,11 @@ class Crashes:
 
     Args:
         override: the baseline that is to be used instead of those beside the golden files.
+        verbose: whether results are shown again at the end.
     """
 
-    def __init__(self, override: Path | None = None) -> None:
-        self._override = override
+    def __init__(self, override: Path | None = None, *, verbose: bool = False) -> None:
+        self._override, self._verbose = override, verbose
         self._scheduler: Any = None
         self._gone: Any = None
 
@@ -173,6 +168,15 @@ class Crashes:
         """Tell workers which baseline is to be used instead, where it is in another host's copy."""
         if self._override is not None:
             node.workerinput[OVERRIDE] = shown_path(self._override, node.config.rootpath)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
+        """Let go of what a worker sent, once everybody has unpacked it: pytest holds reports to the end."""
+        yield
+        for one in _here.get(report, ()):
+            one.data = b""  # it is written down
+        if not self._verbose:
+            _here.pop(report, None)
 
     @pytest.hookimpl(wrapper=True, optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config) -> Generator[None, Any, Any]:

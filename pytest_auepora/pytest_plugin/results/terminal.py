@@ -109,9 +109,8 @@ MOST_IN_FULL = 3
 class Terminal:
     """Writes to pytest's own terminal reporter; controller only."""
 
-    def __init__(self, config: pytest.Config, options: Options, suites: Suites, judge: Judge) -> None:
-        self.config, self.judge = config, judge
-        self._options, self._suites = options, suites
+    def __init__(self, config: pytest.Config, options: Options, judge: Judge) -> None:
+        self.config, self.judge, self._options = config, judge, options
 
     def pytest_report_header(self) -> list[str]:
         """Say that golden files are collected, and with what settings."""
@@ -127,25 +126,6 @@ class Terminal:
             accepting=", ".join([*sorted(options.intents), *(["pruning"] if options.prune else [])]),
             baseline=str(options.override or ""),
         )
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_report_teststatus(
-        self, report: pytest.TestReport | pytest.CollectReport
-    ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        """Show the key scores of a passed case under ``-v``."""
-        if not isinstance(report, pytest.TestReport) or report.when != "call" or not report.passed:
-            return None
-        if self.config.get_verbosity() < 1 or hasattr(report, "wasxfail"):
-            return None
-        case_reports = unpack(report)
-        if len(case_reports) != 1:
-            return None
-        from ...reporting.terminal.session import case_word
-        from ...reporting.text import printable
-
-        (one,) = case_reports
-        word = printable(case_word(one.result, self._suites.infos(self._suites.at(one.path))))
-        return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -208,6 +188,30 @@ class Terminal:
     def _write_unused(self, terminalreporter: Any) -> None:
         for one in self.judge.unused:
             terminalreporter.line(f"warning: {one}", yellow=True, bold=True)
+
+
+class CaseWords:
+    """Shows the key scores of a passed case, where ``-v`` was given; controller only."""
+
+    def __init__(self, suites: Suites) -> None:
+        self._suites = suites
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(
+        self, report: pytest.TestReport | pytest.CollectReport
+    ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+        """Show them in place of a bare ``PASSED``."""
+        if not isinstance(report, pytest.TestReport) or report.when != "call" or not report.passed:
+            return None
+        case_reports = unpack(report)
+        if len(case_reports) != 1 or hasattr(report, "wasxfail"):
+            return None
+        from ...reporting.terminal.session import case_word
+        from ...reporting.text import printable
+
+        (one,) = case_reports
+        word = printable(case_word(one.result, self._suites.infos(self._suites.at(one.path))))
+        return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
 
 
 class ShortFailures:

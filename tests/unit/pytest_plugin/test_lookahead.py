@@ -71,7 +71,6 @@ def test_calls_at_a_time_and_started_early(kind: str, options: dict[str, Any], e
     made = callers(**options)
     caller = made.of(SYSTEMS[kind])
     assert (caller.concurrency, caller.lookahead) == expected
-    assert made.ahead is (expected[0] > 1)
 
 
 @pytest.mark.parametrize(("workers", "processes"), [(0, 1), (1, 1), (4, 4)])
@@ -101,7 +100,18 @@ def test_systems_of_a_kind_share_their_caller() -> None:
     assert made.of(SYSTEMS["sync"]) is first
     assert made.of(SYSTEMS["async"]) is not first
     assert made.of(SYSTEMS["sync"]) is first
-    assert made.ahead
     made.close()
-    assert not made.ahead
     assert made.of(SYSTEMS["sync"]) is not first
+
+
+def test_calls_are_ahead_until_somebody_asks_for_them_or_they_are_dropped() -> None:
+    made = callers(concurrency=2)
+    caller = made.of(SYSTEMS["sync"])
+    assert not made.ahead
+    caller.call("a", lambda: None, [("b", lambda: None), ("c", lambda: None)])
+    assert made.ahead
+    caller.call("b", lambda: None)
+    assert made.ahead
+    made.drop()
+    assert not made.ahead
+    made.close()
