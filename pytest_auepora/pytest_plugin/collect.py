@@ -11,7 +11,7 @@ import inspect
 import types
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cached_property, partial
 from glob import glob
 from pathlib import Path, PurePath
 from typing import Any
@@ -50,19 +50,6 @@ def _match_parts(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     return bool(parts) and fnmatchcase(parts[0], wanted[0]) and _match_parts(parts[1:], wanted[1:])
 
 
-def _selects(config: pytest.Config) -> bool:
-    """Whether the command line names a part of the project, by options or by paths."""
-    if any(getattr(config.option, name, None) for name in _CHOOSING):
-        return True
-    here, root = config.invocation_params.dir, config.rootpath
-    if config.args == [str(here)]:  # none was given
-        return False
-    given = {(here / arg).resolve() for arg in config.args}
-    paths = [str(root / part) for part in config.getini("testpaths")]
-    wanted = {Path(one).resolve() for path in paths for one in glob(path, recursive=True)}  # noqa: PTH207 - absolute
-    return root.resolve() not in given and not (wanted and wanted <= given)
-
-
 class Collecting:
     """In every process that collects tests: takes golden files, counts cases before and after everybody deselects."""
 
@@ -73,7 +60,15 @@ class Collecting:
     @property
     def is_everything(self) -> bool:
         """Whether the run is of all golden cases that there are; known once tests have run."""
-        return not _selects(self.config) and self.collected == self.selected
+        config, here, root = self.config, self.config.invocation_params.dir, self.config.rootpath
+        if self.collected != self.selected or any(getattr(config.option, name, None) for name in _CHOOSING):
+            return False
+        if config.args == [str(here)]:  # none was given
+            return True
+        given = {(here / arg).resolve() for arg in config.args}
+        paths = [str(root / part) for part in config.getini("testpaths")]
+        wanted = {Path(one).resolve() for path in paths for one in glob(path, recursive=True)}  # noqa: PTH207 - absolute
+        return root.resolve() in given or (bool(wanted) and wanted <= given)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Take golden files: by pattern, or because the command line names them; nothing else is opened."""
@@ -106,16 +101,20 @@ class Collecting:
 class GoldenFile(pytest.Module):
     """A golden file; pytest sees a module whose functions are the cases."""
 
+    @cached_property
+    def _auepora(self) -> AueporaSession:
+        return self.config.stash[SESSION]
+
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         """Yield one item per case (or per case and parameter)."""
-        session = self.config.stash[SESSION]
+        suites = self._auepora.suites
         try:
-            suite = session.suites.at(self.path)
+            suite = suites.at(self.path)
         except GoldenFileError as exc:
             raise self.CollectError(_for_people(exc, self.config.rootpath)) from None
-        if (other := session.suites.namesake(suite)) is not None:
+        if (other := suites.namesake(suite)) is not None:
             raise self.CollectError(
-                f"suite {suite.name!r} is also that of {session.suites.relative(other)}: the two would share a "
+                f"suite {suite.name!r} is also that of {suites.relative(other)}: the two would share a "
                 "baseline, and each update would drop the other's cases; name one of them anew with suite:"
             )
         module = types.ModuleType(self.path.stem)
@@ -128,10 +127,10 @@ class GoldenFile(pytest.Module):
         for tag in suite.tags:
             self.add_marker(tag)
         fixtures, mark = self._fixtures(suite)
-        base = template(session, suite.path, fixtures, is_async=mark is not None)
+        base = self._template(fixtures, is_async=mark is not None)
         where = ""
         for case in suite.cases:
-            function = make_function(case, suite=suite, base=base, mark=mark, marked=not session.options.checking)
+            function = self._function(case, base, mark)
             setattr(module, case.id, function)
             for item in self._make_items(case.id, function):
                 item.stash[CASE] = case
@@ -148,19 +147,62 @@ class GoldenFile(pytest.Module):
             function.__dict__.pop(mark, None)
         return made if isinstance(made, list) else [made]
 
+    def _function(
+        self, case: GoldenCase, base: types.FunctionType, mark: pytest.MarkDecorator | None
+    ) -> types.FunctionType:
+        """Return the test function of *case* after *base*, with its tags and, unless labels are checked, its marks."""
+        # one compilation per file: line tables are relative, so moving the first line moves the function
+        code = base.__code__.replace(co_firstlineno=case.line, co_name=case.id)
+        function = types.FunctionType(code, base.__globals__, case.id)
+        function.__qualname__ = case.id
+        function.__module__ = self.path.stem
+        function.__doc__ = case.sample.query
+        marks = [getattr(pytest.mark, tag) for tag in case.tags]
+        if (case.skip is not None or case.xfail is not None) and not self._auepora.options.checking:
+            from ..reporting.text import printable
+
+            if case.skip is not None:
+                marks.append(pytest.mark.skip(reason=printable(case.skip)))
+            if case.xfail is not None:
+                marks.append(pytest.mark.xfail(reason=printable(case.xfail)))
+        if mark is not None:
+            marks.append(mark)
+        function.__dict__["pytestmark"] = [m.mark for m in marks]
+        return function
+
+    def _template(self, fixtures: tuple[str, ...], *, is_async: bool) -> types.FunctionType:
+        """Return ``def case(<fixtures>)`` compiled as if it stood in the golden file.
+
+        The first of *fixtures* is the system, unless labels alone are checked.
+        """
+        prefix, wait = ("async ", "await ") if is_async else ("", "")
+        run: Any
+        if self._auepora.options.checking:
+            from .labels import check_labels, check_labels_async
+
+            run, given = check_labels_async if is_async else check_labels, ""
+        else:
+            run, given = run_case_async if is_async else run_case, fixtures[0]
+        source = f"{prefix}def case({', '.join(fixtures)}): {wait}run({given})"
+        scope: dict[str, Any] = {"run": partial(run, self._auepora), "__file__": str(self.path)}
+        exec(compile(source, str(self.path), "exec"), scope)
+        made: types.FunctionType = scope["case"]
+        return made
+
     def _fixtures(self, suite: GoldenSuite) -> tuple[tuple[str, ...], pytest.MarkDecorator | None]:
         """Return the fixtures of the cases, and the mark that makes an event-loop plugin run those that are async.
 
         The system, unless labels alone are checked, and the corpus where the project says what that is.  A replay
         needs neither: the name of the system stays, as it tells the configurations.
         """
-        session = self.config.stash[SESSION]
-        if session.answers.asks_nothing:
+        if self._auepora.answers.asks_nothing:
             return (suite.fixture,), None
-        wanted: tuple[str, ...] = (CORPUS,) if session.options.checking else (suite.fixture, CORPUS)
-        if not session.options.checking and any(case.benchmark is not None for case in suite.cases):
+        wanted: tuple[str, ...] = (suite.fixture, CORPUS)
+        if self._auepora.options.checking:
+            wanted = (CORPUS,)
+        elif any(case.benchmark is not None for case in suite.cases):
             wanted += ("request",)  # which pytest-benchmark's fixture is asked of
-        base = template(session, self.path, wanted, is_async=False)
+        base = self._template(wanted, is_async=False)
         probe = pytest.Function.from_parent(self, name="probe", callobj=base)
         found = fixture_definitions(probe)
         fixtures = tuple(name for name in wanted if name != CORPUS or found.get(name))
@@ -175,54 +217,6 @@ class GoldenFile(pytest.Module):
         if has_pytest_asyncio(self.config):
             return pytest.mark.asyncio(loop_scope=loop_scope(self.config, definition))
         return None
-
-
-def make_function(
-    case: GoldenCase,
-    *,
-    suite: GoldenSuite,
-    base: types.FunctionType,
-    mark: pytest.MarkDecorator | None,
-    marked: bool = True,
-) -> types.FunctionType:
-    """Return the test function of *case* after *base*, with its tags and, if *marked*, ``skip`` and ``xfail``."""
-    # one compilation per file: line tables are relative, so moving the first line moves the function
-    code = base.__code__.replace(co_firstlineno=case.line, co_name=case.id)
-    function = types.FunctionType(code, base.__globals__, case.id)
-    function.__qualname__ = case.id
-    function.__module__ = suite.path.stem
-    function.__doc__ = case.sample.query
-    marks = [getattr(pytest.mark, tag) for tag in case.tags]
-    if marked and (case.skip is not None or case.xfail is not None):
-        from ..reporting.text import printable
-
-        if case.skip is not None:
-            marks.append(pytest.mark.skip(reason=printable(case.skip)))
-        if case.xfail is not None:
-            marks.append(pytest.mark.xfail(reason=printable(case.xfail)))
-    if mark is not None:
-        marks.append(mark)
-    function.__dict__["pytestmark"] = [m.mark for m in marks]
-    return function
-
-
-def template(session: AueporaSession, path: Path, fixtures: tuple[str, ...], *, is_async: bool) -> types.FunctionType:
-    """Return ``def case(<fixtures>)`` compiled as if it stood in the golden file.
-
-    The first of *fixtures* is the system, unless labels alone are checked.
-    """
-    prefix, wait = ("async ", "await ") if is_async else ("", "")
-    checking = session.options.checking
-    source = f"{prefix}def case({', '.join(fixtures)}): {wait}run({'' if checking else fixtures[0]})"
-    run: Any = run_case_async if is_async else run_case
-    if checking:
-        from .labels import check_labels, check_labels_async
-
-        run = check_labels_async if is_async else check_labels
-    scope: dict[str, Any] = {"run": partial(run, session), "__file__": str(path)}
-    exec(compile(source, str(path), "exec"), scope)
-    made: types.FunctionType = scope["case"]
-    return made
 
 
 def _for_people(error: GoldenFileError, root: Path) -> str:

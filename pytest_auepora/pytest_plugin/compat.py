@@ -22,11 +22,6 @@ def fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[pytest.Fixtu
     return found
 
 
-def is_of_one_case(definition: pytest.FixtureDef[Any]) -> bool:
-    """Whether each case gets a value of the fixture of its own: a case is in no class, so it is its own class."""
-    return definition.scope in ("function", "class")
-
-
 def fixtures_only_for(item: pytest.Item, name: str) -> list[str]:
     """Return the fixtures of *item* that nothing needs but the fixture *name*, itself included.
 

@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -64,7 +64,7 @@ class Judge:
     ) -> None:
         self.config = config
         self._options, self._suites, self._collecting, self._replaying = options, suites, collecting, replaying
-        self.unused: list[Unused] = []
+        self.unused: dict[str, str] = {}  # baselines that no run used, and what is said of them
         self.none_selected = False  # golden cases were asked for, and none was among what the user chose to run
         self.runs: dict[tuple[str, str], Run] = {}
         self._provenance: dict[tuple[str, str], RunProvenance] = {}
@@ -222,7 +222,7 @@ class Judge:
             f"no golden case was run: no file matches auepora_files = {globs}; "
             "call yours so, name it on the command line, or set auepora_files"
         )
-        return [_reports(self.config, "auepora::golden files", ("auepora", 0, "golden files"), "failed", message)]
+        return [_reports(self.config, ("auepora", 0, "golden files"), "failed", message)]
 
     def _unused_baselines(self) -> list[list[pytest.TestReport]]:
         """Say which baselines nothing was held to, where everything was run; a failure if baselines are required."""
@@ -230,13 +230,11 @@ class Judge:
         if not whole or not is_asked_for(self.config) or not self._collecting.is_everything:
             return []
         used = [self._suites.baseline_path(self._suites.at(path), variant) for path, variant in self.runs]
-        self.unused = [*unused_baselines(self.config, used, self._options.override)]
+        self.unused = dict(_unused_baselines(self.config, used, self._options.override))
         if not self.config.getoption("auepora_require_baseline"):
             return []
-        name = "gate: unused baseline"
-        return [
-            _reports(self.config, f"{one.path}::{name}", (one.path, 0, name), "failed", str(one)) for one in self.unused
-        ]
+        gate = "gate: unused baseline"
+        return [_reports(self.config, (path, 0, gate), "failed", told) for path, told in self.unused.items()]
 
 
 def _accepted(judged: Judged, what: str, path: Path, words: Collection[str], *, prune: bool) -> Accepted | None:
@@ -268,11 +266,11 @@ def _as_test(config: pytest.Config, judged: Judged, gate: GateOutcome) -> list[p
     culprits = f"\ncases that cost most: {', '.join(gate.culprits)}" if gate.culprits else ""
     place = f"{run.path}:{gate.line}" if gate.line else run.path
     message = f"{place}: {gate.message}{owner}{culprits}"
-    return _reports(config, f"{run.path}::{name}", (run.path, line, name), gate.state, harmless(message))
+    return _reports(config, (run.path, line, name), gate.state, harmless(message))
 
 
 def _reports(
-    config: pytest.Config, nodeid: str, location: tuple[str, int, str], state: str, message: str
+    config: pytest.Config, location: tuple[str, int, str], state: str, message: str
 ) -> list[pytest.TestReport]:
     """Return the reports of all three phases: plugins that write reports wait for the last, or look up the first."""
     now = time()
@@ -285,8 +283,8 @@ def _reports(
         outcome, longrepr = ends.get(state, _PASSED) if when == "call" else _PASSED
         made.append(
             pytest.TestReport(
-                nodeid=nodeid, location=location, keywords={location[2]: 1}, outcome=outcome, longrepr=longrepr,
-                when=when, duration=0.0, start=now, stop=now,
+                nodeid=f"{location[0]}::{location[2]}", location=location, keywords={location[2]: 1}, when=when,
+                outcome=outcome, longrepr=longrepr, duration=0.0, start=now, stop=now,
             )
         )  # fmt: skip
     return made
@@ -296,21 +294,8 @@ _TOOLS = (".git", ".hg", ".svn", ".tox", ".nox", ".venv", ".eggs", ".*cache*", "
 """Folders of other programs, which may be large."""
 
 
-class Unused(NamedTuple):
-    """A baseline that no run used: its file, relative to the rootdir, and its suite with the configuration."""
-
-    path: str
-    title: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.path}: no run used this baseline of {self.title}, so nothing is held to it; bring back its golden "
-            "file or configuration, or delete the baseline"
-        )
-
-
-def unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path | None) -> Iterator[Unused]:
-    """Yield the baselines below the collected folders, or in *override*, that are none of those *used*.
+def _unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path | None) -> Iterator[tuple[str, str]]:
+    """Yield the baselines below the collected folders, or in *override*, that are none of those *used*; what to say.
 
     An anchor goes with its baseline.
     """
@@ -328,7 +313,13 @@ def unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path
             found = parse_baseline(path.read_text(encoding="utf-8"), str(path))
         except (BaselineError, OSError, UnicodeDecodeError):
             continue  # nobody knows that it is one
-        yield Unused(shown_path(path, config.rootpath), run_title(found.suite, found.variant))
+        shown = shown_path(path, config.rootpath)
+        title = run_title(found.suite, found.variant)
+        told = (
+            f"{shown}: no run used this baseline of {title}, so nothing is held to it; bring back its golden file or "
+            "configuration, or delete the baseline"
+        )
+        yield shown, told
 
 
 def _baseline_files(config: pytest.Config, override: Path | None) -> list[Path]:

@@ -25,11 +25,8 @@ _RUN = r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?"  # else it is a path
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare options and ini keys."""
-    _add_options(parser.getgroup("auepora", "RAG regression tests; each option but --auepora implies it").addoption)
-    _add_ini_keys(parser.addini)
-
-
-def _add_options(add: Callable[..., None]) -> None:
+    add: Callable[..., None]
+    add = parser.getgroup("auepora", "RAG regression tests; each option but --auepora implies it").addoption
     add("--auepora", action="store_true", help="collect golden files, run their cases, judge the result")
     add(
         _UPDATE, nargs="?", const="all", metavar="WORDS",
@@ -65,9 +62,7 @@ def _add_options(add: Callable[..., None]) -> None:
         "those that provably moved; strict: match labels that moved by chunk or not at all; old=FILE: the corpus "
         "before (JSONL: id, text), which says what old chunk ids stood for",
     )  # fmt: skip
-
-
-def _add_ini_keys(add: Callable[..., None]) -> None:
+    add = parser.addini
     add(
         "auepora_files", "globs of golden files", type="args",
         default=["*.golden.yaml", "*.golden.yml", "*.golden.jsonl"],

@@ -50,7 +50,7 @@ class Auepora:
         request = self._request
         session = session_of(request.config)
         suites = session.suites
-        suite = suites.at(find_golden(request, golden))
+        suite = suites.at(_find(Path(golden), request.path.parent, request.config.rootpath))
         variant = variant_of(request.node, suite.fixture) if rag is None else parameters_of(request.node)
         source = _source(session, request, suite, variant, rag)
         done = opened(
@@ -110,17 +110,12 @@ class ScoredCase:
         return f"<case {self.id}: {self.result.state}>"
 
 
-def find_golden(request: pytest.FixtureRequest, golden: str | os.PathLike[str]) -> Path:
-    """Return the path of *golden*, looked up beside the test file, then in the rootdir.
+def _find(golden: Path, *folders: Path) -> Path:
+    """Return where *golden* is: beside the test file, else in the rootdir.
 
     Raises:
         FileNotFoundError: it is in neither.
     """
-    __tracebackhide__ = True
-    return _find(Path(golden), request.path.parent, request.config.rootpath)
-
-
-def _find(golden: Path, *folders: Path) -> Path:
     __tracebackhide__ = True
     tried = [golden] if golden.is_absolute() else list(dict.fromkeys(folder / golden for folder in folders))
     for path in tried:

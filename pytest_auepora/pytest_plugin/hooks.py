@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from ..core.run import CaseResult, Run
     from ..core.types import EvaluationSample, SystemOutputs
+    from ..evaluation.measure import Convert
+    from ..evaluation.recording import Redact
     from ..metrics.registry import Registry
     from ..regression.verdict import Verdict
 
@@ -113,26 +115,19 @@ class ProjectHooks:
             out.update(part or {})
         return out
 
-    @property
-    def converts(self) -> bool:
-        """Whether it reads answers by itself."""
-        return bool(self._hook.pytest_auepora_convert.get_hookimpls())
+    @cached_property
+    def convert(self) -> Convert | None:
+        """What reads an answer, or returns None where that is left to us; None where nothing does."""
+        hook = self._hook.pytest_auepora_convert
+        if not hook.get_hookimpls():
+            return None
+        return lambda output, sample: hook(output=output, sample=sample, config=self._config)
 
-    def convert(self, output: Any, sample: EvaluationSample) -> SystemOutputs | None:
-        """Return how it reads an answer, None where that is left to us."""
-        found: SystemOutputs | None = self._hook.pytest_auepora_convert(
-            output=output, sample=sample, config=self._config
-        )
-        return found
-
-    @property
-    def redacts(self) -> bool:
-        """Whether it takes anything out."""
-        return bool(self._hook.pytest_auepora_redact.get_hookimpls())
-
-    def redact(self, result: CaseResult) -> None:
-        """Let it take secrets out of what is about to be stored and shown."""
-        self._hook.pytest_auepora_redact(result=result, config=self._config)
+    @cached_property
+    def redact(self) -> Redact | None:
+        """What takes secrets out of a result before it is stored and shown; None where nothing does."""
+        hook = self._hook.pytest_auepora_redact
+        return (lambda result: hook(result=result, config=self._config)) if hook.get_hookimpls() else None
 
 
 def _add_installed(registry: Registry) -> None:

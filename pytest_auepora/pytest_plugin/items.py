@@ -178,7 +178,7 @@ def _conclude(session: AueporaSession, item: pytest.Item, done: Finished) -> Non
     __tracebackhide__ = True
     if done.result.state == "skipped":
         raise_skipped(done)
-    if done.error is not None and wants_traceback(item.config) and not session.project.redacts:
+    if done.error is not None and wants_traceback(item.config) and session.project.redact is None:
         raise done.error
     if done.result.state != "passed":
         infos = session.suites.infos(item.stash[SUITE])
@@ -254,7 +254,7 @@ class Running:
         if report.skipped and ended_by(error) is None:  # an error that a mark expects
             error = Ended("xfail", str(getattr(report, "wasxfail", error)))
         done = end_unmeasured(self._session, item, item.stash[SUITE], item.stash[CASE], error)
-        if self._session.project.redacts:
+        if self._session.project.redact is not None:
             show_redacted(report, done.result)
 
     @pytest.hookimpl(tryfirst=True)

@@ -160,17 +160,9 @@ class Labels:
 
 # -- checking labels, in place of running cases
 
-_CHECKED: pytest.StashKey[Checked] = pytest.StashKey()
+_CHECKED: pytest.StashKey[str] = pytest.StashKey()
 _ATTRIBUTE = "auepora_labels"
-
-
-@dataclass(slots=True)
-class Checked:
-    """The labels of one case in one configuration, as they travel to the process that reports them."""
-
-    path: str
-    variant: str
-    labels: list[CheckedLabel] = field(default_factory=list)
+"""The labels of one case in one configuration, as JSON: on its item, and on the report that travels."""
 
 
 def check_labels(session: AueporaSession) -> None:
@@ -189,7 +181,7 @@ def check_labels(session: AueporaSession) -> None:
     except AueporaError as exc:
         pytest.fail(str(exc), pytrace=False)
     path = session.suites.relative(suite.path)
-    item.stash[_CHECKED] = Checked(path, variant_of(item, CORPUS), labels)
+    item.stash[_CHECKED] = json.dumps([path, variant_of(item, CORPUS), [one.to_dict() for one in labels]])
     mended = repairs(labels) if session.options.repairing else {}
     if bad := [one for one in labels if one.finding.moved and one.index not in mended]:
         from ..reporting.terminal.labels import moved_text
@@ -227,9 +219,7 @@ class Checking:
         """Put what was found on the report, in a form that travels between processes."""
         report = yield
         if call.when == "call" and (found := item.stash.get(_CHECKED, None)) is not None:
-            labels = [one.to_dict() for one in found.labels]
-            text = json.dumps({"path": found.path, "variant": found.variant, "labels": labels})
-            setattr(report, _ATTRIBUTE, text)
+            setattr(report, _ATTRIBUTE, found)
         return report
 
 
@@ -241,9 +231,8 @@ class LabelReport:
     options: Options
     suites: Suites
     labels: Labels
-    found: dict[str, list[Checked]] = field(default_factory=dict)
+    found: dict[str, list[tuple[str, list[CheckedLabel]]]] = field(default_factory=dict)
     repaired: dict[str, Repaired] = field(default_factory=dict)
-    places: dict[str, dict[tuple[str, int], tuple[int, int]]] = field(default_factory=dict)
     note: str = ""
 
     def pytest_report_header(self) -> str:
@@ -256,9 +245,8 @@ class LabelReport:
         if (text := getattr(report, _ATTRIBUTE, None)) is not None:
             from ..labels.check import CheckedLabel
 
-            raw = json.loads(text)
-            labels = [CheckedLabel.from_dict(one) for one in raw["labels"]]
-            self.found.setdefault(raw["path"], []).append(Checked(raw["path"], raw["variant"], labels))
+            path, variant, labels = json.loads(text)
+            self.found.setdefault(path, []).append((variant, [CheckedLabel.from_dict(one) for one in labels]))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -266,7 +254,7 @@ class LabelReport:
         from ..reporting.terminal.labels import left_of
 
         for path in self.found:
-            self.places[path] = self.labels.places(self.config.rootpath / path)
+            self.labels.places(self.config.rootpath / path)  # as they are now
         if not self.found and session.exitstatus == pytest.ExitCode.OK:
             self.note = "no golden case was checked"
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -279,10 +267,10 @@ class LabelReport:
 
         for path, checked in self.found.items():
             baselines = baselines_of(suite := self.suites.at(path), self.options.override)
-            labels = [one.labels for one in checked]
+            labels = [of_case for _, of_case in checked]
             done = self.repaired[path] = repair(suite.path, labels, baselines, self.suites.registry)
             # configurations that do not agree leave labels to people that each by itself would have repaired
-            if done.problem or left_of(done, [label for one in checked for label in one.labels]):
+            if done.problem or left_of(done, [label for of_case in labels for label in of_case]):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -297,15 +285,14 @@ class LabelReport:
         width = self.config.get_terminal_writer().fullwidth
         for path, checked in sorted(self.found.items()):
             suite = self.suites.at(path)
-            for variant in sorted({one.variant for one in checked}):
-                labels = [label for one in checked if one.variant == variant for label in one.labels]
+            places, done = self.labels.places(suite.path), self.repaired.get(path)
+            for variant in sorted({variant for variant, _ in checked}):
+                labels = [label for its, of_case in checked if its == variant for label in of_case]
                 title = run_title(suite.name, variant)
-                lines = label_page(
-                    title, path, labels, self.places[path], self.repaired.get(path), width=width, ascii_only=is_ascii()
-                )
+                lines = label_page(title, path, labels, places, done, width=width, ascii_only=is_ascii())
                 write_lines(terminalreporter, lines)
-            if (done := self.repaired.get(path)) is not None:
-                for text in repaired_texts(done, [label for one in checked for label in one.labels]):
+            if done is not None:
+                for text in repaired_texts(done, [label for _, of_case in checked for label in of_case]):
                     terminalreporter.line(harmless(text))
         if self.note:
             terminalreporter.line(harmless(f"auepora: {self.note}"), yellow=True)

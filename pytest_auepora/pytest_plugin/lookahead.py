@@ -17,7 +17,7 @@ import pytest
 from ..adapters.systems import System
 from ..calls.call import Call, CallResult, running_trio
 from ..calls.caller import Caller
-from .compat import fixture_definitions, has_pytest_benchmark, is_of_one_case
+from .compat import fixture_definitions, has_pytest_benchmark
 from .options import Options
 from .session import CASE, CORPUS, SUITE
 
@@ -92,7 +92,7 @@ def _share_key(item: pytest.Item) -> Hashable | None:
     if system not in names or not all(map(found.get, names)):  # a hook may have added names that nobody looked up
         return None
     definitions = tuple(found[name][-1] for name in names)
-    if any(map(is_of_one_case, definitions)):
+    if any(definition.scope in ("function", "class") for definition in definitions):  # a case is its own class
         return None
     home = item.parent if any(definition.scope == "module" for definition in definitions) else None
     callspec = getattr(item, "callspec", None)

@@ -61,6 +61,8 @@ class Options:
         self.intents = frozenset(words) - {"prune", "anchor"}
         self.prune = "prune" in words
         self.anchoring = "anchor" in words
+        self.accepting = "all" in words  # every result of this run is about to become the baseline
+        self.updating = bool(self.intents) or self.prune  # any baseline file may be written
         self.timeout: float | None = self._number("auepora_timeout")
         self.concurrency: int | None = self._number("auepora_concurrency")
         self.retry = self._retry()
@@ -74,16 +76,6 @@ class Options:
         self.repairing = "repair" in labels
         self.strict_labels = "strict" in labels
         self.override = self._override()
-
-    @property
-    def accepting(self) -> bool:
-        """Whether every result of this run is about to become the baseline."""
-        return "all" in self.intents
-
-    @property
-    def updating(self) -> bool:
-        """Whether any baseline file may be written."""
-        return bool(self.intents) or self.prune
 
     @cached_property
     def history_place(self) -> str | Path | None:

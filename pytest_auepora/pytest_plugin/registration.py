@@ -73,7 +73,7 @@ def configure(config: pytest.Config) -> None:
 
         register(JUnitProperties(session.suites), "auepora-junit")
     if is_controller:
-        _register_judging(config, session, collecting, replay, unread)
+        _register_judging(config, session, collecting, unread)
 
 
 def configure_checking(config: pytest.Config) -> None:
@@ -103,14 +103,11 @@ def _record_cap(options: Options, replay: Replay | None) -> int:
     return sys.maxsize if options.keep.characters is None else options.keep.characters
 
 
-def _register_judging(
-    config: pytest.Config, session: AueporaSession, collecting: Collecting, replay: Replay | None, unread: str
-) -> None:
+def _register_judging(config: pytest.Config, session: AueporaSession, collecting: Collecting, unread: str) -> None:
     from .controller import Judge
 
     register, options, suites = config.pluginmanager.register, session.options, session.suites
-    replaying = replay is not None and replay.asks_nothing
-    judge = Judge(config, options, suites, collecting, replaying=replaying)
+    judge = Judge(config, options, suites, collecting, replaying=session.answers.asks_nothing)
     register(judge, "auepora-judge")
     if config.getoption("dist", "no") != "no":  # pytest-xdist's
         from .xdist import Crashes
@@ -132,10 +129,6 @@ def _register_judging(
         from .results.history_recorder import Recorder
 
         register(Recorder(config, suites, options.history_place, options.keep, unread), "auepora-recorder")
-    if replay is not None:
-        from .replay import Replaying
-
-        register(Replaying(replay), "auepora-replaying")
     if getattr(config.option, "allure_report_dir", None):
         from .results.reports import AllureGates
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,8 @@ def _told_replay(kind: str, name: str, told: dict[str, Any], place: str | Path |
 class Replay:
     """The runs that answer, by suite and configuration; each is read when its first case asks.  In every process.
 
+    In the controller it says of every run where its answers came from, and tells workers which runs answer.
+
     Args:
         kind: ``replayed`` or ``resumed``.
         name: what the user called the run.
@@ -86,8 +88,7 @@ class Replay:
         self, kind: str, name: str, chosen: Chosen, load: Callable[[str], RecordedRun], *, history: str, path: str = ""
     ) -> None:
         self.kind, self.name, self.chosen, self.history, self.path = kind, name, chosen, history, path
-        self._load = load
-        self._runs: dict[str, RecordedRun] = {}
+        self.read = cache(load)
 
     @property
     def asks_nothing(self) -> bool:
@@ -107,12 +108,6 @@ class Replay:
         run_id = self.chosen.get((suite, variant))
         return None if run_id is None else self.read(run_id)
 
-    def read(self, run_id: str) -> RecordedRun:
-        """Return one of the runs."""
-        if run_id not in self._runs:
-            self._runs[run_id] = self._load(run_id)
-        return self._runs[run_id]
-
     def replayed(self, suite: GoldenSuite, variant: str) -> System:
         """Return what answers in place of the system of *suite*."""
         of = " and ".join(run_title(*one) for one in sorted(self.chosen))
@@ -126,50 +121,38 @@ class Replay:
             return base
         return resumed(source, base)
 
-
-def moved(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return what differs between two provenances as they look after JSON; the commit is no condition of an answer."""
-    return provenance_changes(then, json.loads(json.dumps(now, default=str)))
-
-
-class Replaying:
-    """Says of every run where its answers came from, and tells workers which runs answer; controller only."""
-
-    def __init__(self, replay: Replay) -> None:
-        self.replay = replay
-
     def pytest_report_header(self) -> str:
         """Say so before anything is run."""
-        runs = sorted(set(self.replay.chosen.values()))
-        calls = "no calls" if self.replay.asks_nothing else "calls only for what is missing there"
+        runs = sorted(set(self.chosen.values()))
+        calls = "no calls" if self.asks_nothing else "calls only for what is missing there"
         return f"auepora: answers from {names_words(runs, 3)}, {calls}"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """All workers take the same runs, whatever is stored meanwhile, and wherever they are."""
-        replay, spec = self.replay, node.gateway.spec
+        spec = node.gateway.spec
         is_here = spec.popen and not spec.via
         node.workerinput[_INPUT] = {
-            "chosen": [[*key, run_id] for key, run_id in replay.chosen.items()],
-            "history": replay.history,
-            "path": replay.path,
+            "chosen": [[*key, run_id] for key, run_id in self.chosen.items()],
+            "history": self.history,
+            "path": self.path,
             "sent": {} if is_here else self._sent,
         }
 
     @cached_property
     def _sent(self) -> dict[str, Sent]:
-        return {run_id: to_send(self.replay.read(run_id)) for run_id in self.replay.chosen.values()}
+        return {run_id: to_send(self.read(run_id)) for run_id in self.chosen.values()}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Mark the run."""
-        source = self.replay.source(run.suite, run.variant)
+        source = self.source(run.suite, run.variant)
         if source is None:
             verdict.notes.append(f"no recorded run of {run.title}; nothing was taken")
             return
         taken = sum(c.extra.get("recorded_in") == source.run_id for c in run.cases.values())
-        run.origin = {"kind": self.replay.kind, "run": source.run_id, "taken": taken}
-        if self.replay.asks_nothing:
+        run.origin = {"kind": self.kind, "run": source.run_id, "taken": taken}
+        if self.asks_nothing:
             verdict.notes.append(f"replayed from run {source.run_id}: its answers, no calls")
             return
         asked = ", the others asked" if taken < len(run.cases) else ""
@@ -180,3 +163,8 @@ class Replaying:
         commits = [str(provenance.get(GIT_COMMIT, ""))[:8] for provenance in (source.run.provenance, run.provenance)]
         if taken and all(commits) and commits[0] != commits[1]:
             verdict.notes.append(f"run {source.run_id} was made at commit {commits[0]}, this is {commits[1]}")
+
+
+def moved(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return what differs between two provenances as they look after JSON; the commit is no condition of an answer."""
+    return provenance_changes(then, json.loads(json.dumps(now, default=str)))

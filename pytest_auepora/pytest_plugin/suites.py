@@ -56,7 +56,6 @@ class Suites:
         self._metrics: dict[Path, dict[str, Metric]] = {}
         self._infos: dict[Path, dict[str, MetricInfo]] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
-        self._advisory: dict[Path, Mapping[str, str]] = {}
         self._judged_once: dict[Path, frozenset[str]] = {}
         self._flows: dict[tuple[Path, str], CaseFlow] = {}
 
@@ -148,12 +147,9 @@ class Suites:
 
     def advisory(self, suite: GoldenSuite) -> Mapping[str, str]:
         """Return the metrics of *suite* that cannot fail a case, and why."""
-        if (found := self._advisory.get(suite.path)) is None:
-            from ..regression.guards.calibration import standing_of
+        from ..regression.guards.calibration import standing_of
 
-            standing = standing_of(self.infos(suite), suite.policy, self.calibrations(suite))
-            found = self._advisory[suite.path] = standing.advisory
-        return found
+        return standing_of(self.infos(suite), suite.policy, self.calibrations(suite)).advisory
 
     def judged(self, suite: GoldenSuite) -> list[Metric]:
         """Return the metrics of *suite* that judges score; for most there are none."""
@@ -193,9 +189,8 @@ class Suites:
 
             flow = self._flows[key] = CaseFlow(
                 run, self.metrics(suite), suite.policy, baseline=baseline, advisory=self.advisory(suite),
-                accepting=self._options.accepting, convert=project.convert if project.converts else None, settle=settle,
-                known=lambda corpus: self._labels.known(suite, corpus),
-                redact=project.redact if project.redacts else None,
+                accepting=self._options.accepting, convert=project.convert, settle=settle,
+                known=lambda corpus: self._labels.known(suite, corpus), redact=project.redact,
                 record_cap=self._record_cap, ended_by=ended_by, accepted=self._accepted(suite, variant),
                 progress=self.progress,
             )  # fmt: skip

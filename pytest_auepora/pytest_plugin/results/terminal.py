@@ -186,8 +186,8 @@ class Terminal:
                 yield [Cell(text, ("yellow",))]
 
     def _write_unused(self, terminalreporter: Any) -> None:
-        for one in self.judge.unused:
-            terminalreporter.line(f"warning: {one}", yellow=True, bold=True)
+        for told in self.judge.unused.values():
+            terminalreporter.line(f"warning: {told}", yellow=True, bold=True)
 
 
 class CaseWords:
