@@ -104,7 +104,7 @@ def test_systems_of_a_kind_share_their_caller() -> None:
     assert made.of(SYSTEMS["sync"]) is not first
 
 
-def test_calls_are_ahead_until_somebody_asks_for_them_or_they_are_dropped() -> None:
+def test_calls_are_ahead_until_they_are_asked_for_or_dropped() -> None:
     made = callers(concurrency=2)
     caller = made.of(SYSTEMS["sync"])
     assert not made.ahead
