@@ -6,7 +6,7 @@ Only here are files written.  Under xdist it sees no item and no system: what it
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
@@ -22,7 +22,7 @@ from .options import Options, is_asked_for, measures
 from .results.terminal import wrapped
 from .session import SUFFIXES
 from .suites import Suites
-from .xdist import RunProvenance, lost_case, unpack
+from .xdist import lost_case, run_provenance, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
@@ -67,7 +67,7 @@ class Judge:
         self.unused: dict[str, str] = {}  # baselines that no run used, and what is said of them
         self.none_selected = False  # golden cases were asked for, and none was among what the user chose to run
         self.runs: dict[tuple[str, str], Run] = {}
-        self._provenance: dict[tuple[str, str], RunProvenance] = {}
+        self._provenance: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}  # of each case
         self.judged: list[Judged] = []
         self.crashed: list[str] = []
         self.unmeasured = False  # a golden file or case failed without a result, as over a corpus that is none
@@ -78,8 +78,9 @@ class Judge:
         case_reports = unpack(report)
         for one in case_reports:
             run = self._run(one.path, one.variant)
-            self._provenance[run.path, run.variant].add(one.result.case_id, one.provenance)
             run.add([one.result])
+            if one.provenance:  # a case that was skipped says nothing
+                self._provenance[one.path, one.variant][one.result.case_id] = one.provenance
         if not case_reports and report.failed and report.when not in ("setup", "call", "teardown"):
             self.crashed.append(report.nodeid)  # a worker died with it
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
@@ -91,7 +92,7 @@ class Judge:
     def _run(self, path: str, variant: str) -> Run:
         if (run := self.runs.get((path, variant))) is None:
             run = self.runs[path, variant] = self._suites.run(self._suites.at(path), variant)
-            self._provenance[path, variant] = RunProvenance()
+            self._provenance[path, variant] = {}
         return run
 
     @cached_property
@@ -133,7 +134,7 @@ class Judge:
         suites, options = self._suites, self._options
         suite = suites.at(run.path)
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
-        run.provenance, differing = self._provenance[run.path, run.variant].merged()
+        run.provenance, differing = run_provenance(self._provenance[run.path, run.variant].values())
         if suites.commit and not self._replaying:
             run.provenance = {**run.provenance, GIT_COMMIT: suites.commit}
         baseline, note = suites.baseline(suite, run.variant)

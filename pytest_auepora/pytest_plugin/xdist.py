@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -97,47 +97,28 @@ def _of_run(shared: str) -> tuple[str, str, dict[str, Any]]:
     return path, variant, provenance
 
 
-_NOTHING = "not said"
+def run_provenance(said: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], str]:
+    """Return the provenance of a run, and a sentence on what differs between its cases, or an empty one.
 
-
-class RunProvenance:
-    """What the processes that ran the cases of one run said of its provenance."""
-
-    def __init__(self) -> None:
-        self._said: list[Mapping[str, Any]] = []
-        self._of: dict[str, Mapping[str, Any]] = {}
-
-    def add(self, case_id: str, said: Mapping[str, Any]) -> None:
-        """Add what was said with a case; nothing said, as of a case that was skipped, says nothing."""
-        if not said:
-            return
-        for known in self._said:
-            if known is said or known == said:
-                break
+    *said* is that of each case.  A value that differs is the text of all there are, so that it is equal to none of
+    them: what was asked under two conditions compares with neither.
+    """
+    different: list[Mapping[str, Any]] = []
+    for one in said:
+        if not any(one is known or one == known for known in different):
+            different.append(one)
+    if len(different) <= 1:
+        return dict(different[0]) if different else {}, ""
+    out: dict[str, Any] = {}
+    differing: list[str] = []
+    for key in dict.fromkeys(key for one in different for key in one):
+        values = [one.get(key, "not said") for one in different]
+        if all(value == values[0] for value in values):
+            out[key] = values[0]
         else:
-            known = said
-            self._said.append(said)
-        self._of[case_id] = known
-
-    def merged(self) -> tuple[dict[str, Any], str]:
-        """Return the provenance of the run, and a sentence on what differs between its cases, or an empty one.
-
-        A value that differs is the text of all there are, so that it is equal to none of them: what was asked under
-        two conditions compares with neither.
-        """
-        used = {id(one): one for one in self._of.values()}
-        if len(used) <= 1:
-            return dict(next(iter(used.values()), {})), ""
-        out: dict[str, Any] = {}
-        differing: list[str] = []
-        for key in dict.fromkeys(key for one in used.values() for key in one):
-            values = [one.get(key, _NOTHING) for one in used.values()]
-            if all(value == values[0] for value in values):
-                out[key] = values[0]
-            else:
-                out[key] = " and ".join(sorted({str(value) for value in values}))
-                differing.append(f"{key} {out[key]}")
-        return out, f"not all cases were asked under the same conditions: {', '.join(differing)}"
+            out[key] = " and ".join(sorted({str(value) for value in values}))
+            differing.append(f"{key} {out[key]}")
+    return out, f"not all cases were asked under the same conditions: {', '.join(differing)}"
 
 
 _Unit = dict[str, bool]
