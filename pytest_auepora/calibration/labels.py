@@ -125,7 +125,7 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
 
 
 def _json_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    for raw in list(load_lines(source)):
+    for raw in load_lines(source):
         for key in raw:
             if key not in _KEYS:
                 source.bad_key(raw, key, f"unknown key {key!r}{did_you_mean(key, _KEYS)}")

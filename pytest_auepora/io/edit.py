@@ -20,7 +20,6 @@ Slot = tuple[str, int]
 """A case id, and the index of a label in its ``relevant_docs``."""
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
-_BREAK = re.compile(r"\r\n|\r|\n")
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 _FLOW = frozenset(",[]{}")
 
@@ -44,13 +43,12 @@ class LabelFile:
         self.path = path
         self.source = Source.load(path)
         self._lines = path.suffix.lower() == ".jsonl"
-        self._starts = [0, *(m.end() for m in _BREAK.finditer(self.source.text))]
         self._cases = self._read()
         self._places = {slot: place for case in self._cases for slot, place in self._of_case(case)}
 
     def _read(self) -> list[Any]:
         if self._lines:
-            self._root: Any = list(load_lines(self.source))
+            self._root: Any = load_lines(self.source)
             return [line for line in self._root if {"id", "query"} & line.keys()]
         self._root = load_yaml(self.source)
         return list(self._root["cases"])
@@ -105,7 +103,7 @@ class LabelFile:
 
     def _span(self, place: tuple[int, int], ends: Mapping[int, int]) -> tuple[int, int]:
         """Return the characters of the scalar at *place*, without anchor and tag."""
-        text, start = self.source.text, self._starts[place[0] - 1] + place[1] - 1
+        text, start = self.source.text, self.source.line_starts[place[0] - 1] + place[1] - 1
         if self._lines:
             return start, json.JSONDecoder().raw_decode(text, start)[1]
         if (end := ends.get(start, 0)) and (found := _PROPERTIES.match(text, start, end)):
@@ -123,28 +121,17 @@ class LabelFile:
 
     def _check(self, text: str, new_ids: Mapping[Slot, str]) -> None:
         """Read the new text: it has to say what the old one did, but for these ids."""
-        wanted = copy.deepcopy(self._root)  # what is used twice stays one value
-        done = self._with(wanted, new_ids)
+        copies: dict[int, Any] = {}
+        wanted = copy.deepcopy(self._root, copies)  # what is used twice stays one value
+        for slot, new in new_ids.items():
+            place = self._places[slot]
+            copies[id(place.holder)][place.key] = new
         twin = Source(self.source.path, text)
-        found = list(load_lines(twin)) if self._lines else load_yaml(twin)
-        if twin.problems or found != done:
+        found = load_lines(twin) if self._lines else load_yaml(twin)
+        if twin.problems or found != wanted:
             raise self._refusal(
                 (0, 0), "exchanging the labels in place would change more than them; nothing was written"
             )
-
-    def _with(self, root: Any, new_ids: Mapping[Slot, str]) -> Any:
-        cases = [c for c in root if {"id", "query"} & c.keys()] if self._lines else root["cases"]
-        head = root[0] if self._lines else root
-        by_id = {case["id"]: case for case in cases}
-        for (case_id, number), new in new_ids.items():
-            case = by_id[case_id]
-            holder = case if "relevant_docs" in case else head["defaults"]
-            label = holder["relevant_docs"][number]
-            if isinstance(label, dict):
-                label["id" if "id" in label else "doc"] = new
-            else:
-                holder["relevant_docs"][number] = new
-        return root
 
     def _refusal(self, place: tuple[int, int], message: str) -> GoldenFileError:
         return GoldenFileError([Problem(self.source.path, *place, message)])

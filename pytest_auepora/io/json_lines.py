@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.git import CONFLICT, conflict_line
 from ..errors import GoldenFileError
-from .source import MAX_BYTES, Source, Spot, decode, describe, too_large
+from .source import MAX_BYTES, Source, decode, describe, too_large
 
 MAX_DEPTH = 100
 """How deep lists and mappings may nest."""
@@ -25,14 +25,13 @@ class _Twice(Exception):
     """A key is given twice."""
 
 
-def load_lines(source: Source) -> Iterator[dict[str, Any]]:
-    """Yield the mapping on every line that is not blank; *source* then knows where everything stands.
+def load_lines(source: Source) -> list[dict[str, Any]]:
+    """Return the mapping on every line that is not blank; *source* then knows where everything stands.
 
     A line that holds anything else is complained about and left out; so is a key given twice, of which the first
     value is kept.
     """
     values: dict[int, dict[str, Any]] = {}
-    source.locate = lambda: _locate(source, values)
     decode = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant).decode
     for number, line in enumerate(source.lines):
         if not line or line.isspace():
@@ -41,7 +40,7 @@ def load_lines(source: Source) -> Iterator[dict[str, Any]]:
             value = decode(line)
             _check(line, value)
         except _Twice:
-            value = _Located(source, line, number, complain=True).parse()
+            value = _Located(source, line, source.line_starts[number], complain=True).parse()
         except json.JSONDecodeError as exc:
             told = CONFLICT if conflict_line(line) else f"not JSON: {exc.msg}"
             source.complain(number + 1, exc.colno, told)
@@ -56,8 +55,9 @@ def load_lines(source: Source) -> Iterator[dict[str, Any]]:
             source.complain(number + 1, 1, f"expected a mapping on each line, got {describe(value)}")
             continue
         values[number] = value
-        source.starts[id(value)] = Spot(number, len(line) - len(line.lstrip()))
-        yield value
+        source.starts[id(value)] = source.line_starts[number] + len(line) - len(line.lstrip())
+    source.root, source.locate = values, _locate
+    return [*values.values()]
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -90,21 +90,21 @@ def _parts(value: Any) -> Any:
     return value.values() if isinstance(value, dict) else value
 
 
-def _locate(source: Source, values: dict[int, dict[str, Any]]) -> None:
-    lines = source.lines
-    for number, value in values.items():
+def _locate(source: Source) -> None:
+    for number, value in source.root.items():
         if id(value) not in source.marks:
             twin = Source(source.path, "")
-            source.take_marks(value, twin, _Located(twin, lines[number], number).parse())
+            same = _Located(twin, source.lines[number], source.line_starts[number]).parse()
+            source.take_marks(value, twin.marks, same)
 
 
 class _Located:
     """Parses one line of sound JSON once more, slowly, and notes where everything stands."""
 
-    def __init__(self, source: Source, line: str, number: int, *, complain: bool = False) -> None:
+    def __init__(self, source: Source, line: str, start: int, *, complain: bool = False) -> None:
         self.source = source
         self.line = line
-        self.number = number
+        self.start = start
         self.complain = complain
 
     def parse(self) -> Any:
@@ -114,9 +114,6 @@ class _Located:
         match = _BLANK.match(self.line, pos)
         assert match is not None
         return match.end()
-
-    def mark(self, pos: int) -> Spot:
-        return Spot(self.number, pos)
 
     def value(self, pos: int) -> tuple[Any, int]:
         """Return the value at *pos* and the position after it."""
@@ -128,7 +125,7 @@ class _Located:
 
     def mapping(self, start: int) -> tuple[dict[str, Any], int]:
         out: dict[str, Any] = {}
-        marks = [self.mark(start)]
+        marks = [self.start + start]
         pos = self.skip(start + 1)
         while self.line[pos] != "}":
             key_at = self.skip(pos + 1) if self.line[pos] == "," else pos
@@ -138,25 +135,25 @@ class _Located:
             pos = self.skip(pos)
             if key in out:
                 if self.complain:
-                    self.source.complain(self.number + 1, key_at + 1, f"{key!r} is given twice")
+                    self.source.complain(*self.source.place(self.start + key_at), f"{key!r} is given twice")
                 self.source.dropped.append(value)
                 continue
             out[key] = value
-            marks += (self.mark(key_at), self.mark(value_at))
-        self.source.marks[id(out)] = list(marks)
+            marks += (self.start + key_at, self.start + value_at)
+        self.source.marks[id(out)] = marks
         return out, pos + 1
 
     def sequence(self, start: int) -> tuple[list[Any], int]:
         out: list[Any] = []
-        marks = [self.mark(start)]
+        marks = [self.start + start]
         pos = self.skip(start + 1)
         while self.line[pos] != "]":
             at = self.skip(pos + 1) if self.line[pos] == "," else pos
             value, pos = self.value(at)
             pos = self.skip(pos)
             out.append(value)
-            marks.append(self.mark(at))
-        self.source.marks[id(out)] = list(marks)
+            marks.append(self.start + at)
+        self.source.marks[id(out)] = marks
         return out, pos + 1
 
 
@@ -166,27 +163,7 @@ LINES = 256
 _BYTES = 4_000_000
 
 
-class Block(Source):
-    """Some lines of a file.  Places count from the start of the file; ``before`` is how many lines come first."""
-
-    def __init__(self, path: str, text: str, before: int = 0) -> None:
-        super().__init__(path, text)
-        self.before = before
-
-    def __enter__(self) -> Block:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Let go of what was read; it would wait for the garbage collector otherwise, as places refer to the block."""
-        self.forget()
-        self.locate = None
-
-    def complain(self, line: int, col: int, message: str) -> None:
-        """Add one problem at a place within the block; line 0 means the whole file."""
-        super().complain(line + self.before if line else 0, col, message)
-
-
-def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> Iterator[Block]:
+def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> Iterator[Source]:
     """Yield the lines of a text file, some hundreds at a time.
 
     Args:
@@ -205,7 +182,7 @@ def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> 
                 raise refusal(path, too_large(max_bytes, instead))
             while lines := _some_lines(file, path, before):
                 data = b"".join(lines)
-                block = Block(str(path), decode(data, Block(str(path), "", before), size), before)
+                block = Source(str(path), decode(data, Source(str(path), "", before), size), before)
                 size += len(data)
                 if max_bytes is not None and size > max_bytes:  # of a pipe nobody knows before
                     raise refusal(path, too_large(max_bytes, instead))

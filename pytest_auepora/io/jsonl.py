@@ -114,7 +114,7 @@ def read_samples(source: Source) -> list[EvaluationSample]:
         GoldenFileError: as `load_jsonl_dataset`.
     """
     samples = []
-    for value in list(load_lines(source)):
+    for value in load_lines(source):
         before = len(source.problems)
         said = _SAMPLE.read_mapping(value, source)
         if len(source.problems) == before:

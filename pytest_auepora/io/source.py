@@ -8,8 +8,11 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from io import StringIO
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from ..errors import GoldenFileError, Problem
 
@@ -26,53 +29,27 @@ _BREAK = r"\r\n|\r|\n"
 _PLAIN_END = r"\s#|:\s|[,\[\]{}\r\n]|:$"
 
 
-class Mark(Protocol):
-    """A place in the text; all 0-based."""
-
-    @property
-    def index(self) -> int:
-        """Characters from the start of the text."""
-
-    @property
-    def line(self) -> int:
-        """Lines before it."""
-
-    @property
-    def column(self) -> int:
-        """Characters from the start of the line."""
-
-
-class Spot(NamedTuple):
-    """A place that a reader of ours found; *index* is left out where lines and columns say it all."""
-
-    line: int
-    column: int
-    index: int = 0  # type: ignore[assignment]  # hides the method of tuples, as the protocol asks
-
-
 class Source:
     """One golden file: its text, the places of its values, and the problems found so far.
 
-    ``marks`` maps ``id(container)`` to a list of marks: the container's own, then for a mapping those of key and
-    value in turn, in the order of its keys, for a sequence those of its items.  ``starts`` has the own marks of some
-    more containers; ``locate`` fills in all others when they are asked for.  Identities are stable because the values
-    are held by whoever reads them, and those under repeated keys by ``dropped``.  With ``by_index``, lines are
-    counted from ``Mark.index``.  ``before`` is how many lines of the file come before the text.
+    A place is how many characters of the text come before it.  ``marks`` maps ``id(container)`` to a list of places:
+    the container's own, then for a mapping those of key and value in turn, in the order of its keys, for a sequence
+    those of its items.  ``starts`` has the own places of some more containers; ``locate`` fills in all others when
+    they are asked for.  Identities are stable because ``root`` holds the values, and ``dropped`` those under repeated
+    keys.  Where the text is a part of a file, ``before`` lines come first; places and lines are those of the part,
+    problems have the lines of the file.
     """
 
-    before = 0
-
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, before: int = 0) -> None:
         self.path = path
         self.text = text
-        self.marks: dict[int, list[Mark]] = {}
-        self.starts: dict[int, Mark] = {}
-        self.locate: Callable[[], None] | None = None
-        self.by_index = False
+        self.before = before
+        self.root: Any = None
+        self.marks: dict[int, list[int]] = {}
+        self.starts: dict[int, int] = {}
+        self.locate: Callable[[Source], None] | None = None
         self.dropped: list[Any] = []
         self.problems: list[Problem] = []
-        self._lines: list[str] | None = None
-        self._starts: list[int] | None = None
 
     @classmethod
     def load(cls, path: Path, max_bytes: int = MAX_BYTES, instead: str = "") -> Source:
@@ -97,38 +74,35 @@ class Source:
             raise source.error()
         return cls(str(path), decode(data, source))
 
-    @property
+    @cached_property
     def lines(self) -> list[str]:
         """The text by lines, as editors number them."""
-        if self._lines is None:
-            self._lines = re.split(_BREAK, self.text) if "\r" in self.text else self.text.split("\n")
-        return self._lines
+        return re.split(_BREAK, self.text) if "\r" in self.text else self.text.split("\n")
 
-    def place(self, mark: Mark) -> tuple[int, int]:
-        """Line and column of *mark*, both 1-based, the column in characters."""
-        if self.by_index:
-            return self.place_at(mark.index)
-        return mark.line + 1, mark.column + 1
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The places of the lines."""
+        return [0, *accumulate(map(len, StringIO(self.text, newline="")))][: len(self.lines)]
 
-    def place_at(self, index: int) -> tuple[int, int]:
-        """Line and column, both 1-based, of the character at *index*."""
-        if self._starts is None:
-            self._starts = [0, *(m.end() for m in re.finditer(_BREAK, self.text))]
-        line = bisect_right(self._starts, index)
-        return line, index - self._starts[line - 1] + 1
+    def place(self, mark: int) -> tuple[int, int]:
+        """Line and column of a place, both 1-based, the column in characters."""
+        line = bisect_right(self.line_starts, mark)
+        return line, mark - self.line_starts[line - 1] + 1
 
-    def marks_of(self, holder: Any) -> list[Mark]:
-        """Return the marks of a container, empty where none are known."""
+    def marks_of(self, holder: Any) -> list[int]:
+        """Return the places of a container, empty where none are known."""
         if id(holder) not in self.marks and self.locate is not None:
             locate, self.locate = self.locate, None
-            locate()
+            locate(self)
         return self.marks.get(id(holder), [])
 
-    def take_marks(self, root: Any, twin: Source, same: Any) -> None:
-        """Take over the marks of *same*, a value equal to *root* that *twin* has located."""
+    def take_marks(self, root: Any, marks: dict[int, list[int]], same: Any) -> None:
+        """Take over the *marks* of *same*, a value equal to *root*."""
         pairs = [(root, same)]
         for value, located in pairs:
-            self.marks[id(value)] = twin.marks[id(located)]
+            if (found := marks.pop(id(located), None)) is None:
+                continue  # seen already: an alias
+            self.marks[id(value)] = found
             parts = (value.values(), located.values()) if isinstance(value, dict) else (value, located)
             pairs += [pair for pair in zip(*parts, strict=True) if isinstance(pair[0], (dict, list))]
 
@@ -141,10 +115,11 @@ class Source:
     def at(self, holder: Any, key: Any = None, *, on_key: bool = False) -> tuple[int, int]:
         """Where *holder* starts, or its value at *key* (a key or an index), or that key itself; (0, 0) if unknown."""
         mark = self.starts.get(id(holder)) if key is None else None
-        mark = mark or self._mark(holder, key, on_key)
+        if mark is None:
+            mark = self._mark(holder, key, on_key)
         return self.place(mark) if mark is not None else (0, 0)
 
-    def _mark(self, holder: Any, key: Any, on_key: bool) -> Mark | None:
+    def _mark(self, holder: Any, key: Any, on_key: bool) -> int | None:
         marks = self.marks_of(holder)
         number = 0
         if key is not None:
@@ -171,7 +146,7 @@ class Source:
     def complain(self, line: int, col: int, message: str) -> None:
         """Add one problem at a place; line 0 means the whole file.  Of words that fill pages, the beginning is told."""
         message = re.sub(r"(\S{100})\S{100,}", r"\1…", message)
-        self.problems.append(Problem(self.path, line, col, message))
+        self.problems.append(Problem(self.path, line + self.before if line else 0, col, message))
 
     def error(self) -> GoldenFileError:
         """Return the problems as one error, in file order, and how many more there are; of many alike the first few."""
@@ -197,18 +172,12 @@ def decode(data: bytes, source: Source, offset: int = 0) -> str:
         source.complain(1, 1, "is UTF-16; save it as UTF-8")
         raise source.error()
     try:
-        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
-    except UnicodeDecodeError:
-        pass
-    try:
-        data.decode("utf-8")
+        return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as exc:
-        before = data[: exc.start]
-        line = len(re.findall(_BREAK, before.decode("utf-8"))) + 1
-        col = len(re.split(_BREAK, before.decode("utf-8"))[-1]) + 1
+        before = data[: exc.start].decode("utf-8")
         what = f"byte {data[exc.start]:#04x} at offset {offset + exc.start} is not UTF-8; save the file as UTF-8"
-        source.complain(line, col, what)
-    raise source.error()
+        source.complain(*Source("", before).place(len(before)), what)
+        raise source.error() from None
 
 
 def describe(value: Any, written: str = "") -> str:

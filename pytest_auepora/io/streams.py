@@ -13,8 +13,9 @@ from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
 from ..errors import GoldenFileError, Problem, did_you_mean
 from .golden.model import GoldenCase, GoldenSuite
-from .json_lines import LINES, Block, line_blocks, load_lines, refusal
+from .json_lines import LINES, line_blocks, load_lines, refusal
 from .jsonl import read_samples
+from .source import Source
 
 
 def is_parquet(path: Path) -> bool:
@@ -50,18 +51,16 @@ class FileDataset(EvaluationDataset):
 
     def __iter__(self) -> Iterator[EvaluationSample]:
         for block in self._blocks():
-            with block:
-                samples = read_samples(block)
-            yield from samples
+            yield from read_samples(block)
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[Source]:
         if not is_parquet(self._path):
             yield from line_blocks(self._path)
             return
         from .parquet import as_lines
 
         for before, rows in row_blocks(self._path):
-            yield Block(str(self._path), as_lines(rows, self._path), before)
+            yield Source(str(self._path), as_lines(rows, self._path), before)
 
     @property
     def name(self) -> str:
@@ -135,11 +134,10 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
     more = 0
     seen = bytearray(len(suite.cases))
     for block in _rows(path) if is_parquet(path) else line_blocks(path):
-        with block:
-            read = list(_records(block, suite, known, seen, told=len(problems)))
-            room = _MOST - len(problems)
-            problems += sorted(block.problems[:_MOST], key=lambda p: (p.line, p.col))[:room]
-            more += max(0, len(block.problems) - room)
+        read = list(_records(block, suite, known, seen, told=len(problems)))
+        room = _MOST - len(problems)
+        problems += sorted(block.problems[:_MOST], key=lambda p: (p.line, p.col))[:room]
+        more += max(0, len(block.problems) - room)
         if not problems:
             yield from read
     if not any(seen) and not problems:
@@ -168,9 +166,9 @@ def _of_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
 
 
 def _records(
-    block: Block, suite: GoldenSuite, known: Mapping[str, int], seen: bytearray, told: int
+    block: Source, suite: GoldenSuite, known: Mapping[str, int], seen: bytearray, told: int
 ) -> Iterator[Recorded]:
-    for raw in list(load_lines(block)):  # places are found once, of all that was read
+    for raw in load_lines(block):
         key = next((k for k in _ID_KEYS if k in raw), None)
         case_id = raw.get(key) if key is not None else None
         if not isinstance(case_id, str):
@@ -185,10 +183,10 @@ def _records(
             yield Recorded(suite.cases[known[case_id]], {k: v for k, v in raw.items() if k != key})
 
 
-def _rows(path: Path) -> Iterator[Block]:
+def _rows(path: Path) -> Iterator[Source]:
     for before, rows in row_blocks(path):
         lines = (json.dumps(_plain(row.items()), ensure_ascii=False, default=str) for row in rows)
-        yield Block(str(path), "\n".join(lines), before)
+        yield Source(str(path), "\n".join(lines), before)
 
 
 def _plain(row: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -183,11 +183,10 @@ def _placed(path: str, messages: Mapping[int, str]) -> Iterator[Problem]:
     from ..json_lines import line_blocks, load_lines
 
     for block in line_blocks(Path(path)):
-        with block:
-            for raw in list(load_lines(block)):  # places are found once, of all that was read
-                line = block.at(raw)[0] + block.before
-                if line in messages:
-                    yield Problem(path, line, block.at(raw, "variant_of")[1], messages[line])
+        for raw in load_lines(block):
+            line = block.at(raw)[0] + block.before
+            if line in messages:
+                yield Problem(path, line, block.at(raw, "variant_of")[1], messages[line])
 
 
 @lru_cache(maxsize=256)

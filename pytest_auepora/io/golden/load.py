@@ -17,7 +17,7 @@ from ...errors import GoldenFileError, Problem
 from ...metrics.catalogue import SAMPLED
 from ...metrics.registry import Registry
 from ...regression.policy import ALL, AnchorPolicy, RegressionPolicy
-from ..json_lines import Block, line_blocks, load_lines
+from ..json_lines import line_blocks, load_lines
 from ..source import MAX_BYTES, Source, describe
 from .cases import CaseReader
 from .fields import HEADER, MAX_TOP_K, SUITE
@@ -51,12 +51,14 @@ def load_policy(path: str | Path) -> RegressionPolicy:
     """
     path = Path(path)
     if path.suffix.lower() == ".jsonl":
-        source: Source = _first(path, line_blocks(path, MAX_BYTES, ""))
-        root = next(iter(load_lines(source)), None)
+        lines = _first(path, line_blocks(path, MAX_BYTES)).lines
+        head = next((i for i, line in enumerate(lines) if line.strip()), 0)
+        source = Source(str(path), "\n".join(lines[: head + 1]))
+        root: Any = next(iter(load_lines(source)), None)
     else:
         from ..yaml.load import load_yaml
 
-        source = Source.load(path, MAX_BYTES, "")
+        source = Source.load(path)
         root = load_yaml(source)
     raw = {key: root[key] for key in ("regression", "assertions") if key in root} if isinstance(root, dict) else {}
     said = HEADER.read_mapping(raw, source)
@@ -113,7 +115,7 @@ def _load_jsonl(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
     """
     blocks = line_blocks(path, max_bytes, "have it scored by `auepora score`, or give load_golden a higher max_bytes")
     source = _first(path, blocks)
-    cases = list(load_lines(source))
+    cases = load_lines(source)
     raw: dict[str, Any] = {}
     if cases and not {"id", "query"} & cases[0].keys():
         raw = cases.pop(0)
@@ -121,24 +123,25 @@ def _load_jsonl(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
     return build_suite(source, registry, path=path, raw=raw, said=said, cases=_cases(source, cases, blocks, bool(raw)))
 
 
-def _first(path: Path, blocks: Iterable[Block]) -> Block:
+def _first(path: Path, blocks: Iterable[Source]) -> Source:
     """Return the first block with more than blank lines, after all that are blank: places in it are the file's."""
     blank = ""
     for block in blocks:
         if not block.text.isspace():
-            return Block(str(path), blank + block.text)
+            return Source(str(path), blank + block.text)
         blank += block.text
-    return Block(str(path), "")
+    return Source(str(path), "")
 
 
-def _cases(source: Block, cases: list[Any], blocks: Iterable[Block], headed: bool) -> Iterator[tuple[Block, list[Any]]]:
+def _cases(
+    source: Source, cases: list[Any], blocks: Iterable[Source], headed: bool
+) -> Iterator[tuple[Source, list[Any]]]:
     """Yield the cases of each block of a file, *source* being its first."""
     yield source, cases
     some = bool(cases)
     for block in blocks:
-        with block:
-            yield block, (more := list(load_lines(block)))
-            some = some or bool(more)
+        yield block, (more := load_lines(block))
+        some = some or bool(more)
     if not some and not source.problems:
         what = "there are no cases; a golden file without any would pass whatever happens" if headed else "is empty"
         source.complain(0, 0, what)

@@ -33,25 +33,8 @@ class YamlProblem(Exception):
         self.mark = mark
 
 
-class TooDeep(YamlProblem):
-    """Lists and mappings nest beyond the limit."""
-
-    def __init__(self, limit: int, mark: Any) -> None:
-        super().__init__(f"lists and mappings nest more than {limit} deep here", mark)
-
-
-class NotYaml(YamlProblem):
-    """What the parser itself *said*."""
-
-    def __init__(self, said: yaml.YAMLError) -> None:
-        super().__init__(str(said), None)
-        self.said = said
-
-
 def explain(exc: Exception, source: Source) -> None:
     """Add what *exc* says to the problems of *source*: a `YamlProblem`, or an exception of the parser."""
-    if isinstance(exc, NotYaml):
-        exc = exc.said
     if isinstance(exc, yaml.reader.ReaderError):
         _unprintable(exc, source)
         return
@@ -59,7 +42,7 @@ def explain(exc: Exception, source: Source) -> None:
         source.complain(conflict, 1, CONFLICT)
         return
     mark = getattr(exc, "problem_mark", None) or getattr(exc, "context_mark", None) or getattr(exc, "mark", None)
-    line, col = source.place(mark) if mark is not None else (0, 0)
+    line, col = source.place(mark.index) if mark is not None else (0, 0)
     if isinstance(exc, yaml.MarkedYAMLError):
         source.complain(line, col, _syntax(exc, source, line, col))
     else:
@@ -83,5 +66,5 @@ def _unprintable(exc: Any, source: Source) -> None:
     # libyaml counts bytes, the pure-Python reader characters
     bad = exc.character if isinstance(exc.character, int) else ord(exc.character[:1] or "\0")
     index = source.text.find(chr(bad))
-    line, col = source.place_at(index) if index >= 0 else (0, 0)
+    line, col = source.place(index) if index >= 0 else (0, 0)
     source.complain(line, col, f"the control character U+{bad:04X} is not allowed in YAML; remove or escape it")

@@ -8,8 +8,6 @@ import yaml
 
 from .problems import YamlProblem
 
-_MERGE = "tag:yaml.org,2002:merge"
-
 # The words, whole numbers and simple fractions of most files; PyYAML takes many times as long for each
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
@@ -27,10 +25,6 @@ _MOST_BITS = 3_322
 """About a thousand decimal digits."""
 
 
-class NeedsGraph(Exception):
-    """An anchor, an alias, a tag or a merge key: events alone do not say what the value is."""
-
-
 class Plain:
     """Resolves plain scalars as `yaml.SafeLoader` does: what they look like decides what they are."""
 
@@ -39,14 +33,12 @@ class Plain:
 
     def __init__(self) -> None:
         self._made: dict[str, Any] = {}
-        self._constructor: Any = None
 
     def resolve(self, text: str, mark: Any) -> Any:
         """Return what *text* stands for.
 
         Raises:
-            YamlProblem: it looks like a number or a date and is none.
-            NeedsGraph: it merges mappings.
+            YamlProblem: it looks like a number or a date and is none, or has no value (``<<``).
         """
         if text[:1] in _OF_WORDS and len(text) > _LONGEST_WORD:
             return text
@@ -71,13 +63,9 @@ class Plain:
 
     def _by_yaml(self, text: str, mark: Any) -> Any:
         """Resolve the rare rest: dates, signs, other bases and exponents."""
-        if self._constructor is None:
-            self._constructor = yaml.constructor.SafeConstructor()
         for tag, looks_like in yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ()):
             if looks_like.match(text):
-                if tag == _MERGE:
-                    raise NeedsGraph
-                value = self._made[text] = construct_scalar(self._constructor, tag, text, mark)
+                value = self._made[text] = construct_plain(tag, text, mark)
                 return value
         return text
 
@@ -85,17 +73,41 @@ class Plain:
 _KINDS = {"int": "a whole number", "float": "a number", "timestamp": "a date", "bool": "true or false"}
 
 
-def construct_scalar(constructor: Any, tag: str, text: str, mark: Any) -> Any:
-    """Make the value of a scalar whose tag is known."""
-    node = yaml.ScalarNode(tag, text, mark, mark)
+def construct_plain(tag: str, text: str, mark: Any) -> Any:
+    """Make the value of a plain scalar that looks like one of *tag*."""
+    if text == "<<":
+        raise refused_tag(tag, mark)
     try:
-        made = sound_number(constructor.construct_object(node, deep=True))
+        made = _construct(tag, text, mark)
     except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
         kind = _KINDS.get(tag.rpartition(":")[2], "something else")
         raise YamlProblem(f"`{text[:40]}` looks like {kind} and is none ({exc}); quote it", mark) from None
     if ":" in text and isinstance(made, (int, float)):
         raise YamlProblem(f'YAML counts in sixties and reads `{text[:40]}` as {made}; quote it: "{text[:40]}"', mark)
     return made
+
+
+def construct_tagged(tag: str, text: str, mark: Any) -> Any:
+    """Make the value of a scalar whose tag is written before it."""
+    if tag not in yaml.SafeLoader.yaml_constructors:
+        raise refused_tag(tag, mark)
+    try:
+        return _construct(tag, text, mark)
+    except yaml.YAMLError:
+        raise
+    except Exception as exc:  # likewise
+        raise YamlProblem(f"cannot be read as {tag.rpartition(':')[2]} ({exc})", mark) from None
+
+
+def _construct(tag: str, text: str, mark: Any) -> Any:
+    node = yaml.ScalarNode(tag, text, mark, mark)
+    return sound_number(yaml.constructor.SafeConstructor().construct_object(node, deep=True))
+
+
+def refused_tag(tag: str, mark: Any) -> YamlProblem:
+    """Return the complaint about a tag."""
+    written = tag.replace("tag:yaml.org,2002:", "!!")
+    return YamlProblem(f"the tag {written} is refused: golden files hold plain data", mark)
 
 
 def sound_number(value: Any) -> Any:

@@ -58,7 +58,7 @@ MANY = 3_000
         ("metrics: ['" + "noise_robustness[" * 5000 + "mrr" + "]" * 5000 + "']\n" + ONE, ":1:11: .*at most 1,000 char"),
         ('metrics: [mrr]\nthresholds:\n  ? "' + "p10(" * 5000 + 'mrr"\n  : 1\n' + ONE, ":3:5: the key .* is no metric"),
         ("top_k: " + ":".join(["59"] * 3000) + "\n" + ONE, r":1:8: `59:59.*` looks like a whole number and is none"),
-        ("x: &a 1\ntop_k: 0x" + "f" * 50_000 + "\n" + ONE, ":2:8: cannot be read as int"),
+        ("x: &a 1\ntop_k: !!int 0x" + "f" * 50_000 + "\n" + ONE, ":2:8: cannot be read as int"),
         (
             "top_k: 0x" + "f" * 50_000 + "\n" + ONE,
             ":1:8: `0xf+` looks like a whole number and is none .it has more than a thous",

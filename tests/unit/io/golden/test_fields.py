@@ -148,7 +148,7 @@ OF_A_CASE = {  # § stands before the place that is complained about
     "a label that is a key": ("id: b, query: Q, labels: {§scenario: typo}", "'scenario' is a key of the case itself; write it there"),
     "a label without a name": ("id: b, query: Q, labels: {no: x}", "the key False (false) is no text; quote it"),
     "metadata a list": ("id: b, query: Q, metadata: [x]", "metadata: expected a mapping, got a list"),
-    "metadata a set": ("id: b, query: Q, metadata: {x: !!set {a}}", "x: a set cannot be stored as JSON"),
+    "metadata a set": ("id: b, query: Q, metadata: {x: !!set {a}}", "the tag !!set is refused: golden files hold plain data"),
     "nugget without wording": ("id: b, query: Q, nuggets: [§{importance: vital}]", "a nugget has no any_of"),
     "nugget importance": ("id: b, query: Q, nuggets: [{any_of: x, importance: big}]", "importance: expected one of vital, okay"),
     "entity misspelt": ("id: b, query: Q, entities: [{nmae: x}]", "unknown key 'nmae' (did you mean 'name'?)"),

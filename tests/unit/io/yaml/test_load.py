@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.source import Source
 from pytest_auepora.io.yaml import load
-from pytest_auepora.io.yaml.graph import load_graph
 from pytest_auepora.io.yaml.load import load_yaml
 
 
@@ -103,7 +102,7 @@ def test_random_text_is_read_or_refused_as_safe_load_does(text: str) -> None:
     except GoldenFileError as exc:
         refused = str(exc)
         assert expected is GoldenFileError or any(
-            why in refused for why in ("contains itself", "mapping cannot be a key", "counts in sixties")
+            why in refused for why in ("contains itself", "mapping cannot be a key", "counts in sixties", "plain data")
         )
         return
     if not any("given twice" in p.message for p in source.problems):
@@ -134,11 +133,10 @@ TREES = st.recursive(
 ).filter(lambda v: isinstance(v, (list, dict)))
 
 
-@given(TREES, STYLES, st.booleans())
-def test_every_key_and_value_has_the_place_pyyaml_gives_it(tree: Any, style: dict[str, Any], graph: bool) -> None:
+@given(TREES, STYLES)
+def test_every_key_and_value_has_the_place_pyyaml_gives_it(tree: Any, style: dict[str, Any]) -> None:
     text = yaml.safe_dump(tree, sort_keys=False, **style)
-    source = Source("x.yaml", text)
-    value = load_graph(source, yaml.SafeLoader, 100) if graph else load_yaml(source)
+    value, source = read(text)
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     assert root is not None
     places(root, source, value)
@@ -190,6 +188,38 @@ def test_the_depth_allowed(parser: Any, depth: int) -> None:
         else:
             with pytest.raises(GoldenFileError, match="nest more than 100 deep"):
                 read(text)
+
+
+def test_a_bomb_of_aliases_is_refused_before_it_goes_off(parser: Any) -> None:
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"{b}: &{b} [{', '.join([f'*{a}'] * 10)}]" for a, b in zip("abcdefgh", "bcdefghi", strict=True)]
+    with pytest.raises(GoldenFileError, match="aliases blow this file up by .*; the limit is 1,000,000"):
+        read("\n".join(lines) + "\ncases: *i\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a: &a {b: [*a]}", "1:4: this value contains itself"),
+        ("a: *b", "1:4: not YAML: found undefined alias"),
+        ("a: &a 1\nb: &a 2", "2:4: not YAML: second occurrence found duplicate anchor; first occurrence"),
+        ("a: &a 2024-99-01", "1:4: `2024-99-01` looks like a date and is none (month must be in 1..12); quote it"),
+        ("a: {<<: [1]}", "1:9: not YAML: expected a mapping for merging, but found scalar while constructing a"),
+        ("a: <<", "1:4: the tag !!merge is refused: golden files hold plain data"),
+    ],
+)
+def test_what_is_wrong_with_anchors_and_aliases(text: str, told: str) -> None:
+    with pytest.raises(GoldenFileError) as caught:
+        read(text)
+    assert str(caught.value).startswith(f"x.yaml:{told}")
+
+
+def test_what_is_merged_or_repeated_has_the_place_where_it_is_written() -> None:
+    value, source = read("a: &a\n  x: &x 1\n  y: 2\nb: {y: 3, <<: *a}\nc: [*x, *a]\n")
+    assert value == {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3}, "c": [1, {"x": 1, "y": 2}]}
+    assert list(value["b"]) == ["x", "y"]
+    assert (source.at(value["b"]), source.at(value["b"], "x"), source.at(value["b"], "y")) == ((4, 4), (2, 6), (4, 8))
+    assert (source.at(value["c"], 0), source.at(value["c"][1], "y", on_key=True)) == ((2, 6), (3, 3))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.io.yaml.problems import YamlProblem
-from pytest_auepora.io.yaml.scalars import Plain, construct_scalar
+from pytest_auepora.io.yaml.scalars import Plain, construct_plain
 
 
 def by_pyyaml(text: str) -> Any:
@@ -19,7 +19,7 @@ def by_pyyaml(text: str) -> Any:
     if tag == "tag:yaml.org,2002:str":
         return text
     try:
-        return construct_scalar(yaml.constructor.SafeConstructor(), tag, text, None)
+        return construct_plain(tag, text, None)
     except YamlProblem as exc:
         return str(exc)
 
