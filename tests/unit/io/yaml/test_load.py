@@ -214,7 +214,7 @@ def test_what_is_wrong_with_anchors_and_aliases(text: str, told: str) -> None:
     assert str(caught.value).startswith(f"x.yaml:{told}")
 
 
-def test_what_is_merged_or_repeated_has_the_place_where_it_is_written() -> None:
+def test_what_is_merged_or_repeated_has_its_first_place() -> None:
     value, source = read("a: &a\n  x: &x 1\n  y: 2\nb: {y: 3, <<: *a}\nc: [*x, *a]\n")
     assert value == {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3}, "c": [1, {"x": 1, "y": 2}]}
     assert list(value["b"]) == ["x", "y"]
