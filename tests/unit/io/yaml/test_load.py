@@ -193,7 +193,7 @@ def test_the_depth_allowed(parser: Any, depth: int) -> None:
 def test_a_bomb_of_aliases_is_refused_before_it_goes_off(parser: Any) -> None:
     lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"{b}: &{b} [{', '.join([f'*{a}'] * 10)}]" for a, b in zip("abcdefgh", "bcdefghi", strict=True)]
-    with pytest.raises(GoldenFileError, match="aliases blow this file up by .*; the limit is 1,000,000"):
+    with pytest.raises(GoldenFileError, match=r"aliases blow this file up by .*; the limit is 1,000,000"):
         read("\n".join(lines) + "\ncases: *i\n")
 
 
