@@ -1,7 +1,10 @@
-"""Agreement of two or more raters: Cohen's κ, Krippendorff's α, what a 2x2 table says.
+"""Agreement of two or more raters, and how far a figure may be off.
 
 κ: Cohen, Educational and Psychological Measurement 20 (1960); weighted: Cohen, Psychological Bulletin 70 (1968).
 α: Krippendorff, Content Analysis (2004), chapter 11.  J = sensitivity + specificity - 1: Youden, Cancer 3 (1950).
+
+Intervals are two-sided, 95 %.  Bootstrap: percentiles over resampled groups of items, so that answers to one question,
+which are alike, count as one.  Wilson: JASA 22 (1927).  Newcombe: Statistics in Medicine 17 (1998), p. 873, method 10.
 
 From a score to yes or no: a threshold chosen and measured on the same labels looks better than it is.  ``cv`` therefore
 says of every item what the threshold chosen without its fold says; ``split`` chooses on one half and measures on the
@@ -16,12 +19,113 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise, permutations
-from typing import Literal
+from typing import Any, Literal
 
 from ..errors import MetricError
 
+DRAWS = 2000
+_Z = 1.959963984540054
+_SEED = 20_160_613
+_FOLDS = 10
+
+Source = Literal["bootstrap", "Wilson", "Newcombe", "none"]
 Level = Literal["nominal", "ordinal", "interval"]
 """What the distance of two values means: different or not; how many values lie between; their difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with its 95 % interval and where that comes from; None where there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    source: Source = "none"
+    n: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-able data, four decimals."""
+        ends = {"value": self.value, "low": self.low, "high": self.high}
+        return {**{k: None if v is None else round(v, 4) + 0.0 for k, v in ends.items()},
+                "interval": self.source, "n": self.n}  # fmt: skip
+
+
+def wilson(hits: float, n: float) -> Figure:
+    """Return *hits* / *n* with Wilson's interval."""
+    if not n:
+        return Figure(None)
+    return Figure(*_wilson(hits, n), "Wilson", int(n))
+
+
+def newcombe(hits: int, n: int, other_hits: int, other_n: int) -> Figure:
+    """Return the difference of two shares of different items, *hits* / *n* - *other_hits* / *other_n*."""
+    if not n or not other_n:
+        return Figure(None)
+    (a, a_low, a_high), (b, b_low, b_high) = _wilson(hits, n), _wilson(other_hits, other_n)
+    low, high = a - b - math.hypot(a - a_low, b_high - b), a - b + math.hypot(a_high - a, b - b_low)
+    return Figure(a - b, low, high, "Newcombe", n + other_n)
+
+
+def _wilson(hits: float, n: float) -> tuple[float, float, float]:
+    share, z2 = hits / n, _Z**2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = _Z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    return share, max(0.0, middle - half), min(1.0, middle + half)
+
+
+def resampled(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]:
+    """Return *draws* resamples of the items, as indices; whole groups are drawn, with a fixed seed."""
+    members = list(_members(groups).values())
+    return [[i for g in row for i in members[g]] for row in _drawn(len(members), draws).tolist()]
+
+
+def resampled_counts(cells: Sequence[int], groups: Sequence[Hashable], kinds: int) -> list[list[int]]:
+    """Return how often each of the *kinds* of cells occurs in the resamples that `resampled` gives."""
+    import numpy as np
+
+    members = list(_members(groups).values())
+    counts = np.array([np.bincount([cells[i] for i in inside], minlength=kinds) for inside in members])
+    out: list[list[int]] = [counts[row].sum(axis=0).tolist() for row in _drawn(len(members), DRAWS)]
+    return out
+
+
+def _members(groups: Sequence[Hashable]) -> dict[Hashable, list[int]]:
+    by: dict[Hashable, list[int]] = {}
+    for index, group in enumerate(groups):
+        by.setdefault(group, []).append(index)
+    return by
+
+
+def _drawn(n: int, draws: int) -> Any:
+    import numpy as np
+
+    rng = np.random.default_rng(_SEED)
+    return rng.integers(n, size=(draws, n)) if n else np.empty((0, 0), dtype=int)
+
+
+def bootstrap(
+    statistic: Callable[[Sequence[int]], float | None], groups: Sequence[Hashable], draws: int = DRAWS
+) -> Figure:
+    """Return *statistic* of all items (given as indices) with its percentile interval.
+
+    A resample in which it has no value counts as beyond both ends; where these are so many that an end is among
+    them, there is no such end.
+    """
+    value = statistic(range(len(groups)))
+    seen = [] if value is None else [statistic(sample) for sample in resampled(groups, draws)]
+    return percentiles(value, seen, len(groups))
+
+
+def percentiles(value: float | None, seen: Sequence[float | None], n: int) -> Figure:
+    """Return *value*, of *n* items, with the interval of what resamples gave; None where one had no value."""
+    if value is None:
+        return Figure(None, n=n)
+    known = sorted(v for v in seen if v is not None)
+    missing = len(seen) - len(known)
+    at_low, at_high = math.ceil(0.025 * len(seen)) - 1 - missing, math.ceil(0.975 * len(seen)) - 1
+    low = known[at_low] if 0 <= at_low < len(known) else None
+    high = known[at_high] if at_high < len(known) else None
+    return Figure(value, low, high, "bootstrap", n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +212,7 @@ def cohen_kappa(first: Sequence[float], second: Sequence[float], *, quadratic: b
     return 1 - seen / expected if expected else None
 
 
-def krippendorff_alpha(units: Sequence[Sequence[float]], level: Level = "nominal") -> float | None:
+def krippendorff_alpha(units: Sequence[Sequence[Any]], level: Level = "nominal") -> float | None:
     """Return Krippendorff's α over *units*: the values each item was given, by however many raters.
 
     Items with fewer than two values say nothing and are left out.  None where nothing is left or only one value
@@ -144,22 +248,18 @@ def _quadratic(a: float, b: float) -> float:
     return (a - b) ** 2
 
 
-Way = Literal["fixed", "cv", "split"]
-FOLDS = 10
-
-
 @dataclass(frozen=True, slots=True)
 class Cut:
     """What the judge says of the items that are measured.
 
     Attributes:
-        way: how the threshold was found.
+        way: how the threshold was found: ``fixed``, ``cv`` or ``split``.
         threshold: the one to use from now on; a score that reaches it means yes.
         measured: indices of the items whose labels the threshold has not seen.
         yes: what the judge says of each of them.
     """
 
-    way: Way
+    way: str
     threshold: float
     measured: list[int]
     yes: list[bool]
@@ -185,7 +285,7 @@ def cut_scores(way: str, people: Sequence[bool], scores: Sequence[float], groups
         if not math.isfinite(threshold):
             raise MetricError(f"a threshold is a number, cv or split, got {way!r}")
         return Cut("fixed", threshold, list(range(len(scores))), [s >= threshold for s in scores])
-    folds = _folds(groups, FOLDS if way == "cv" else 2)
+    folds = _folds(groups, _FOLDS if way == "cv" else 2)
     if len(set(folds)) < 2 or len(set(people)) < 2:
         raise MetricError(f"--threshold {way} needs labels of both kinds on more than one independent item")
     measured, yes = [], []
@@ -195,10 +295,7 @@ def cut_scores(way: str, people: Sequence[bool], scores: Sequence[float], groups
         inside = [i for i, f in enumerate(folds) if f == fold]
         measured += inside
         yes += [scores[i] >= threshold for i in inside]
-    if way == "cv":
-        threshold = best_threshold(people, scores)
-        return Cut("cv", threshold, measured, yes)
-    return Cut("split", threshold, measured, yes)
+    return Cut(way, best_threshold(people, scores) if way == "cv" else threshold, measured, yes)
 
 
 def best_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:

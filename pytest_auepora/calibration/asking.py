@@ -89,7 +89,9 @@ def ask(
     if wanted:
         with Progress("questions", wanted, show=progress) as bar:
             _ask_repeatedly(metric, sound, repeats, bar)
-            _ask_turned(metric, [item for item in turned if not item.error and not item.left_out], bar)
+            turned = [item for item in turned if not item.error and not item.left_out]
+            for item, seen in zip(turned, _ask_all(metric, turned, -1, bar), strict=True):
+                item.swapped = seen if isinstance(seen, float) else None
     told = [f"line {item.line}: {item.left_out}" for item in items if item.left_out]
     if told and not any(item.scores or item.error for item in items):
         raise MetricError(f"{metric.name} has nothing to say: {'; '.join(told[:_TOLD])}")
@@ -110,22 +112,17 @@ def _ask_repeatedly(metric: Metric, items: Sequence[Item], repeats: int, bar: Pr
                 item.scores.append(seen)
 
 
-def _ask_turned(metric: Metric, items: Sequence[Item], bar: Progress) -> None:
-    """Ask once more with the evidence in the opposite order."""
-    for item, seen in zip(items, _ask_all(metric, items, -1, bar), strict=True):
-        item.swapped = seen if isinstance(seen, float) else None
-
-
 def _ask_all(
     metric: Metric, items: Sequence[Item], step: int, bar: Progress
 ) -> list[float | JudgeReplyError | NotApplicable]:
+    """Ask about each item once; a *step* of -1 gives the evidence in the opposite order."""
     out: list[float | JudgeReplyError | NotApplicable] = []
     with Caller(max(1, metric.concurrency)) as caller:
         for item, call in zip(items, caller.map(partial(_measure, metric, item, step) for item in items), strict=True):
-            if call.error is not None and not isinstance(call.error, JudgeReplyError):
-                raise call.error
             if isinstance(call.error, JudgeReplyError):
                 out.append(call.error)
+            elif call.error is not None:
+                raise call.error
             elif isinstance(call.value, NotApplicable):
                 out.append(call.value)
             elif call.value.value is None:

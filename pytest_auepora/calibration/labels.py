@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -171,15 +171,12 @@ def _item(raw: Mapping[str, Any], line: int, source: Source) -> Item:
         if (said := raw.get(name)) is not None:
             setattr(item, name, str(said))
     item.evidence = [str(text) for text in _several(raw.get("evidence"))]
-    item.people = [v for one in _given(raw, "label", "labels") if (v := _value(one, line, source)) is not None]
-    scores = [_number(one, "score", line, source) for one in _given(raw, "score", "scores")]
-    item.scores = [score for score in scores if score is not None]
+    labels = _several(raw.get("label")) + _several(raw.get("labels"))
+    scores = _several(raw.get("score")) + _several(raw.get("scores"))
+    item.people = [v for one in labels if (v := _value(one, line, source)) is not None]
+    item.scores = [score for one in scores if (score := _number(one, "score", line, source)) is not None]
     item.swapped = _number(raw.get("swapped"), "swapped", line, source)
     return item
-
-
-def _given(raw: Mapping[str, Any], one: str, many: str) -> Iterable[Any]:
-    return [*_several(raw.get(one)), *_several(raw.get(many))]
 
 
 def _several(said: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""A judge held against people's labels: the figures, the checks, and whether its scores may fail a run.
+"""A judge held against people's labels: the figures, what it goes by besides, and whether its scores may fail a run.
 
 The judge before and the judge now, on the same labels: mid-p McNemar, Fagerland, Lydersen, Laake, BMC Medical Research
 Methodology 13:91 (2013).
@@ -15,9 +15,21 @@ from typing import Any
 from ..errors import MetricError
 from ..regression.guards.calibration import Calibration
 from ..regression.thresholds import Bound
-from .agreement import Cut, Table, cohen_kappa, cut_scores, krippendorff_alpha, table_of
-from .bias import Bias, Seen, biases_of
-from .intervals import Figure, bootstrap, percentiles, resampled_counts, wilson
+from .agreement import (
+    Cut,
+    Figure,
+    Level,
+    Table,
+    bootstrap,
+    cohen_kappa,
+    cut_scores,
+    krippendorff_alpha,
+    newcombe,
+    percentiles,
+    resampled_counts,
+    table_of,
+    wilson,
+)
 from .labels import Item, LabelSet
 
 LEAST_LABELS = 100
@@ -25,7 +37,11 @@ LEAST_OF_A_KIND = 20
 LEAST_KAPPA = 0.6
 LEAST_KAPPA_BOUND = 0.4
 LEAST_J = 0.5
+ALPHA = 0.05
+TOLERATED = 0.05
+"""Share of items on which a judge may contradict itself."""
 _MANY_FAILURES = 0.05
+_FEWEST = 5
 
 
 @dataclass(slots=True)
@@ -110,7 +126,7 @@ def study(
     out.figures = _figures(people, cut.yes, items)
     out.figures["parse failures"] = wilson(len(failed), len(failed) + len(usable))
     out.figures |= _of_grades(labels, items) | _of_people(labels)
-    out.biases = biases_of(_seen(items, people, cut))
+    out.biases = _biases(items, people, cut)
     out.change = compare_judges(former, out.labels) if former else None
     out.remarks += _remarks(out, failed, threshold)
     out.shortfalls = _shortfalls(table_of(people, cut.yes), out.figures["kappa"])
@@ -171,26 +187,121 @@ def _of_people(labels: LabelSet) -> dict[str, Figure]:
     several = [item for item in labels.items if len(item.people) > 1]
     if not several:
         return {}
-    codes: dict[Any, int] = {}
-    graded = labels.kind == "grade"
-    units = [[int(v) if graded else codes.setdefault(v, len(codes)) for v in item.people] for item in several]
-    level = "ordinal" if graded else "nominal"
-    found = bootstrap(
-        lambda ids: krippendorff_alpha([units[i] for i in ids], level),  # type: ignore[arg-type]
-        [item.cluster for item in several], 500,
-    )  # fmt: skip
+    level: Level = "ordinal" if labels.kind == "grade" else "nominal"
+    groups = [item.cluster for item in several]
+    found = bootstrap(lambda ids: krippendorff_alpha([several[i].people for i in ids], level), groups, 500)
     return {f"alpha among people ({level})": found}
 
 
-def _seen(items: Sequence[Item], people: Sequence[bool], cut: Cut) -> Seen:
-    def again(score: float | None) -> bool | None:
-        return None if score is None else score >= cut.threshold
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """One check.  ``meaning`` is a sentence with the figure's meaning; ``suspicious`` if chance hardly explains it."""
 
-    return Seen(
-        people, cut.yes, [i.scores[0] for i in items], [len(i.answer) for i in items], [i.batch for i in items],
-        [i.cluster for i in items], [again(i.swapped) for i in items],
-        [again(i.scores[1] if len(i.scores) > 1 else None) for i in items],
-    )  # fmt: skip
+    name: str
+    figure: Figure
+    meaning: str
+    suspicious: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-able data."""
+        return {**self.figure.to_dict(), "meaning": self.meaning, "suspicious": self.suspicious}
+
+
+def _biases(items: Sequence[Item], people: Sequence[bool], cut: Cut) -> list[Bias]:
+    """Return the checks for which there is something to look at."""
+    judge = cut.yes
+    found = [_base_rate(items, people, judge)]
+    if any(item.answer for item in items):
+        found += [_length(items, people), *_verbosity(items, people, judge)]
+    swapped = [item.swapped for item in items]
+    again = [item.scores[1] if len(item.scores) > 1 else None for item in items]
+    found += _contradictions("position", cut, swapped, "answers judged otherwise with the evidence in reverse")
+    found += _contradictions("repeats", cut, again, "answers judged otherwise when asked again")
+    return found + _drift(items, people, judge)
+
+
+def _difference(name: str, figure: Figure, meaning: str) -> Bias:
+    away = figure.low is not None and figure.high is not None and not figure.low <= 0 <= figure.high
+    return Bias(name, figure, meaning, away)
+
+
+def _base_rate(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> Bias:
+    def rate(ids: Sequence[int]) -> float | None:
+        return sum(judge[i] - people[i] for i in ids) / len(ids) if ids else None
+
+    figure = bootstrap(rate, [item.cluster for item in items])
+    return _difference("base rate", figure, "share of yes, the judge's above people's")
+
+
+def _length(items: Sequence[Item], people: Sequence[bool]) -> Bias:
+    """Correlate rank of length with rank of score, each within what people say: what length adds to the truth."""
+    import numpy as np
+
+    scores, lengths = np.zeros(len(items)), np.zeros(len(items))
+    for label in (True, False):
+        inside = np.array([i for i, p in enumerate(people) if p == label], dtype=int)
+        scores[inside] = _ranks([items[i].scores[0] for i in inside])
+        lengths[inside] = _ranks([len(items[i].answer) for i in inside])
+
+    def correlation(ids: Sequence[int]) -> float | None:
+        a, b = scores[list(ids)], lengths[list(ids)]
+        spread = float(np.sqrt((a @ a) * (b @ b)))
+        return float(a @ b) / spread if spread > 0 else None
+
+    meaning = "rank correlation of answer length and score among answers people judge alike"
+    return _difference("length", bootstrap(correlation, [item.cluster for item in items]), meaning)
+
+
+def _ranks(values: Sequence[float]) -> Any:
+    """Ranks about their mean, equal values sharing their mean rank."""
+    import numpy as np
+
+    if not values:
+        return np.zeros(0)
+    _, inverse, counts = np.unique(np.asarray(values, dtype=float), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts + 1) / 2)[inverse]
+    return ranks - ranks.mean()
+
+
+def _verbosity(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> list[Bias]:
+    """Wrongly accepted among the long answers and among the short."""
+    refused = [(len(item.answer), yes) for item, said, yes in zip(items, people, judge, strict=True) if not said]
+    middle = median([length for length, _ in refused]) if refused else 0
+    long = [yes for length, yes in refused if length > middle]
+    short = [yes for length, yes in refused if length <= middle]
+    if min(len(long), len(short)) < _FEWEST:
+        return []
+    meaning = "share of answers people refuse and the judge accepts, long ones above short ones"
+    return [_difference("verbosity", newcombe(sum(long), len(long), sum(short), len(short)), meaning)]
+
+
+def _contradictions(name: str, cut: Cut, other: Sequence[float | None], meaning: str) -> list[Bias]:
+    pairs = [(yes, score >= cut.threshold) for yes, score in zip(cut.yes, other, strict=True) if score is not None]
+    if not pairs:
+        return []
+    figure = wilson(sum(a != b for a, b in pairs), len(pairs))
+    kappa = table_of([a for a, _ in pairs], [b for _, b in pairs]).kappa
+    with_itself = "" if kappa is None else f"; κ of the judge with itself {kappa:.2f}"
+    return [Bias(name, figure, f"share of {meaning}{with_itself}", (figure.low or 0.0) > TOLERATED)]
+
+
+def _drift(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> list[Bias]:
+    """How far the judge is above people in the last batch, beyond the first."""
+    order = list(dict.fromkeys(item.batch for item in items if item.batch))
+    if len(order) < 2:
+        return []
+    first, last = order[0], order[-1]
+
+    def change(name: str, values: Sequence[bool], what: str) -> Bias:
+        then, now = ([v for v, item in zip(values, items, strict=True) if item.batch == b] for b in (first, last))
+        figure = newcombe(sum(now), len(now), sum(then), len(then))
+        return _difference(name, figure, f"{what} in the batch {last!r} above {first!r}")
+
+    wrong = [said != yes for said, yes in zip(people, judge, strict=True)]
+    return [
+        change("drift of the judge", wrong, "share of wrong judgements"),
+        change("drift of the labels", people, "share of yes among people"),
+    ]
 
 
 def _remarks(out: Study, failed: Sequence[Item], threshold: str) -> list[str]:
@@ -232,9 +343,6 @@ def _shown(value: float, least: float) -> str:
     return Bound("min", least).shown(value, 2)
 
 
-ALPHA = 0.05
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """What became of the items that both judges were held against.
@@ -272,11 +380,11 @@ def mid_p_mcnemar(b: int, c: int) -> float:
 
 def compare_judges(before: Mapping[str, tuple[bool, bool]], now: Mapping[str, tuple[bool, bool]]) -> Change | None:
     """Compare two judges' labels, item id → (people, judge); None without an item both know with the same label."""
-    shared = [i for i in now if i in before and before[i][0] == now[i][0]]
+    shared = [
+        (people, before[i][1], judge) for i, (people, judge) in now.items() if i in before and before[i][0] == people
+    ]
     if not shared:
         return None
-    was = [before[i][0] == before[i][1] for i in shared]
-    is_now = [now[i][0] == now[i][1] for i in shared]
-    fixed = sum(new and not old for old, new in zip(was, is_now, strict=True))
-    broken = sum(old and not new for old, new in zip(was, is_now, strict=True))
+    fixed = sum(new == people != old for people, old, new in shared)
+    broken = sum(old == people != new for people, old, new in shared)
     return Change(len(shared), fixed, broken, mid_p_mcnemar(fixed, broken))

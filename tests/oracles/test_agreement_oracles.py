@@ -8,8 +8,15 @@ import warnings
 import pytest
 from scipy import stats
 
-from pytest_auepora.calibration.agreement import Level, cohen_kappa, krippendorff_alpha, table_of
-from pytest_auepora.calibration.intervals import bootstrap, newcombe, wilson
+from pytest_auepora.calibration.agreement import (
+    Level,
+    bootstrap,
+    cohen_kappa,
+    krippendorff_alpha,
+    newcombe,
+    table_of,
+    wilson,
+)
 from pytest_auepora.calibration.study import mid_p_mcnemar
 
 metrics = pytest.importorskip("sklearn.metrics")

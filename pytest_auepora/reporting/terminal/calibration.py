@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...calibration.bias import Bias
-from ...calibration.intervals import Figure
-from ...calibration.study import Study
+from ...calibration.agreement import Figure
+from ...calibration.study import Bias, Study
 from ..text import printable, wrap
 
 _WAYS = {

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.calibration.agreement import Table, cohen_kappa, krippendorff_alpha, table_of
-from pytest_auepora.calibration.intervals import newcombe, wilson
+from pytest_auepora.calibration.agreement import Table, cohen_kappa, krippendorff_alpha, newcombe, table_of, wilson
 from pytest_auepora.calibration.study import compare_judges, mid_p_mcnemar
 
 pairs = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40)

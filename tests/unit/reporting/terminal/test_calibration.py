@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.calibration.agreement import Cut
-from pytest_auepora.calibration.bias import Bias
-from pytest_auepora.calibration.intervals import Figure
-from pytest_auepora.calibration.study import Change, Study
+from pytest_auepora.calibration.agreement import Cut, Figure
+from pytest_auepora.calibration.study import Bias, Change, Study
 from pytest_auepora.reporting.terminal.calibration import study_text
 from pytest_auepora.reporting.text import text_width
 

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.calibration.intervals import bootstrap, resampled, wilson
+from pytest_auepora.calibration.agreement import bootstrap, resampled, wilson
 
 
 def test_whole_groups_are_drawn() -> None:
