@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from .common import PASSED, UsageError, add_metrics, load_suite, registry_of, to_read
 
 if TYPE_CHECKING:
+    from ..drafting.documents import Price
     from ..drafting.draft import Drafting
-    from ..drafting.journal import Journal
-    from ..drafting.plan import Price
+    from ..drafting.files import Journal
     from ..metrics.judge.usage import Prices
     from ..metrics.registry import Registry
 
@@ -47,10 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Draft, and print what was rejected and why."""
-    from ..drafting.documents import passages_of, read_documents
+    from ..drafting.documents import passages_of, read_documents, read_quotas
     from ..drafting.draft import Drafting
-    from ..drafting.journal import Journal, journal_path
-    from ..drafting.plan import read_quotas
+    from ..drafting.files import Journal, journal_path
     from ..metrics.judge.settings import critic_from_environment
     from ..reporting.notes import usage_text
 
@@ -108,7 +107,7 @@ def _agreed() -> bool:
 
 def _draft(drafting: Drafting, output: Path, journal: Journal, registry: Registry) -> int:
     from ..core.progress import Progress
-    from ..drafting.golden import add_cases
+    from ..drafting.files import add_cases
 
     made = 0
     with Progress("tries", sum(map(len, drafting.queues.values())), show=None) as bar:

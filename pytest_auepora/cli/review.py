@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .common import PASSED, add_metrics, load_suite, registry_of, to_read
 
 if TYPE_CHECKING:
-    from ..drafting.journal import Journal
+    from ..drafting.files import Journal
     from ..metrics.registry import Registry
 
 _ASKED = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
@@ -25,8 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Show each draft and do as the person says; decisions and reasons go to the journal beside the file."""
-    from ..drafting.golden import drafts_of
-    from ..drafting.journal import Journal, journal_path
+    from ..drafting.files import Journal, drafts_of, journal_path
 
     registry = registry_of(given.metrics)
     load_suite(given.golden, registry)  # or what is wrong with it is said first
@@ -56,7 +55,7 @@ def _show(case: Mapping[str, Any], place: str) -> None:
 
 def _decide(path: Path, case: Mapping[str, Any], journal: Journal, registry: Registry) -> str:
     """Ask until an answer is understood, do it, and return what was done."""
-    from ..drafting.golden import accept, reject
+    from ..drafting.files import accept, reject
 
     while True:
         word = _input(_ASKED).lower()[:1]

@@ -18,8 +18,7 @@ from ..metrics.ranking.gold import fold_quote
 from ..metrics.text.tokens import squad_words
 from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, Asker
 from .checks import MAX_OVERLAP, Draft, Known, located, wrong_with
-from .documents import Passage, Passages
-from .plan import NEAR, Job, Price, packed, planned, price_of
+from .documents import NEAR, Job, Passage, Passages, Price, packed, planned, price_of
 
 _AT_ONCE = 8
 """Jobs that go through the checks together; what they gave is written down before the next ones begin."""

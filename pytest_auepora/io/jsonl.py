@@ -9,8 +9,7 @@ from typing import Any
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
 from ..errors import AueporaError, did_you_mean
-from .golden.containers import Field, ListOf, Record, table
-from .golden.kinds import BAD, Free, Kind, Text
+from .golden.kinds import BAD, Field, Free, Kind, ListOf, Record, Text, table
 from .json_lines import load_lines
 from .source import Source
 

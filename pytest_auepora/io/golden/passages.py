@@ -6,8 +6,7 @@ from typing import Any
 
 from ...core.types import Document, id_of_text
 from ..source import Source, describe
-from .containers import Field, ListOf, Record, table
-from .kinds import BAD, Free, Kind, Text, Whole
+from .kinds import BAD, Field, Free, Kind, ListOf, Record, Text, Whole, table
 
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
 _DOC = Field(

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import did_you_mean
-from ..golden.containers import ListOf
 from ..golden.fields import CASE_FIELDS
-from ..golden.kinds import Flag, Free, Kind, Number, Reason, Whole
+from ..golden.kinds import Flag, Free, Kind, ListOf, Number, Reason, Whole
 from ..golden.passages import Documents
 from ..parquet import imported_pyarrow, iter_rows
 from .golden import mappings_of

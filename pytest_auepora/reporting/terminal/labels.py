@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ...errors import names_words
-from ...labels.check import CheckedLabel, tally
-from ...labels.classify import KINDS, Candidate, Finding
+from ...labels.check import KINDS, Candidate, CheckedLabel, Finding, tally
 from ...labels.repair import Repaired
 from ..numbers import plural
 from .layout import Line, Page

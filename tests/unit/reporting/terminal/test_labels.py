@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.labels.check import CheckedLabel
-from pytest_auepora.labels.classify import Candidate, Finding
+from pytest_auepora.labels.check import Candidate, CheckedLabel, Finding
 from pytest_auepora.labels.repair import Repaired
 from pytest_auepora.reporting.terminal.labels import label_page, left_of, moved_text, repaired_texts
 from pytest_auepora.reporting.terminal.layout import render

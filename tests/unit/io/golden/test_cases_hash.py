@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.types import Document
-from pytest_auepora.io.golden.hash import content_hash
+from pytest_auepora.io.golden.cases import content_hash
 from tests.unit.io.files import load
 
 FULL = "id: a, query: Q, relevant_docs: [p, {id: q, grade: 2}], reference_answer: A, must_contain: [x], expect: answer"

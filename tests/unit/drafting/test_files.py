@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.drafting.golden import accept, add_cases, drafts_of, reject
+from pytest_auepora.drafting.documents import Job, Passage
+from pytest_auepora.drafting.draft import Outcome
+from pytest_auepora.drafting.files import Journal, accept, add_cases, drafts_of, journal_path, reject
+from pytest_auepora.errors import AueporaError
 from pytest_auepora.io.golden.load import load_golden
 
 CASE: dict[str, Any] = {
@@ -47,3 +50,35 @@ def test_what_is_rejected_is_gone(golden: Path) -> None:
     assert [case.id for case in load_golden(golden).cases] == ["draft-2"]
     reject(golden, "draft-2")
     assert not golden.exists()
+
+
+JOB = Job("single-hop", "d", (Passage("d", 0, "text"),))
+OTHER = Job("single-hop", "d", (Passage("d", 9, "more"),))
+BY = {"model": {"model": "m"}, "prompts": "1"}
+
+
+def test_it_stands_beside_the_golden_file() -> None:
+    assert journal_path(Path("golden/docs.golden.yaml")) == Path("golden/docs.drafts.jsonl")
+
+
+def test_what_was_noted_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.drafts.jsonl"
+    journal = Journal(path)
+    journal.note(Outcome(JOB, case={"id": "x"}, question="Q?"), BY)
+    journal.note(Outcome(OTHER, "quote not found: 'a'", question="R?"), BY)
+    journal.decide("y", "rejected", reason="nobody asks that", query="Y?")
+    journal.decide("x", "rejected", reason="too easy", query="")
+    again = Journal(path)
+    assert again.rows == journal.rows
+    assert again.done(BY) == {JOB.key: True, OTHER.key: False}
+    assert again.done({**BY, "prompts": "2"}) == {}
+    assert again.reasons() == {"quote not found": 1}
+    assert again.rejected() == ["Y?"]
+    assert again.rows[-1] == {"id": "x", "decision": "rejected", "reason": "too easy"}
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.drafts.jsonl"
+    path.write_text('{"id": "x"}\n\n{"id', encoding="utf-8")
+    with pytest.raises(AueporaError, match=r"a\.drafts\.jsonl:3: not JSON"):
+        Journal(path)

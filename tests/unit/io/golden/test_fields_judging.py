@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_auepora.io.golden.judging_keys import REGRESSION, Thresholds
+from pytest_auepora.io.golden.fields import REGRESSION, Thresholds
 from pytest_auepora.io.golden.kinds import BAD
 from pytest_auepora.io.source import Source
 from pytest_auepora.regression.policy import RegressionPolicy

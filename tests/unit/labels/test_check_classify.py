@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.types import Document
-from pytest_auepora.labels.classify import Finding, classify
+from pytest_auepora.labels.check import Finding, classify
 from pytest_auepora.labels.corpus import (
     Passage,
     corpus_of,
+    squeeze,
 )
-from pytest_auepora.labels.text_match import squeeze
 
 ONE = "A refund can be asked for within 30 days of purchase."
 TWO = "Gift cards are final and cannot be returned at all."
