@@ -84,6 +84,7 @@ def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
 
 
 def _side_by_side(given: argparse.Namespace) -> int:
+    from ..reporting import side_by_side_formats as formats
     from ..reporting.side_by_side import side_by_side
 
     found = _columns(Sources(given.history), given.runs or _DEFAULT)
@@ -95,20 +96,17 @@ def _side_by_side(given: argparse.Namespace) -> int:
     compared = side_by_side(runs, names=None if inside_one else [name for name, _ in found])
     if not compared.shared:
         raise NotComparableError(f"they share no case that compares: {'; '.join(compared.notes)}")
-    kind = given.format or "text"
-    if kind == "text":
-        from ..reporting.side_by_side_formats import side_by_side_lines
+    if given.format == "md":
+        text = formats.side_by_side_markdown(compared)
+    elif given.format == "json":
+        text = formats.side_by_side_json(compared)
+    elif given.format == "csv":
+        text = formats.side_by_side_csv([compared])
+    else:
         from ..reporting.terminal.layout import render
 
-        text = render(side_by_side_lines(compared, width=shutil.get_terminal_size((100, 24)).columns)) + "\n"
-    elif kind == "md":
-        from ..reporting.side_by_side_formats import side_by_side_markdown
-
-        text = side_by_side_markdown(compared)
-    else:
-        from ..reporting.side_by_side_formats import side_by_side_csv, side_by_side_json
-
-        text = side_by_side_json(compared) if kind == "json" else side_by_side_csv([compared])
+        width = shutil.get_terminal_size((100, 24)).columns
+        text = render(formats.side_by_side_lines(compared, width=width)) + "\n"
     put(text, given.out)
     return PASSED
 

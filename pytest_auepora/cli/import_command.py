@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -63,11 +64,8 @@ def run_import(path: Path, fmt: str, output: Path | None = None, *, force: bool 
     else:
         write_text(output, text)
         load_golden(output)  # what is written has to be read again: better now than in the first run
-    _tell(
-        suite.dropped,
-        f"{plural(len(suite.cases), 'case')} from {path}" + (f" to {output}" if output else ""),
-        suite.notes,
-    )
+    written = f" to {output}" if output else ""
+    _tell(suite.dropped, f"{plural(len(suite.cases), 'case')} from {path}{written}", suite.notes)
     return PASSED
 
 
@@ -90,8 +88,6 @@ def _export(given: argparse.Namespace, options: dict[str, Any]) -> int:
 
 
 def _tell(dropped: list[str], done: str, notes: Sequence[str] = ()) -> None:
-    import sys
-
     from ..reporting.text import harmless
 
     for sentence in (done, *(f"note: {one}" for one in notes), *(f"dropped: {one}" for one in dropped)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,28 +54,25 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-class _Variants:
-    """Makes the variants of a case that were asked for; without a word, typos."""
+def _variants(given: argparse.Namespace, suite: GoldenSuite) -> Callable[[EvaluationSample], list[EvaluationSample]]:
+    """Return what makes the variants of a case that were asked for; without a word, typos."""
+    operations = given.operation or ([] if given.paraphrases or given.noise else ["typo"])
+    mechanical: list[Operation] = [name for name in operations if name != "paraphrase"]
+    paraphrases = _paraphrases(given.paraphrases, suite) if given.paraphrases else {}
+    if "paraphrase" in operations:
+        paraphrases |= _asked(suite, given.count)
+    corpus = _corpus(given.noise) if given.noise else None
 
-    def __init__(self, given: argparse.Namespace, suite: GoldenSuite) -> None:
-        self._given = given
-        asked = given.paraphrases or given.noise
-        operations = given.operation or ([] if asked else ["typo"])
-        self._operations: list[Operation] = [name for name in operations if name != "paraphrase"]
-        self._paraphrases = _paraphrases(given.paraphrases, suite) if given.paraphrases else {}
-        if "paraphrase" in operations:
-            self._paraphrases |= _asked(suite, given.count)
-        self._corpus = _corpus(given.noise) if given.noise else None
-
-    def __call__(self, sample: EvaluationSample) -> list[EvaluationSample]:
-        count, seed = self._given.count, self._given.seed
-        made = disturbed(sample, self._operations, count=count, seed=seed)
-        made += reworded(sample, self._paraphrases.get(sample.sample_id, ()), "paraphrase", count=count)
-        if self._corpus is not None:
+    def variants(sample: EvaluationSample) -> list[EvaluationSample]:
+        made = disturbed(sample, mechanical, count=given.count, seed=given.seed)
+        made += reworded(sample, paraphrases.get(sample.sample_id, ()), "paraphrase", count=given.count)
+        if corpus is not None:
             from ..drafting.variants import noise_variants
 
-            made += noise_variants(sample, self._corpus, count=count, each=self._given.noise_docs, seed=seed)
+            made += noise_variants(sample, corpus, count=given.count, each=given.noise_docs, seed=given.seed)
         return made
+
+    return variants
 
 
 def _corpus(path: Path) -> Corpus:
@@ -120,13 +118,12 @@ def _asked(suite: GoldenSuite, count: int) -> dict[str, list[str]]:
 def run(given: argparse.Namespace) -> int:
     """Print the new cases, or append them to the file for review."""
     registry = registry_of(given.metrics)
-    made = perturbed(given.golden, _Variants(given, load_suite(given.golden, registry)), registry)
-    if given.write and made.ids:
-        write_atomically(given.golden, made.text)
+    made = perturbed(given.golden, _variants(given, load_suite(given.golden, registry)), registry)
+    told = plural(len(made.ids), "variant")
     if not given.write:
         put(made.block, None)
-    print(
-        f"{plural(len(made.ids), 'variant')}{' appended; review them' if given.write and made.ids else ''}",
-        file=sys.stderr,
-    )
+    elif made.ids:
+        write_atomically(given.golden, made.text)
+        told += " appended; review them"
+    print(told, file=sys.stderr)
     return PASSED

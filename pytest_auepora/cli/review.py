@@ -47,8 +47,11 @@ def run(given: argparse.Namespace) -> int:
 def _show(case: Mapping[str, Any], place: str) -> None:
     from ..reporting.text import harmless
 
-    lines = [f"{case['id']}  ({place})", f"  question  {case['query']}"]
-    lines.append(f"  answer    {case.get('reference_answer', '(should be refused: no document answers it)')}")
+    lines = [
+        f"{case['id']}  ({place})",
+        f"  question  {case['query']}",
+        f"  answer    {case.get('reference_answer', '(should be refused: no document answers it)')}",
+    ]
     lines += [f"  {label.get('doc', '')}: “{label.get('quote', '')}”" for label in case.get("relevant_docs") or ()]
     print("\n" + "\n".join(map(harmless, lines)))
 
@@ -63,15 +66,12 @@ def _decide(path: Path, case: Mapping[str, Any], journal: Journal, registry: Reg
             return "quit"
         if word == "s":
             return "skipped"
-        if word == "a":
-            accept(path, case, {}, registry)
-            journal.decide(case["id"], "accepted")
-            return "accepted"
-        if word == "e":
-            changed = _edited(case)
+        if word in ("a", "e"):
+            changed = _edited(case) if word == "e" else {}
+            decision = "edited" if changed else "accepted"
             accept(path, case, changed, registry)
-            journal.decide(case["id"], "edited" if changed else "accepted", **changed)
-            return "edited" if changed else "accepted"
+            journal.decide(case["id"], decision, **changed)
+            return decision
         if word == "r":
             reason = _input("why? ")
             reject(path, case["id"], registry)

@@ -6,11 +6,10 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any
 
-from ...core.run import MetricInfo
 from ...history.tables import StoredRun
 from ...regression.compare import provenance_changes
 from ...regression.guards.gates import GateOutcome, in_slice
-from ...regression.statistics.intervals import Difference, mean_difference
+from ...regression.statistics.intervals import mean_difference
 from ...reporting.html.cases import shown
 from ...reporting.html.page import OUTCOMES
 from ...reporting.metric_rows import MetricRow, metric_rows
@@ -122,18 +121,18 @@ def slice_metrics(pair: Pair, label: str) -> list[dict[str, Any]]:
     values = sorted({value for line in pair.lines if (value := line.get("labels", {}).get(label))})
     if label == "tag":
         values = sorted({tag for line in pair.lines for tag in line.get("tags", ())})
-    out = []
-    for name in pair.columns:
-        for value in values[:MOST_VALUES]:
-            ids = {i for i, case in run.cases.items() if in_slice(case, {label: value})}
-            scores = [s.value for s in run.scores_of(name, lambda case, ids=ids: case.case_id in ids)]  # type: ignore[misc]
-            seen = [value for value in scores if value is not None]
-            mean = sum(seen) / len(seen) if seen else None
-            out.append({
-                "metric": shown(name), "slice": shown(value), "n": len(seen),
-                "value": metric_value(mean, run.metrics[name]), "interval": _interval(pair, name, ids),
-            })  # fmt: skip
-    return out
+    slices = [(v, {i for i, case in run.cases.items() if in_slice(case, {label: v})}) for v in values[:MOST_VALUES]]
+    return [_slice(pair, name, value, ids) for name in pair.columns for value, ids in slices]
+
+
+def _slice(pair: Pair, name: str, value: str, ids: set[str]) -> dict[str, Any]:
+    scores = pair.run.scores_of(name, lambda case: case.case_id in ids)
+    seen = [score.value for score in scores if score.value is not None]
+    mean = sum(seen) / len(seen) if seen else None
+    return {
+        "metric": shown(name), "slice": shown(value), "n": len(seen),
+        "value": metric_value(mean, pair.run.metrics[name]), "interval": _interval(pair, name, ids),
+    }  # fmt: skip
 
 
 def _interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict[str, Any] | None:
@@ -146,19 +145,13 @@ def _interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict[str, A
     info = pair.run.metrics[name]
     if found.value is None:
         return None
+    text = metric_change(found.value, info)
+    if found.low is not None and found.high is not None:
+        text += f" [{metric_change(found.low, info)}, {metric_change(found.high, info)}]"
     return {
         "value": found.value, "low": found.low, "high": found.high, "n": found.n_cases,
-        "standing": found.standing(info.direction), "text": _told(found, info), "time": info.target == "LATENCY",
+        "standing": found.standing(info.direction), "text": text, "time": info.target == "LATENCY",
     }  # fmt: skip
-
-
-def _told(found: Difference, info: MetricInfo) -> str:
-    if found.value is None:
-        return ""
-    text = metric_change(found.value, info)
-    if found.low is None or found.high is None:
-        return text
-    return f"{text} [{metric_change(found.low, info)}, {metric_change(found.high, info)}]"
 
 
 def history_of(library: Library, info: StoredRun) -> dict[str, Any]:
@@ -166,12 +159,12 @@ def history_of(library: Library, info: StoredRun) -> dict[str, Any]:
     listed = [one for one in library.store.runs(None, info.suite, info.variant) if one.complete][:MOST_RUNS][::-1]
     ids = [one.run_id for one in listed]
     measured, provenance = library.store.measured(ids), library.store.provenance(ids)
-    values = {i: {n: value for n, (_, value) in measured.get(i, {}).items()} for i in ids}
-    metrics = {n: told for i in ids for n, (told, _) in measured.get(i, {}).items()}
+    by_run = [measured.get(i, {}) for i in ids]
+    metrics = {n: told for found in by_run for n, (told, _) in found.items()}
     kept = [n for n, told in metrics.items() if told.get("target") != "LATENCY" and _within_one(told)]
     changes = [[], *(_moved(provenance.get(a, {}), provenance.get(b, {})) for a, b in pairwise(ids))]
     return {
-        "metrics": [{"name": shown(n), "values": [values[i].get(n) for i in ids]} for n in kept],
+        "metrics": [{"name": shown(n), "values": [found.get(n, (None, None))[1] for found in by_run]} for n in kept],
         "runs": [{**listed_run(one), "changed": told} for one, told in zip(listed, changes, strict=True)],
     }
 
