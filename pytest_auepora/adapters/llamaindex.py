@@ -85,15 +85,11 @@ def _outputs(raw: Any) -> SystemOutputs:
     if answer is None:
         raise OutputShapeError(f"the query engine gave a response of None: {describe(raw)}")
     if isinstance(answer, str):
-        response = Response(answer, metadata={"refused": True} if _is_empty(raw) else {})
+        refused = answer.strip() == _EMPTY and not raw.source_nodes  # LlamaIndex answered in place of the model
+        response = Response(answer, metadata={"refused": True} if refused else {})
     else:  # a pydantic model, from a structured output
         response = Response(answer.model_dump_json(), answer.model_dump(mode="json"))
     return SystemOutputs(_retrieved(raw.source_nodes), response)
-
-
-def _is_empty(raw: Any) -> bool:
-    """Whether LlamaIndex answered in place of the model, as it does where nothing was found."""
-    return raw.response.strip() == _EMPTY and not raw.source_nodes
 
 
 def _retrieved(nodes: list[Any]) -> list[RetrievedDocument]:

@@ -22,45 +22,17 @@ from .documents import notes_on, to_retrieved, with_ids
 from .shapes import describe, fields_of, first_of
 
 ANSWER_KEYS = (
-    "answer",
-    "response",
-    "result",
-    "output",
-    "generated_answer",
-    "final_answer",
-    "output_text",
-    "completion",
-    "text",
-    "content",
-    "message",
-)
+    "answer", "response", "result", "output", "generated_answer", "final_answer", "output_text", "completion", "text",
+    "content", "message",
+)  # fmt: skip
 DOCUMENT_KEYS = (
-    "documents",
-    "retrieved",
-    "retrieved_documents",
-    "retrieved_docs",
-    "source_documents",
-    "source_nodes",
-    "docs",
-    "contexts",
-    "retrieved_contexts",
-    "context",
-    "chunks",
-    "passages",
-    "sources",
-    "hits",
-)
+    "documents", "retrieved", "retrieved_documents", "retrieved_docs", "source_documents", "source_nodes", "docs",
+    "contexts", "retrieved_contexts", "context", "chunks", "passages", "sources", "hits",
+)  # fmt: skip
 ID_LIST_KEYS = (
-    "doc_ids",
-    "document_ids",
-    "chunk_ids",
-    "context_ids",
-    "retrieved_ids",
-    "retrieved_doc_ids",
-    "retrieved_context_ids",
-    "source_ids",
-    "ids",
-)
+    "doc_ids", "document_ids", "chunk_ids", "context_ids", "retrieved_ids", "retrieved_doc_ids",
+    "retrieved_context_ids", "source_ids", "ids",
+)  # fmt: skip
 NOTES = "auepora_notes"
 """The key of ``SystemOutputs.extra`` that holds what a report should say about the outputs' shape."""
 

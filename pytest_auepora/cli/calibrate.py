@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ..calibration.asking import ask, take_from_run
+from ..calibration.labels import read_label_file
+from ..calibration.study import study
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
 from ..errors import did_you_mean, names_words
@@ -20,6 +23,9 @@ from ..regression.guards.calibration import (
     load_calibration,
     save_calibration,
 )
+from ..reporting.notes import usage_text
+from ..reporting.numbers import plural
+from ..reporting.terminal.calibration import study_text
 from .common import (
     FAILED,
     PASSED,
@@ -41,12 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--metric", metavar="NAME", help="the judged metric (default: the one of the golden file)")
     add("--golden", type=to_read, metavar="FILE", help="the golden file; the calibration goes beside it")
     add(
-        "--run",
-        dest="kept",
-        default="",
-        metavar="RUN",
+        "--run", dest="kept", default="", metavar="RUN",
         help="take answers and scores of the labelled cases from a run that was kept",
-    )
+    )  # fmt: skip
     add("--positive", default="", metavar="WORDS", help="labels that mean yes, by comma; of grades the least (4)")
     add(
         "--threshold", default="0.5", metavar="T", help="score from which the judge says yes: a number (0.5), cv, split"
@@ -63,12 +66,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Read, ask, measure, print, write; the exit code says whether the judge may gate."""
-    from ..calibration.asking import ask, take_from_run
-    from ..calibration.labels import read_label_file
-    from ..calibration.study import study
-    from ..reporting.notes import usage_text
-    from ..reporting.numbers import plural
-
     if given.repeat < 1:
         raise UsageError(f"--repeat {given.repeat}: expected 1 or more")
     labels = read_label_file(given.labels, [w.strip() for w in given.positive.split(",") if w.strip()])
@@ -113,7 +110,6 @@ def _former(path: Path) -> Calibration | None:
 
 
 def _metric(given: argparse.Namespace) -> tuple[str, Metric]:
-    """Return the judged metric that is meant, by its name."""
     registry = registry_of(given.metrics)
     if given.metric:
         metric = registry.get(given.metric)
@@ -144,8 +140,6 @@ def _tell(given: argparse.Namespace, found: Any, made: Calibration) -> None:
     if given.json:
         print(made.dumps(), end="")
         return
-    from ..reporting.terminal.calibration import study_text
-
     ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
     print(study_text(found, ascii_only=ascii_only), end="")
     if not json.loads(made.dumps())["judge"].get("params", {}).get("judge"):

@@ -13,6 +13,10 @@ from typing import Any
 from ..errors import CorpusError, GoldenFileError, Problem
 from ..io.golden.model import DRAFT, GoldenSuite
 from ..metrics.registry import Registry
+from ..reporting.numbers import plural
+from ..reporting.terminal.labels import label_page, left_of, repaired_texts
+from ..reporting.terminal.layout import render
+from ..reporting.text import harmless
 from .common import FAILED, PASSED, UsageError, add_metrics, load_suite, open_history, put, registry_of, to_read
 
 _GLOBS = ("*.golden.yaml", "*.golden.yml", "*.golden.jsonl")
@@ -34,9 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Say, file by file, how much is in it or all that is wrong with it."""
-    from ..reporting.numbers import plural
-    from ..reporting.text import harmless
-
     registry = registry_of(given.metrics)
     labels_of = _label_check(given, registry)
     told: list[dict[str, Any]] = []
@@ -102,14 +103,9 @@ class _FoundLabels:
     repaired: Any = None
 
     def is_bad(self) -> bool:
-        from ..reporting.terminal.labels import left_of
-
         return bool(left_of(self.repaired, self.labels) or (self.repaired and self.repaired.problem))
 
     def lines(self, path: str) -> list[str]:
-        from ..reporting.terminal.labels import label_page, repaired_texts
-        from ..reporting.terminal.layout import render
-
         page = label_page(self.suite.name, path, self.labels, self.places, self.repaired, width=120)
         return [*render(page).splitlines(), *(repaired_texts(self.repaired, self.labels) if self.repaired else ())]
 

@@ -14,6 +14,11 @@ from ..history.compare import compare
 from ..io.golden.load import load_policy
 from ..regression.baseline import baseline_path, load_baseline
 from ..regression.policy import RegressionPolicy
+from ..reporting import side_by_side_formats as formats
+from ..reporting.comparison_report import render_report_md
+from ..reporting.json_report import from_outside
+from ..reporting.side_by_side import side_by_side
+from ..reporting.terminal.layout import render
 from .common import PASSED, Sources, UsageError, add_history, of_outcome, open_history, put
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
@@ -41,8 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Compare, print, and say by the exit code whether B is worse; side by side nothing is judged."""
-    from ..reporting.json_report import from_outside
-
     if given.side_by_side or len(given.runs) > 2:
         with from_outside(_told(given)):
             return _side_by_side(given)
@@ -76,17 +79,12 @@ def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
     if given.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:
-        from ..reporting.comparison_report import render_report_md
-
         text = render_report_md(report)
     put(text, given.out)
     return of_outcome(report.outcome)
 
 
 def _side_by_side(given: argparse.Namespace) -> int:
-    from ..reporting import side_by_side_formats as formats
-    from ..reporting.side_by_side import side_by_side
-
     found = _columns(Sources(given.history), given.runs or _DEFAULT)
     runs = [run for _, run in found]
     if given.strict_chunker_version:
@@ -103,8 +101,6 @@ def _side_by_side(given: argparse.Namespace) -> int:
     elif given.format == "csv":
         text = formats.side_by_side_csv([compared])
     else:
-        from ..reporting.terminal.layout import render
-
         width = shutil.get_terminal_size((100, 24)).columns
         text = render(formats.side_by_side_lines(compared, width=width)) + "\n"
     put(text, given.out)

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from ..io.golden.load import load_golden
+from ..io.importers import ImportProblem, export_cases, golden_text, import_cases
+from ..io.importers.registry import FORMATS
+from ..io.importers.rows import write_text
 from ..reporting.numbers import plural
+from ..reporting.text import harmless
 from .common import PASSED, UsageError, add_metrics, load_suite, registry_of, to_read
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    from ..io.importers.registry import FORMATS
-
     what = "; ".join(f"{name}: {fmt.what}" for name, fmt in FORMATS.items())
     parser.add_argument("path", type=to_read, metavar="PATH", help="the file or directory to read")
     way = parser.add_mutually_exclusive_group(required=True)
@@ -48,9 +50,6 @@ def run_import(path: Path, fmt: str, output: Path | None = None, *, force: bool 
         ImportProblem: *path* cannot be read.
         GoldenFileError: what was written needs mending by hand; it is left where it is, each complaint with its place.
     """
-    from ..io.importers import ImportProblem, golden_text, import_cases
-    from ..io.importers.rows import write_text
-
     if output is not None:
         if output.suffix.lower() not in (".yaml", ".yml"):
             raise UsageError(f"{output}: a golden file ends in .golden.yaml")
@@ -75,8 +74,6 @@ def _check_free(output: Path, force: bool) -> None:
 
 
 def _export(given: argparse.Namespace, options: dict[str, Any]) -> int:
-    from ..io.importers import export_cases
-
     if given.output is None:
         raise UsageError("--to needs --output")
     _check_free(given.output, given.force)
@@ -88,7 +85,5 @@ def _export(given: argparse.Namespace, options: dict[str, Any]) -> int:
 
 
 def _tell(dropped: list[str], done: str, notes: Sequence[str] = ()) -> None:
-    from ..reporting.text import harmless
-
     for sentence in (done, *(f"note: {one}" for one in notes), *(f"dropped: {one}" for one in dropped)):
         print(harmless(sentence), file=sys.stderr)

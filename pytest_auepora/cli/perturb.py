@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.files import write_atomically
 from ..core.types import EvaluationSample
@@ -15,11 +14,10 @@ from ..io.case_blocks import perturbed
 from ..io.golden.model import GoldenSuite
 from ..io.perturb import OPERATIONS, Operation, reworded
 from ..io.perturb import variants as disturbed
+from ..labels.corpus import Chunk, Corpus, load_corpus
+from ..metrics.judge.settings import critic_from_environment
 from ..reporting.numbers import plural
 from .common import PASSED, add_metrics, load_suite, put, registry_of, to_read
-
-if TYPE_CHECKING:
-    from ..labels.corpus import Corpus
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +76,6 @@ def _variants(given: argparse.Namespace, suite: GoldenSuite) -> Callable[[Evalua
 def _corpus(path: Path) -> Corpus:
     """Read a corpus: JSON Lines, or a folder of documents, whose passages are its chunks."""
     from ..drafting.documents import passages_of, read_documents
-    from ..labels.corpus import Chunk, Corpus, load_corpus
 
     if not path.is_dir():
         return load_corpus(path)
@@ -104,9 +101,7 @@ def _paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
 
 
 def _asked(suite: GoldenSuite, count: int) -> dict[str, list[str]]:
-    """Ask the judge's model for other wordings."""
     from ..drafting.variants import ask_paraphrases
-    from ..metrics.judge.settings import critic_from_environment
 
     cases = [c for c in suite.cases if c.skip is None and "variant_of" not in c.sample.labels]
     found, refused = ask_paraphrases({c.id: c.sample.query for c in cases}, critic_from_environment(), count)

@@ -14,7 +14,11 @@ from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_trend
 from ..reporting.json_report import from_outside, read_verdict
 from ..reporting.side_by_side import side_by_sides
+from ..reporting.side_by_side_formats import side_by_side_lines
 from ..reporting.tally import mistakes_note
+from ..reporting.terminal.layout import Cell, render
+from ..reporting.terminal.summary import summary_lines
+from ..reporting.text import printable
 from ..reporting.trend import trend_of
 from ..shapes import ShapeError
 from .common import PASSED, add_history, open_history, put, read_report
@@ -62,11 +66,6 @@ def summary_text(
 
     Without *steps* it leaves out what to do next, which pytest does.
     """
-    from ..reporting.side_by_side_formats import side_by_side_lines
-    from ..reporting.terminal.layout import Cell, render
-    from ..reporting.terminal.summary import summary_lines
-    from ..reporting.text import printable
-
     width = shutil.get_terminal_size((100, 24)).columns
     told = [mistakes_note(mistakes), *map(str, mistakes)] if mistakes else []
     parts = [[[Cell(printable(text))] for text in told]] if told else []

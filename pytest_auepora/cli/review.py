@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..metrics.registry import Registry
+from ..reporting.text import harmless
 from .common import PASSED, add_metrics, load_suite, registry_of, to_read
 
 if TYPE_CHECKING:
     from ..drafting.files import Journal
-    from ..metrics.registry import Registry
 
 _ASKED = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
 
@@ -45,8 +46,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _show(case: Mapping[str, Any], place: str) -> None:
-    from ..reporting.text import harmless
-
     lines = [
         f"{case['id']}  ({place})",
         f"  question  {case['query']}",

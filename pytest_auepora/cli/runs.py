@@ -6,13 +6,15 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..history.tables import StoredRun
 from ..metrics.judge.usage import JudgeUsage
+from ..reporting.notes import cost_text
+from ..reporting.numbers import plural, score
+from ..reporting.terminal.layout import Cell, Column, render, table
+from ..reporting.text import harmless
 from .common import PASSED, UNJUDGED, add_history, open_history, whole_number
-
-_FIGURES = (("hit_at_k", "5", "hit@5"), ("mrr", "", "mrr@10"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,8 +40,6 @@ def run(given: argparse.Namespace) -> int:
             print(f"deleted {store.delete(run_id)}")
         return PASSED
     if given.prune:
-        from ..reporting.numbers import plural
-
         print(f"deleted {plural(store.prune(given.prune, given.suite), 'run')}")
         return PASSED
     found = store.runs(given.limit or None, given.suite)
@@ -50,50 +50,31 @@ def run(given: argparse.Namespace) -> int:
         of = f" of {given.suite}" if given.suite else ""
         print(f"no run{of} in {store.name}; `pytest --auepora` keeps its runs there", file=sys.stderr)
         return PASSED if store.exists() else UNJUDGED
-    from ..reporting.text import harmless
-
     print(harmless(_table(found)))
     return PASSED
 
 
 def _table(found: Sequence[StoredRun]) -> str:
-    from ..reporting.numbers import score
-    from ..reporting.terminal.layout import Cell, Column, render, table
-
     judged = any(one.aggregate.get("judge") for one in found)
-    figures = [Column(title, right=True, expendable=1) for *_, title in _FIGURES]
-    columns = [
-        Column("run"),
-        Column("started"),
-        Column("suite", least=8),
-        Column("outcome"),
-        Column("cases", right=True),
-        Column("failed", right=True),
-        *figures,
-        *([Column("judge", right=True, expendable=1)] if judged else []),
-        Column("commit", expendable=2),
+    columns: list[tuple[Column, Callable[[StoredRun], str]]] = [
+        (Column("run"), lambda one: one.run_id),
+        (Column("started"), lambda one: one.started[:19].replace("T", " ")),
+        (Column("suite", least=8), lambda one: one.title),
+        (Column("outcome"), _outcome),
+        (Column("cases", right=True), lambda one: f"{one.cases}"),
+        (Column("failed", right=True), lambda one: f"{one.failed}"),
+        (Column("hit@5", right=True, expendable=1), lambda one: score(_figure(one, "hit_at_k", "5"))),
+        (Column("mrr@10", right=True, expendable=1), lambda one: score(_figure(one, "mrr"))),
+        *([(Column("judge", right=True, expendable=1), _judge)] if judged else []),
+        (Column("commit", expendable=2), lambda one: one.git_commit[:8]),
     ]
-    rows = [
-        [
-            Cell(one.run_id),
-            Cell(one.started[:19].replace("T", " ")),
-            Cell(one.title),
-            Cell(_outcome(one)),
-            Cell(f"{one.cases}"),
-            Cell(f"{one.failed}"),
-            *(Cell(score(_figure(one, name, k))) for name, k, _ in _FIGURES),
-            *([Cell(_judge(one))] if judged else []),
-            Cell(one.git_commit[:8]),
-        ]
-        for one in found
-    ]
-    return render(table(columns, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))
+    rows = [[Cell(text_of(one)) for _, text_of in columns] for one in found]
+    width = max(shutil.get_terminal_size((110, 24)).columns, 80)
+    return render(table([column for column, _ in columns], rows, width))
 
 
 def _judge(one: StoredRun) -> str:
     """Return the cost of the judge, its tokens where prices are not known."""
-    from ..reporting.notes import cost_text
-
     usage = JudgeUsage(**one.aggregate.get("judge", {}))
     if usage.cost is not None:
         return cost_text(usage.cost)
@@ -105,6 +86,6 @@ def _outcome(one: StoredRun) -> str:
     return one.outcome + (f" ({', '.join(beside)})" if beside else "")
 
 
-def _figure(one: StoredRun, name: str, key: str) -> float | None:
+def _figure(one: StoredRun, name: str, key: str = "") -> float | None:
     found = one.aggregate.get(name)
     return found.get(key) if isinstance(found, dict) else found

@@ -15,6 +15,10 @@ from ..evaluation.suite import Evaluation
 from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
 from ..metrics.registry import Registry
+from ..reporting.formats import report_text
+from ..reporting.json_report import json_report
+from ..reporting.metrics_export import write_csv
+from ..reporting.text import harmless
 from .common import (
     FAILED,
     UNJUDGED,
@@ -29,6 +33,7 @@ from .common import (
     to_read,
     whole_number,
 )
+from .report import summary_text
 
 _MOST = 2_000_000_000  # bytes of golden JSON Lines: here a large file is no slip
 _LARGE = 10_000_000  # bytes: below, starting processes takes longer than it saves
@@ -48,11 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--require-baseline", action="store_true", help="without a baseline nothing is judged")
     parser.add_argument("--variant", default="", metavar="NAME", help="the configuration that gave the outputs")
     add(
-        "--jobs",
-        type=whole_number(1),
-        metavar="N",
+        "--jobs", type=whole_number(1), metavar="N",
         help="processes that score (default: all cores for large outputs, else 1)",
-    )
+    )  # fmt: skip
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
     parser.add_argument("--save", action="store_true", help="keep the run in the history")
     parser.add_argument("--json", action="store_true", help="print the JSON report")
@@ -74,16 +77,10 @@ def run(given: argparse.Namespace) -> int:
         print(f"kept as {store.add(done.run, verdict, started=datetime.now(timezone.utc))}", file=sys.stderr)
     _write(given.out, done)
     if given.json:
-        from ..reporting.json_report import json_report
-
         put(json_report([done.run], [verdict]), None)
     else:
-        from .report import summary_text
-
         print(summary_text([done.run], [verdict], steps=False), end="")
     if given.require_baseline and done.baseline is None:
-        from ..reporting.text import harmless
-
         print(harmless(f"auepora: {done.baseline_note}"), file=sys.stderr)
         return FAILED if verdict.outcome == "failed" else UNJUDGED
     return of_outcome(verdict.outcome)
@@ -106,9 +103,6 @@ def _score(suite: GoldenSuite, registry: Registry, given: argparse.Namespace) ->
 
 
 def _write(folder: Path, done: Evaluation) -> None:
-    from ..reporting.formats import report_text
-    from ..reporting.metrics_export import write_csv
-
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "metrics.csv").open("w", encoding="utf-8", errors="backslashreplace") as file:
         write_csv(file, [done.run])

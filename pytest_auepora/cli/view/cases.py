@@ -18,8 +18,7 @@ from ...reporting.html.cases import MOST_HITS, case_details, shown
 from ...reporting.numbers import metric_value
 from ...reporting.relevant_docs import score_texts, source_text
 from ...reporting.tally import ORDER
-from .labels import label_path, labels_of
-from .library import Library, Pair
+from .library import Library, Pair, label_path, labels_of
 
 PAGE = 100
 """Rows that are sent at a time."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.calibration.labels import read_label_file
-from pytest_auepora.cli.view.labels import label_path, labels_of, put_label
+from pytest_auepora.cli.view.library import label_path, labels_of, put_label
 from pytest_auepora.errors import AueporaError
 
 from .histories import Stored
