@@ -56,7 +56,7 @@ class Queue:
         stretch: list[pytest.Item] = []
         key: Hashable = None
         for item in self._items:
-            before, key = key, None if _is_timed(item) else _share_key(item)
+            before, key = key, _share_key(item)
             if key != before:
                 stretch = []
             if key is not None:
@@ -82,10 +82,11 @@ class Queue:
 def _share_key(item: pytest.Item) -> Hashable | None:
     """Return a key equal for golden items, one behind the other, that get the same values of all their fixtures.
 
-    None where the call must not start early: it is no golden item's, or one of the fixtures is set up for that item
-    alone, which has not happened yet.  Of a package or the session there is one value for all that see the definition.
+    None where the call must not start early: it is no golden item's, it is timed, or one of the fixtures is set up for
+    that item alone, which has not happened yet.  Of a package or the session there is one value for all that see the
+    definition.
     """
-    if CASE not in item.stash:
+    if (case := item.stash.get(CASE, None)) is None or case.benchmark is not None:
         return None
     system, found = item.stash[SUITE].fixture, fixture_definitions(item)
     names = [name for name in getattr(item, "fixturenames", ()) if name not in _HARMLESS]
@@ -99,12 +100,6 @@ def _share_key(item: pytest.Item) -> Hashable | None:
     # by identity: hooks may give each file values of its own, and not all can be compared
     params = tuple((name, id(value)) for name, value in sorted(callspec.params.items())) if callspec is not None else ()
     return system, definitions, home, params
-
-
-def _is_timed(item: pytest.Item) -> bool:
-    """Whether *item* is a golden case that nothing may run beside."""
-    case = item.stash.get(CASE, None)
-    return case is not None and case.benchmark is not None
 
 
 def _surely_runs(item: pytest.Item) -> bool:
@@ -297,8 +292,10 @@ class JudgeAhead:
             self.judge(key, call)
         if source.caller.timeout is not None or item.config.getoption("maxfail", 0):
             return
+        jobs = [self._jobs[key] for key in keys if key in self._jobs]
         for key, fn, *limit in following:
-            if limit != [None] or not self._has_room or all(map(self._is_over, keys)):
+            judged_now = sum(job.state != "over" for job in list(self._jobs.values()))
+            if limit != [None] or judged_now >= self._size or all(job.state == "over" for job in jobs):
                 return
             source.caller.prepare(key, fn)
 
@@ -313,15 +310,6 @@ class JudgeAhead:
             return None
         work = [to_judge(called, answer, metrics, repeat)]
         return JudgedAnswer(answer, judge_answers(work, progress=flow.progress)[0])
-
-    @property
-    def _has_room(self) -> bool:
-        """Whether more answers could be judged at once than are."""
-        return sum(job.state != "over" for job in list(self._jobs.values())) < self._size
-
-    def _is_over(self, key: Hashable) -> bool:
-        """Whether nobody has to wait for the scores of the answer called *key*."""
-        return (job := self._jobs.get(key)) is None or job.state == "over"
 
     def take(self, key: Hashable, result: CallResult) -> CallResult:
         """Return *result* with its scores, if it is judged early; waits for them."""

@@ -82,7 +82,8 @@ class RunProgress:
             times, again = self._session.options.repeats(suite.repeat), self._again(suite, case.id)
             calls, more = calls + times + again, more + again
             if case.skip is None:
-                judged, varying = self._judged(suite)
+                judged = len(self._session.suites.judged(suite))
+                varying = judged and judged - len(self._session.suites.judged_once(suite))
                 scores, more_scores = scores + judged * times + varying * again, more_scores + varying * again
         if not self._spread:
             self._scores = scores
@@ -93,11 +94,6 @@ class RunProgress:
         told = f"auepora: {calls} calls, {more} of them again, {_WHY}"
         judging = f"\nauepora: {scores} scores by LLM judges, {more_scores or 'none'} of them again" if scores else ""
         return wrapped(self._config, told + judging)
-
-    def _judged(self, suite: GoldenSuite) -> tuple[int, int]:
-        """Return how many metrics of *suite* judges score, and of how many an update learns whether they vary."""
-        judged = len(self._session.suites.judged(suite))
-        return judged, judged and judged - len(self._session.suites.judged_once(suite))
 
     def _again(self, suite: GoldenSuite, case_id: str) -> int:
         return self._session.answers.again(suite).get(case_id, 0)
