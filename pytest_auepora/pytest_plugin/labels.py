@@ -112,16 +112,14 @@ class Labels:
 
     def _recalls_of(self, suite: GoldenSuite) -> list[Recall]:
         if (found := self._recalls.get(suite.path)) is None:
-            found = self._recalls[suite.path] = [*self._old, *self._history(suite)]
+            found = self._recalls[suite.path] = [*self._old]
+            if (place := self._options.history_place) is not None:
+                from ..history.recall import history_recall
+                from ..history.store import HistoryStore
+
+                hashes = {case.id: case.content_hash for case in suite.cases}
+                found.append(history_recall(HistoryStore(place), suite.name, hashes))
         return found
-
-    def _history(self, suite: GoldenSuite) -> list[Recall]:
-        from ..history.recall import history_recall
-        from ..history.store import HistoryStore
-
-        if (place := self._options.history_place) is None:
-            return []
-        return [history_recall(HistoryStore(place), suite.name, {c.id: c.content_hash for c in suite.cases})]
 
     def settle(
         self, suite: GoldenSuite, case: GoldenCase, given: Any, then: Mapping[str, Any] | None, now: Mapping[str, Any]
