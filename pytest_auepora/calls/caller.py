@@ -85,7 +85,6 @@ class Caller:
         self.ahead: dict[Hashable, Call] = {}
         self._asked_since = 0  # since it was looked through what is upcoming
         self._executor: Executor | None = None
-        self._own: OwnLoop | None = None  # the executor, where its loop is ours
         self._loops_change = False
         self._let_gone: list[Call] = []  # their places are not free before their owner forgot what belongs to them
 
@@ -196,7 +195,7 @@ class Caller:
     def close(self) -> None:
         """Drop everything, end the threads and the loop.  A later call starts afresh."""
         self.drop()
-        self._executor, self._own, executor = None, None, self._executor
+        self._executor, executor = None, self._executor
         if executor is not None:
             executor.close()
 
@@ -246,14 +245,14 @@ class Caller:
     # -- where calls run
 
     def _beside(self) -> OwnLoop:
-        if self._own is None:
-            from .executor import OwnLoop
+        from .executor import OwnLoop
 
+        if not isinstance(self._executor, OwnLoop):
             own = OwnLoop(self.concurrency, self.grace, blocks=not self.coroutines)
             if self._executor is not None:
                 self.close()
-            self._own = self._executor = own
-        return self._own
+            self._executor = own
+        return self._executor
 
     def _here(self) -> Executor:
         import asyncio
@@ -294,7 +293,7 @@ class Caller:
 
     def _leave(self, own: OwnLoop) -> None:
         """Leave the loop, which is blocked, behind: what it has not begun goes to the next."""
-        self._own = self._executor = None
+        self._executor = None
         for call in own.leave():
             call.expire()
             if call.late or call.timeout is None:
@@ -323,6 +322,6 @@ class Caller:
         end = time.monotonic() + self.grace
         for call in running:
             call.retry = None
-            if executor is None or executor is not self._own or not call.wait(end - time.monotonic()):
+            if executor is None or not executor.ours or not call.wait(end - time.monotonic()):
                 call.lose()
                 self._let_gone.append(call)
