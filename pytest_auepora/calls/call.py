@@ -109,33 +109,29 @@ class Call:
             if pause is None or self.wait(pause):
                 return None
 
-    async def arun(self) -> None:
-        """Run it to its end in the owner's task; under trio a time limit holds for what is awaited.
+    async def arun(self, passing: Passing, cancelled: Passing = (), awaitable: Any = None) -> None:
+        """Run it to its end in the running loop, from *awaitable* on if an attempt gave that; limited under trio only.
 
-        Raises:
-            KeyboardInterrupt, CancelledError: they are the owner's.
+        Exceptions that are *passing* are the owner's, and raised; so are those *cancelled*, of what is awaited.
         """
-        self.claim()
-        if (trio := running_trio()) is not None:
-            cancelled, sleep = trio.Cancelled, trio.sleep
-        else:
-            import asyncio
+        import asyncio
 
-            cancelled, sleep = asyncio.CancelledError, asyncio.sleep
+        trio = running_trio()
         while True:
-            value, error = self.attempt((KeyboardInterrupt,))
+            value, error = (awaitable, None) if awaitable is not None else self.attempt(passing)
+            awaitable = None
             if inspect.isawaitable(value):
                 if trio is None or self.timeout is None:
-                    value, error = await self.outcome(value, (KeyboardInterrupt, cancelled))
+                    value, error = await self.outcome(value, passing + cancelled)
                 else:
                     with trio.move_on_after(max(self.timeout - self._spent, 0.0)) as scope:
-                        value, error = await self.outcome(value, (KeyboardInterrupt, cancelled))
+                        value, error = await self.outcome(value, passing + cancelled)
                     if scope.cancelled_caught:
                         self.late, self.result.seconds = True, self._spent
             pause = self.settle(value, error)
             if pause is None:
                 return
-            await sleep(pause)
+            await (trio or asyncio).sleep(pause)
 
     def attempt(self, passing: Passing = ()) -> tuple[Any, BaseException | None]:
         """Call the function in this thread; return its value or exception."""

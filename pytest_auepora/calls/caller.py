@@ -274,7 +274,13 @@ class Caller:
         return (chain([first], rest), False) if (first := next(rest, None)) is not None else ((), True)
 
     async def _call_here(self, fn: Fn, limit: float | None) -> CallResult:
-        await (call := Call(fn, limit, self.retry, self.processes)).arun()
+        import asyncio
+
+        trio = running_trio()
+        cancelled = asyncio.CancelledError if trio is None else trio.Cancelled
+        call = Call(fn, limit, self.retry, self.processes)
+        call.claim()
+        await call.arun((KeyboardInterrupt,), (cancelled,))
         return call.take(limit)
 
     # -- waiting and giving up

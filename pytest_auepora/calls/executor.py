@@ -9,7 +9,6 @@ Queue, places and idle threads are changed in the loop alone, so nothing is lock
 from __future__ import annotations
 
 import asyncio
-import inspect
 import threading
 import time
 from collections import deque
@@ -24,8 +23,8 @@ from .call import Call
 _AGAIN = 0.1  # seconds after which a thread is wanted again that the system would not give
 _SIGN = 0.5  # seconds that a loop has at least to give a sign of life, on a machine with much else to do
 
-Job = tuple[Call, "Callable[[Inbox, Call], None]"]
-Inbox = SimpleQueue["Job | None"]
+Inbox = SimpleQueue["tuple[Call, Callable[[], None]] | None"]
+"""What a thread is to do: a call, and what it says then; None ends it."""
 
 
 class Executor:
@@ -171,17 +170,9 @@ class Executor:
         if self.left or not call.claim():  # not before this first step: the next loop takes what a blocked one has not
             return
         awaitable, call.given = call.given, None
-        passing = () if self.ours else (KeyboardInterrupt,)
         self._watch(call)
         try:
-            while True:
-                value, error = (awaitable, None) if awaitable is not None else call.attempt(passing)
-                awaitable = None
-                if inspect.isawaitable(value):
-                    value, error = await call.outcome(value, passing)
-                if (pause := call.settle(value, error)) is None:
-                    return
-                await asyncio.sleep(pause)
+            await call.arun(() if self.ours else (KeyboardInterrupt,), awaitable=awaitable)
         except Exception as exc:  # of a retry policy
             call.lose(exc)
         finally:
@@ -220,11 +211,9 @@ class Executor:
         if call.claim():
             self.running[call] = None
             self._watch(call)
-            self._idle.pop().put((call, self._post_return))
+            inbox = self._idle.pop()
+            inbox.put((call, partial(self.post, self._returned, inbox, call)))
         return True
-
-    def _post_return(self, inbox: Inbox, call: Call) -> None:
-        self.post(self._returned, inbox, call)
 
     def _returned(self, inbox: Inbox, call: Call) -> None:
         self._idle.append(inbox)
@@ -285,17 +274,17 @@ def _start_thread(name: str, target: Callable[..., None], *args: Any) -> threadi
 
 def _work(inbox: Inbox) -> None:
     while (job := inbox.get()) is not None:
-        _make(inbox, *job)
+        _make(*job)
         del job  # who has the threads can go while they wait
 
 
-def _make(inbox: Inbox, call: Call, back: Callable[[Inbox, Call], None]) -> None:
+def _make(call: Call, back: Callable[[], None]) -> None:
     try:
         if (awaitable := call.context.run(call.run)) is not None:
             call.hand_over(awaitable)
     except BaseException as exc:  # of a retry policy
         call.lose(exc)
-    back(inbox, call)
+    back()
 
 
 def _end_threads(inboxes: list[Inbox]) -> None:
