@@ -132,7 +132,10 @@ def judge(
         out.comparison = compare(run, baseline)
     if out.comparison is not None and accepting:
         settle(run, out.comparison, metrics)
-    out.gates += [judge_gate(run, gate, metrics) for gate in with_error_gate(gates)]
+    gates = list(gates)
+    if all(gate.metric != "error_rate" for gate in gates):  # which is 0 unless the suite says otherwise
+        gates.append(Gate("error_rate", Bound("max", 0.0)))
+    out.gates += [judge_gate(run, gate, metrics) for gate in gates]
     out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning) + label_outcomes(run)
     if out.comparison is not None and not accepting:
         out.gates += judge_comparison(run, out.comparison, policy, metrics, standing.advisory)
@@ -218,14 +221,6 @@ def _quarantine_notes(run: Run) -> list[str]:
     over = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if not c.quarantined()]
     notes = [f"in quarantine, not held to the baseline: {', '.join(held)}"] if held else []
     return notes + ([f"quarantine is over, held to the baseline again: {', '.join(over)}"] if over else [])
-
-
-def with_error_gate(gates: Iterable[Gate]) -> list[Gate]:
-    """Add ``error_rate <= 0``, which holds unless the suite says otherwise."""
-    gates = list(gates)
-    if not any(g.metric == "error_rate" for g in gates):
-        gates.append(Gate("error_rate", Bound("max", 0.0)))
-    return gates
 
 
 def _withhold(run: Run, verdict: Verdict) -> None:

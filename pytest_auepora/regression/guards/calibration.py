@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -22,8 +22,8 @@ from .case_guard import RAISED
 from .gates import GateOutcome, cases_words, why_nothing
 
 FORMAT = 1
-_WORDS = {True: "yes", False: "no"}
 _YES = {"yes": True, "no": False}
+_NO_FILE = re.compile(r"(?<=there is no )([^;]*)/[^/;]*\.json")
 FOLDER = "__calibrations__"
 
 
@@ -55,7 +55,7 @@ class Calibration:
 
     def mismatch(self, judge: Mapping[str, Any]) -> str:
         """Say what about *judge* (a `MetricInfo.judge`) is not what was calibrated; empty where all is."""
-        now = _plain(judge)
+        now: dict[str, Any] = json.loads(json.dumps(dict(judge), default=str))  # as the file has it
         if self.judge.get("version") != now.get("version"):
             return f"metric version {self.judge.get('version')} \u2192 {now.get('version')}"
         before, after = (_flat(side.get("params", {})) for side in (self.judge, now))
@@ -64,7 +64,7 @@ class Calibration:
 
     def dumps(self) -> str:
         """Return the file's text: sorted keys, no time of day, so that the same labels give the same bytes."""
-        said = {item: " ".join(_WORDS[yes] for yes in pair) for item, pair in self.labels.items()}
+        said = {item: " ".join("yes" if yes else "no" for yes in pair) for item, pair in self.labels.items()}
         raw = {"format": FORMAT, **asdict(self), "labels": said}
         return json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str) + "\n"
 
@@ -112,19 +112,15 @@ def _from_raw(raw: Mapping[str, Any], path: Path) -> Calibration:
     known = {f.name for f in fields(Calibration)}
     try:
         made = Calibration(**{key: value for key, value in raw.items() if key in known})
-        labels = {str(item): _pair(said) for item, said in raw.get("labels", {}).items()}
+        said = {str(item): pair.split() for item, pair in raw.get("labels", {}).items()}
+        labels = {item: (_YES[people], _YES[judge]) for item, (people, judge) in said.items()}
     except (TypeError, ValueError, KeyError, AttributeError) as exc:
         raise CalibrationError(f"{path}: not a calibration file: {exc}; run auepora calibrate again") from None
     if not isinstance(raw["gate"], bool) or not isinstance(raw["judge"], dict):
         raise CalibrationError(f"{path}: not a calibration file: gate must be true or false, judge a mapping")
-    return Calibration(
-        str(made.metric), made.gate, str(made.reason), made.judge, float(made.threshold), made.statistics, labels
+    return replace(
+        made, metric=str(made.metric), reason=str(made.reason), threshold=float(made.threshold), labels=labels
     )
-
-
-def _pair(said: str) -> tuple[bool, bool]:
-    people, judge = said.split()
-    return _YES[people], _YES[judge]
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:
@@ -166,11 +162,11 @@ def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, fol
 
 def _why_not(info: MetricInfo, folder: Path | None) -> str:
     metric = str(info.judge["metric"])
-    path = calibration_path(folder, metric) if folder is not None else None
-    found = load_calibration(path) if path is not None else None
-    if path is None or found is None:
-        there = f"there is no {path.parent.name}/{path.name}" if path is not None else "there is no calibration"
-        return f"judge not calibrated: {there}; see auepora calibrate"
+    if folder is None:
+        return "judge not calibrated: there is no calibration; see auepora calibrate"
+    path = calibration_path(folder, metric)
+    if (found := load_calibration(path)) is None:
+        return f"judge not calibrated: there is no {path.parent.name}/{path.name}; see auepora calibrate"
     if found.gate and _named(found.judge) and not _named(info.judge):
         raise CalibrationError(
             "the judge that was calibrated is not there: no model is named now; its gates count only with it"
@@ -185,12 +181,6 @@ def _named(judge: Mapping[str, Any]) -> bool:
     params = judge.get("params", {})
     labels = params.get("labels")  # where a judge labels, metrics count its labels
     return bool(params.get("judge") or (isinstance(labels, Mapping) and labels.get("judge")))
-
-
-def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *value* as it looks after JSON."""
-    made: dict[str, Any] = json.loads(json.dumps(dict(value), default=str))
-    return made
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
@@ -251,13 +241,15 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
     if slices := [gate.part for gate in would if gate not in whole]:
         notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
     if cases := _would_fail(run, gates):
-        told = [f"{_ids(ids)}: {line}" for line, ids in cases.items()]
+        told = [
+            f"{f'{len(ids)} cases ({names_words(ids, 2)})' if len(ids) > 1 else ids[0]}: {line}"
+            for line, ids in cases.items()
+        ]
         more = sum(map(len, list(cases.values())[3:]))
         notes.append(f"advisory: would fail cases: {'; '.join(told[:3])}{f' and {more} more' if more else ''}")
-    for why, of in by.items():
-        notes.append(
-            f"advisory: cannot fail the run: {', '.join(of)} ({why if len(of) > 1 else next(iter(of.values()))})"
-        )
+    for shared, of in by.items():
+        why = shared if len(of) > 1 else next(iter(of.values()))
+        notes.append(f"advisory: cannot fail the run: {', '.join(of)} ({why})")
     return notes
 
 
@@ -270,13 +262,6 @@ def _would_fail(run: Run, gates: Iterable[GateOutcome]) -> dict[str, list[str]]:
             if not (silent and line.startswith(silent)):
                 out.setdefault(line, []).append(case.case_id)
     return out
-
-
-def _ids(ids: Sequence[str]) -> str:
-    return f"{len(ids)} cases ({names_words(ids, 2)})" if len(ids) > 1 else ids[0]
-
-
-_NO_FILE = re.compile(r"(?<=there is no )([^;]*)/[^/;]*\.json")
 
 
 def _finding(message: str) -> str:

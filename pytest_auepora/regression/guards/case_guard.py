@@ -47,40 +47,34 @@ def judge_case(
     """
     if result.state in ("error", "skipped"):
         return
-    counted = {name: bounds for name, bounds in thresholds.items() if name not in advisory}
-    result.problems = threshold_problems(result, counted) + _raised(result, set(result.scores) - set(advisory))
-    if advisory:
-        opinions = {name: bounds for name, bounds in thresholds.items() if name in advisory}
-        told = threshold_problems(result, opinions) + _raised(result, advisory)
-        if told:
-            result.extra["advisory"] = told
-    broken = broken_assertions(result, thresholds) if policy.assertions == "fail" else {}
+    told = _score_problems(result, thresholds)
+    result.problems = [line for name, line in told if name not in advisory]
+    if opinions := [line for name, line in told if name in advisory]:
+        result.extra["advisory"] = opinions
+    if comparison is not None and not comparison.paired:
+        comparison = None
+    accepted = comparison.before.scores if comparison is not None and comparison.before is not None else {}
     excused = accepting or result.quarantined()
-    if known := [line for name, line in broken.items() if excused or _failed_before(name, comparison)]:
+    broken = broken_assertions(result, thresholds) if policy.assertions == "fail" else {}
+    if known := [line for name, line in broken.items() if excused or accepted.get(name) == 0]:
         result.extra[STILL_FAILING] = known
     result.problems += [line for line in broken.values() if line not in known]
-    if comparison is not None and comparison.paired and not result.quarantined():
+    if comparison is not None and not result.quarantined():
         result.problems += guard_case(comparison, metrics, policy, steady=steady, always="must_pass" in result.extra)
     result.state = "failed" if result.problems else "passed"
 
 
-def _raised(result: CaseResult, names: Collection[str]) -> list[str]:
-    return [
-        f"{name}{RAISED}{score.reason}"
-        for name, score in result.scores.items()
-        if score.state == "error" and name in names
+def _score_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> list[tuple[str, str]]:
+    """Return the thresholds that each metric misses, n/a being held against no case, and which metrics raised."""
+    values = {name: score.value for name, score in result.scores.items() if score.value is not None}
+    missed = [
+        (name, f"{name} {bound.shown(values[name], 2)}, wanted {bound}")
+        for name, bounds in thresholds.items()
+        for bound in bounds
+        if name in values and not bound.holds(values[name])
     ]
-
-
-def threshold_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> list[str]:
-    """Return what the case's own thresholds say; a score that is n/a is not held against a case."""
-    out: list[str] = []
-    for name, bounds in thresholds.items():
-        score = result.scores.get(name)
-        if score is None or score.value is None:
-            continue
-        out += [f"{name} {b.shown(score.value, 2)}, wanted {b}" for b in bounds if not b.holds(score.value)]
-    return out
+    scores = result.scores.items()
+    return missed + [(name, f"{name}{RAISED}{score.reason}") for name, score in scores if score.state == "error"]
 
 
 def broken_assertions(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> dict[str, str]:
@@ -110,12 +104,6 @@ def assertion_fault(details: Mapping[str, Any], most: int | None = None, shown: 
     return f"the answer {' and '.join(said)}" if said else ""
 
 
-def _failed_before(name: str, comparison: CaseComparison | None) -> bool:
-    if comparison is None or not comparison.paired or comparison.before is None:
-        return False
-    return comparison.before.scores.get(name) == 0
-
-
 def guard_case(
     comparison: CaseComparison, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, *,
     steady: Collection[str], always: bool = False,
@@ -124,20 +112,17 @@ def guard_case(
 
     With *always* (a ``must_pass`` case) also where the policy leaves single cases alone.
     """
-    fallen = {name: c for name, c in comparison.changes.items() if c.gain < 0 and not c.errored and name in steady}
     out: list[str] = []
-    for name, change in fallen.items():
-        if not feeds_case_guard(name, metrics[name], policy, always=always):
-            continue
-        if not always and policy.for_metric(name).case_guard != "auto":
+    for name, change in comparison.changes.items():
+        if change.gain >= 0 or change.errored or name not in steady:
             continue
         info, own = metrics[name], policy.for_metric(name)
-        if -change.gain <= own.case_max_drop + 1e-9:
+        if -change.gain <= own.case_max_drop + 1e-9 or not (always or own.case_guard == "auto"):
             continue
-        went = "fell" if info.direction == "higher" else "rose"
-        limit = f"{SINCE}, limit {own.case_max_drop:g}"
-        then, now = _apart(change.before, change.after, own.case_max_drop)
-        out.append(f"{name} {went} from {then} to {now} {limit}")
+        if feeds_case_guard(name, info, policy, always=always):
+            went = "fell" if info.direction == "higher" else "rose"
+            then, now = _apart(change.before, change.after, own.case_max_drop)
+            out.append(f"{name} {went} from {then} to {now} {SINCE}, limit {own.case_max_drop:g}")
     return out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from operator import itemgetter
@@ -12,10 +12,11 @@ from typing import Literal
 
 from ...core.metrics_base import Metric
 from ...core.run import CaseResult, Run
-from ...core.scoring import Score, ScoreList, aggregate
+from ...core.scoring import ScoreList, aggregate
 from ...errors import without_case
 from ..compare import MetricChange
 from ..policy import RegressionPolicy
+from ..statistics.significance import Outcome
 from ..thresholds import Bound, Gate
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
@@ -90,11 +91,16 @@ def regression_outcome(
     )  # fmt: skip
 
 
-def leave_undecided(gate: GateOutcome, policy: RegressionPolicy) -> None:
-    """Let *gate*, which the data cannot decide, be inconclusive, or fail and say that this is why."""
-    gate.state = gate.word = "inconclusive"
-    if policy.on_inconclusive == "fail":
-        gate.state, gate.message = "failed", f"inconclusive (on_inconclusive: fail): {gate.message}"
+def decide(gate: GateOutcome, outcome: Outcome, policy: RegressionPolicy) -> None:
+    """Set state and word of *gate* by the *outcome* of its test; the policy says what an inconclusive one does."""
+    words: dict[Outcome, GateWord] = {"fail": "worse", "better": "better", "inconclusive": "inconclusive"}
+    gate.word = words.get(outcome, "same")
+    if outcome == "fail":
+        gate.state = "failed"
+    elif outcome == "inconclusive":
+        gate.state = "inconclusive"
+        if policy.on_inconclusive == "fail":
+            gate.state, gate.message = "failed", f"inconclusive (on_inconclusive: fail): {gate.message}"
 
 
 def in_slice(case: CaseResult, part: Mapping[str, str]) -> bool:
@@ -118,47 +124,45 @@ def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutco
 
     Where every case of the slice was skipped, nothing is judged.
     """
-    states = Counter([case.state for case in _ran(run, gate)])
-    total = states.total()
+    cases = [case for case in run.cases.values() if in_slice(case, gate.slice)]
+    ran = [case for case in cases if case.state != "skipped"]
     out = GateOutcome(
-        gate.title, "threshold", "passed", "", gate.metric, bound=str(gate.bound), total=total,
+        gate.title, "threshold", "passed", "", gate.metric, bound=str(gate.bound), total=len(ran),
         owner=gate.owner or run.owner_of(gate.metric), line=gate.line,
     )  # fmt: skip
-    if not total:
-        skipped = [case for case in run.cases.values() if not gate.slice or in_slice(case, gate.slice)]
-        if skipped:
-            reasons = dict.fromkeys(case.error for case in skipped if case.error)
-            told = f" ({'; '.join([*reasons][:2])})" if reasons else ""
-            out.state, out.message = "not judged", f"{gate.title}: every case was skipped{told}"
-            return out
+    if not ran and cases:
+        reasons = dict.fromkeys(case.error for case in cases if case.error)
+        told = f" ({'; '.join([*reasons][:2])})" if reasons else ""
+        out.state, out.message = "not judged", f"{gate.title}: every case was skipped{told}"
+        return out
+    if not ran:
         return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")
     if gate.metric in ("error_rate", "pass_rate"):
-        out.n, out.value = total, states["error" if gate.metric == "error_rate" else "passed"] / total
-        guilty = states.keys() & ({"error"} if gate.metric == "error_rate" else {"error", "failed"})
-        if guilty:
-            out.culprits = tuple([case.case_id for case in _ran(run, gate) if case.state in guilty])
+        guilty = ("error",) if gate.metric == "error_rate" else ("error", "failed")
+        out.culprits = tuple(case.case_id for case in ran if case.state in guilty)
+        counted = "error" if gate.metric == "error_rate" else "passed"
+        out.n, out.value = len(ran), sum(case.state == counted for case in ran) / len(ran)
         return _settle(out, gate.bound)
-    scores = run.scores_of(gate.metric, (lambda case: in_slice(case, gate.slice)) if gate.slice else None)
-    return _judge_metric(out, gate, metrics[gate.metric], scores, run)
+    return _judge_metric(out, gate, metrics[gate.metric], run)
 
 
-def _ran(run: Run, gate: Gate) -> Iterator[CaseResult]:
-    """The cases of the gate's slice that were not skipped."""
-    cases = (c for c in run.cases.values() if c.state != "skipped")
-    return (c for c in cases if in_slice(c, gate.slice)) if gate.slice else cases
-
-
-def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, scores: ScoreList, run: Run) -> GateOutcome:
+def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> GateOutcome:
+    scores = run.scores_of(gate.metric, lambda case: in_slice(case, gate.slice))
     out.n = len(scores.measured)
     n_error = sum(s.state == "error" for s in scores)
     if not out.n:
         return _fail(out, f"nothing was measured: {why_nothing(scores)}")
-    out.value = aggregate(metric, scores).gated if gate.stat == "aggregate" else _statistic(gate, metric, scores, run)
+    # what there is to count with: numbers, and errors as the worst value
+    values = {
+        i: metric.worst if s.value is None else s.value
+        for i, s in zip(scores.ids, scores, strict=True)
+        if s.state == "error" or s.value is not None
+    }
+    out.value = aggregate(metric, scores).gated if gate.stat == "aggregate" else _statistic(gate, values, run)
     if out.value is None:
         return _fail(out, f"{cases_words(n_error)} errored, and an error has no worst {gate.metric} to count with")
     sign = 1 if metric.direction == "higher" else -1
-    values = ((sign * _value(s, metric), i) for i, s in _counted(scores))
-    short = ((value, i) for value, i in values if not gate.bound.holds(sign * value))
+    short = ((sign * value, i) for i, value in values.items() if not gate.bound.holds(value))
     out.culprits = tuple(i for _, i in nsmallest(5, short, key=itemgetter(0)))
     return _settle(out, gate.bound, n_error)
 
@@ -184,27 +188,16 @@ def errored_words(n_error: int) -> str:
     return f"{n_error} errored and {'counts' if n_error == 1 else 'count'} as the worst value"
 
 
-def _counted(scores: ScoreList) -> Iterator[tuple[str, Score]]:
-    """The scores that have something to count with, by case: numbers and errors."""
-    return ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error" or s.value is not None)
-
-
-def _value(score: Score, metric: Metric) -> float:
-    return metric.worst if score.value is None else score.value
-
-
-def _statistic(gate: Gate, metric: Metric, scores: ScoreList, run: Run) -> float | None:
-    values = sorted(_value(s, metric) for _, s in _counted(scores))
-    if not values or not all(map(math.isfinite, values)):
+def _statistic(gate: Gate, values: Mapping[str, float], run: Run) -> float | None:
+    ordered = sorted(values.values())
+    if not ordered or not all(map(math.isfinite, ordered)):
         return None
     if gate.stat == "pass_rate":
-        return sum(_keeps(_value(s, metric), run.cases[i], gate.metric) for i, s in _counted(scores)) / len(values)
+        return sum(_keeps(value, run.cases[i], gate.metric) for i, value in values.items()) / len(values)
     if gate.stat == "mean":
-        return sum(values) / len(values)
+        return sum(ordered) / len(ordered)
     quantile = {"min": 0.0, "median": 0.5, "max": 1.0}.get(gate.stat)
-    if quantile is None:
-        quantile = int(gate.stat[1:]) / 100
-    return nearest_rank(values, quantile)
+    return nearest_rank(ordered, quantile if quantile is not None else int(gate.stat[1:]) / 100)
 
 
 def nearest_rank(values: Sequence[float], quantile: float) -> float:

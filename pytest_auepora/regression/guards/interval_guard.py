@@ -9,20 +9,26 @@ together raise a false alarm as rarely as the family does.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
 from ...core.scoring import FURTHER, Score
-from ..baseline import RESOLUTION, BaselineCase
+from ..baseline import RESOLUTION
 from ..compare import Comparison, MetricChange, ScoreChange, gain_of
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
-from .gates import GateOutcome, cases_words, leave_undecided, regression_outcome, regression_title
-
-if TYPE_CHECKING:
-    from ..statistics.intervals import Effect, EffectInterval
+from ..statistics.intervals import (
+    Effect,
+    EffectInterval,
+    Sums,
+    bootstrap_interval,
+    jackknife_interval,
+    judge_interval,
+)
+from .gates import GateOutcome, cases_words, decide, regression_outcome, regression_title
 
 APART = ("LATENCY", "PRIVACY", "OPERATIONAL")
 """Targets that stand outside the family of metrics, whatever their aggregate is."""
@@ -50,7 +56,7 @@ def paired_measurements(run: Run, comparison: Comparison, name: str) -> Pairs:
     count and no time.  Times are those of cases that were asked with as many calls in flight.
     """
     out: Pairs = {}
-    is_time = name in run.metrics and run.metrics[name].target == "LATENCY"
+    is_time = run.metrics[name].target == "LATENCY"
     if name in comparison.incomparable:
         return out
     for case_id, case in comparison.cases.items():
@@ -59,13 +65,13 @@ def paired_measurements(run: Run, comparison: Comparison, name: str) -> Pairs:
             continue
         if is_time and case.before.concurrency != run.cases[case_id].concurrency:
             continue
-        before = _kept(case.before, name)
-        now = score.measurement
+        value, data = case.before.scores.get(name), case.before.data.get(name)
+        before, now = Measurement(value, data), score.measurement
         if score.state == "error" and name in case.changes:
             now = Measurement(case.changes[name].after)
-        if before is None or now is None or (before.data is None) != (now.data is None):
+        if (value is None and data is None) or now is None or (data is None) != (now.data is None):
             continue
-        if not _alike(before.data, now.data):
+        if not _alike(data, now.data):
             raise _DamagedError(f"in {case_id} are not of its shape")
         out[case_id] = before, now
     return out
@@ -83,12 +89,7 @@ def _alike(kept: Any, measured: Any) -> bool:
     return isinstance(kept, str) == isinstance(measured, str) and not isinstance(kept, (dict, list))
 
 
-def _kept(case: BaselineCase, name: str) -> Measurement | None:
-    value, data = case.scores.get(name), case.data.get(name)
-    return None if value is None and data is None else Measurement(value, data)
-
-
-def aggregate_of(metric: Metric, measured: list[Measurement]) -> float | None:
+def aggregate_of(metric: Metric, measured: Sequence[Measurement]) -> float | None:
     """Return the aggregate, or None where nothing went into it."""
     result = metric.aggregate(measured)
     used = result.details.get("num_samples", len(measured))
@@ -167,7 +168,7 @@ def _change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricChange | No
 def _behind(comparison: Comparison, name: str, metric: Metric, pairs: Pairs) -> None:
     before = metric.by_case([then for then, _ in pairs.values()])
     after = metric.by_case([now for _, now in pairs.values()])
-    for case_id in sorted({*before, *after} & {*before} & {*after}):
+    for case_id in sorted(before.keys() & after.keys()):
         gain = after[case_id] - before[case_id]
         change = ScoreChange(before[case_id], after[case_id], 0.0 if abs(gain) <= RESOLUTION else gain)
         comparison.cases[case_id].changes[name] = change
@@ -175,9 +176,10 @@ def _behind(comparison: Comparison, name: str, metric: Metric, pairs: Pairs) -> 
 
 def _was_measured(run: Run, comparison: Comparison, name: str) -> bool:
     """Whether cases that compare have the metric now, and some had it then."""
-    cases = [(run.cases[i], c) for i, c in comparison.cases.items() if c.paired and c.before is not None]
-    now = any((s := case.scores.get(name)) is not None and s.measurement is not None for case, _ in cases)
-    return now and any(c.before is not None and c.before.scores.get(name) is not None for _, c in cases)
+    held = {i: c.before.scores.get(name) for i, c in comparison.cases.items() if c.paired and c.before is not None}
+    scores = [run.cases[i].scores.get(name) for i in held]
+    now = any(score is not None and score.measurement is not None for score in scores)
+    return now and any(value is not None for value in held.values())
 
 
 def _same_concurrency(run: Run, comparison: Comparison, name: str) -> None:
@@ -214,23 +216,13 @@ class _Question(NamedTuple):
         return -self.change.gain / size
 
     def interval(self, alpha: float) -> EffectInterval:
-        from ..statistics.intervals import bootstrap_interval, jackknife_interval
-
-        def over(measured: list[Measurement]) -> float | None:
-            return aggregate_of(self.metric, measured)
-
+        over = partial(aggregate_of, self.metric)
         if self.info.interval == "jackknife":
-            return jackknife_interval(over, self.pairs, self.clusters, effect=self.effect, alpha=alpha)  # type: ignore[arg-type]
-        sums = (_data_of, _with_data) if self.metric.additive else None
-        return bootstrap_interval(over, self.pairs, self.clusters, effect=self.effect, alpha=alpha, sums=sums)  # type: ignore[arg-type]
-
-
-def _data_of(measured: Measurement) -> list[int]:
-    return list(measured.data)
-
-
-def _with_data(sums: list[int]) -> Measurement:
-    return Measurement(None, sums)
+            return jackknife_interval(over, self.pairs, self.clusters, effect=self.effect, alpha=alpha)
+        sums: Sums[Measurement] | None = None
+        if self.metric.additive:
+            sums = lambda seen: list(seen.data), lambda total: Measurement(None, total)
+        return bootstrap_interval(over, self.pairs, self.clusters, effect=self.effect, alpha=alpha, sums=sums)
 
 
 def judge_apart(
@@ -246,10 +238,13 @@ def judge_apart(
         GateOutcome(regression_title(name), "regression", "failed", f"{comparison.incomparable[name]}; {restore}")
         for name in damaged
     ]
-    asked = [
-        _question(run, name, metrics[name], pairs, policy, change=comparison.aggregates[name])
-        for name, pairs in settled.items()
-    ]
+    asked = []
+    for name, pairs in settled.items():
+        info, change = run.metrics[name], comparison.aggregates[name]
+        clusters = {i: run.cases[i].cluster or i for i in pairs}
+        effect: Effect = "ratio" if info.target in APART and change.before > 0 else "difference"
+        least, margin = limits(name, info, policy)
+        asked.append(_Question(name, metrics[name], info, pairs, change, clusters, effect, least, margin))
     how = {q.name: policy.over(q.name, q.n_clusters, steady=q.name in comparison.steady) for q in asked}
     tested = [*how.values()].count("statistical")
     for question in asked:
@@ -276,15 +271,6 @@ def limits(name: str, info: MetricInfo, policy: RegressionPolicy) -> tuple[float
     return said.get("min_effect", UNBOUNDED_EFFECT), said.get("margin", UNBOUNDED_MARGIN)
 
 
-def _question(
-    run: Run, name: str, metric: Metric, pairs: Pairs, policy: RegressionPolicy, /, *, change: MetricChange
-) -> _Question:
-    info = run.metrics[name]
-    clusters = {i: run.cases[i].cluster or i for i in pairs}
-    effect: Effect = "ratio" if info.target in APART and change.before > 0 else "difference"
-    return _Question(name, metric, info, pairs, change, clusters, effect, *limits(name, info, policy))
-
-
 def _tolerate(gate: GateOutcome, question: _Question) -> None:
     gate.bound = f"{_worse(question)} <= {_amount(question.min_effect, question)}"
     gate.message, gate.word = _told(question), "same"
@@ -304,20 +290,14 @@ def _judge(gate: GateOutcome, question: _Question, policy: RegressionPolicy, alp
         return
     if question.n_clusters < CLUSTERS_FOR_STATISTICS:
         gate.message = f"{_told(question)}: fewer than {CLUSTERS_FOR_STATISTICS} clusters, and the metric varies"
-        leave_undecided(gate, policy)
+        decide(gate, "inconclusive", policy)
         return
-    from ..statistics.intervals import judge_interval
-
     seen = question.interval(alpha)
-    direction: Literal["higher", "lower"] = "lower" if question.info.direction == "lower" else "higher"
-    found = judge_interval(seen, direction=direction, min_effect=question.min_effect, margin=question.margin)
+    found = judge_interval(
+        seen, direction=question.info.direction, min_effect=question.min_effect, margin=question.margin
+    )
     gate.message = f"{_told(question)}: {_between(seen)}; {_reason(found, question)}"
-    if found == "fail":
-        gate.state, gate.word = "failed", "worse"
-    elif found == "inconclusive":
-        leave_undecided(gate, policy)
-    elif found == "better":
-        gate.word = "better"
+    decide(gate, found, policy)
 
 
 def _told(question: _Question) -> str:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ...core.run import CaseResult, MetricInfo, Run
 from ..compare import CaseComparison, Comparison
 from ..policy import RegressionPolicy
+from ..statistics.significance import MetricVerdict
 from ..thresholds import Bound
-
-if TYPE_CHECKING:
-    from ..statistics.significance import MetricVerdict
 
 FLAKY_RATES = (0.1, 0.9)
 """A pass rate strictly between the two is flaky."""

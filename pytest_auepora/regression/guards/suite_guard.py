@@ -8,7 +8,6 @@ fewer than ten clusters.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -18,9 +17,10 @@ from ...core.run import Run
 from ..compare import Comparison, MetricChange, ScoreChange, change_over
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
 from ..statistics.precision import TIE, count_clusters, planned_mde
+from ..statistics.significance import PairedMetric, judge_family
 from ..thresholds import Bound, sliced
 from .case_guard import feeds_case_guard
-from .gates import GateOutcome, cases_words, in_slice, label_values, leave_undecided, regression_outcome
+from .gates import GateOutcome, cases_words, decide, in_slice, label_values, regression_outcome
 from .interval_guard import is_apart, judge_apart
 from .steadiness import instead_of_cases
 
@@ -83,17 +83,18 @@ def judge_regression(
     if (flips := net_flips(run, comparison, policy, advisory)) is not None:
         parts.append(flips.part)
         steady |= {NET_FLIPS} if flips.metrics <= steady else set()
-    by_policy: dict[str, list[Part]] = defaultdict(list)
+    out: dict[str, GateOutcome] = {}
+    families: dict[bool, list[Part]] = {False: [], True: []}
     for part in parts:
-        if not part.slice or not is_too_small(part, policy):
-            by_policy[policy.over(part.metric, part.clusters, steady=part.metric in steady)].append(part)
-    out = {part.title: _tolerance(run, comparison, part, policy) for part in by_policy["tolerance"]}
-    for family in (
-        [p for p in by_policy["statistical"] if p.metric not in advisory],
-        [p for p in by_policy["statistical"] if p.metric in advisory],
-    ):
-        if family:
-            out.update(_statistical(run, comparison, policy, family))
+        how = policy.over(part.metric, part.clusters, steady=part.metric in steady)
+        if part.slice and is_too_small(part, policy):
+            continue
+        if how == "tolerance":
+            out[part.title] = _tolerance(run, comparison, part, policy)
+        elif how == "statistical":
+            families[part.metric in advisory].append(part)
+    for family in filter(None, families.values()):
+        out.update(_statistical(run, comparison, policy, family))
     return [out[part.title] for part in parts if part.title in out]
 
 
@@ -216,17 +217,10 @@ def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionP
 def _statistical(
     run: Run, comparison: Comparison, policy: RegressionPolicy, parts: Sequence[Part]
 ) -> dict[str, GateOutcome]:
-    from ..statistics.significance import PairedMetric, judge_family
-
-    family = [
-        PairedMetric(
-            part.title,
-            part.gains,
-            policy.for_metric(part.metric).min_effect,
-            policy.for_metric(part.metric).margin,
-        )
-        for part in parts
-    ]
+    family = []
+    for part in parts:
+        own = policy.for_metric(part.metric)
+        family.append(PairedMetric(part.title, part.gains, own.min_effect, own.margin))
     members = "metrics and slices" if any(part.slice for part in parts) else "metrics"
     verdicts = judge_family(family, run.clusters, alpha=policy.alpha, members=members)
     out: dict[str, GateOutcome] = {}
@@ -241,10 +235,6 @@ def _statistical(
         if outcome == "inconclusive" and not part.slice:
             told += instead_of_cases(run, comparison, found)
         gate.message = f"{told}; {gate.warning}" if gate.warning else told
-        gate.word = "better" if outcome == "better" else "same"
-        if outcome == "fail":
-            gate.state, gate.word = "failed", "worse"
-        elif outcome == "inconclusive":
-            leave_undecided(gate, policy)
+        decide(gate, outcome, policy)
         out[part.title] = gate
     return out

@@ -125,9 +125,7 @@ def jackknife_interval(
     return replace(seen, low=seen.value - reach, high=seen.value + reach)
 
 
-def judge_interval(
-    interval: EffectInterval, *, direction: Literal["higher", "lower"], min_effect: float, margin: float
-) -> Outcome:
+def judge_interval(interval: EffectInterval, *, direction: str, min_effect: float, margin: float) -> Outcome:
     """Judge one aggregate by its interval, outside any family of metrics.
 
     ``"fail"`` if it is clearly worse and by *min_effect* or more, ``"better"`` if it is so better; ``"pass"`` if a
@@ -136,7 +134,7 @@ def judge_interval(
 
     Args:
         interval: what was measured.
-        direction: whether higher or lower values are better.
+        direction: whether ``higher`` or ``lower`` values are better.
         min_effect: smallest change worth failing for; of a ratio, relative: 0.1 is ten per cent.
         margin: the change that must be ruled out, in the same unit.
     """

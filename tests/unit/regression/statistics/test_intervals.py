@@ -245,4 +245,4 @@ def interval_of(low: float, value: float, high: float, *, ratio: bool = False) -
     ],
 )
 def test_judging_an_interval(interval: EffectInterval, direction: str, outcome: str) -> None:
-    assert judge_interval(interval, direction=direction, min_effect=0.01, margin=0.1) == outcome  # type: ignore[arg-type]
+    assert judge_interval(interval, direction=direction, min_effect=0.01, margin=0.1) == outcome
