@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..history.compare import CompareReport, ComparisonKind, QueryComparison
 from .numbers import NOT_MEASURED, change, number, plural
-from .text import escape_markdown, listed, text_width
+from .text import escape_markdown, grouped, listed, text_width
 
 MOST = 50
 """Cases listed of each kind."""
@@ -72,9 +72,7 @@ def _metrics(report: CompareReport) -> Iterator[str]:
 
 def _judged(report: CompareReport) -> Iterator[str]:
     gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
-    by: dict[str, list[str]] = {}
-    for gate in gates:  # metrics that move alike share a line
-        by.setdefault(gate.message.removeprefix(f"{gate.part} "), []).append(gate.part)
+    by = grouped((gate.message.removeprefix(f"{gate.part} "), gate.part) for gate in gates)
     told = [f"{', '.join(names)}: {message}" for message, names in by.items()]
     told += [f"{case_id}: {'; '.join(lines)}" for case_id, lines in report.problems.items()]
     if told:
@@ -97,9 +95,7 @@ def _queries(heading: str, queries: Sequence[QueryComparison]) -> Iterator[str]:
 
 
 def _apart(report: CompareReport) -> Iterator[str]:
-    by: dict[str, list[str]] = {}
-    for case_id, why in report.not_comparable.items():
-        by.setdefault(f"not comparable ({why})", []).append(case_id)
+    by = grouped((f"not comparable ({why})", case_id) for case_id, why in report.not_comparable.items())
     for name, ids in ((report.run_a, report.only_a), (report.run_b, report.only_b)):
         if ids:
             by[f"only in {name}"] = list(ids)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from ..core.run import CaseResult, MetricInfo, Run
@@ -22,7 +21,7 @@ from ..regression.guards.case_guard import RAISED, STILL_FAILING, assertion_faul
 from ..regression.guards.steadiness import as_shown
 from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, relevant_docs
-from .text import listed, quote, quoted
+from .text import grouped, listed, quote, quoted
 
 _CUT = re.compile(r"@(\d+)")
 _OURS = re.compile(r"pytest_auepora(\.\w+)*\.(?=[A-Z])")
@@ -48,24 +47,19 @@ def diagnose(
 ) -> Diagnosis | None:
     """Say why *result* failed or errored, or which assertion fails still; None for a case of which there is nothing."""
     result = as_shown(result)
-    return diagnosis_of(result, relevant_docs(result, comparison), metrics, blamed_metrics(result, metrics))
-
-
-def diagnosis_of(
-    result: CaseResult, docs: Sequence[RelevantDoc], metrics: Mapping[str, MetricInfo], blamed: Sequence[str]
-) -> Diagnosis | None:
-    """Do the same as `diagnose` for a result as shown, with its `relevant_docs` and `blamed_metrics`."""
     if result.state == "error":
         return _of_error(result)
-    if result.state != "failed":
-        known = result.state == "passed" and STILL_FAILING in result.extra
-        return _generation_fault(result, docs, metrics, _answer_fault(result, blamed)) if known else None
+    if result.state == "skipped" or (result.state == "passed" and STILL_FAILING not in result.extra):
+        return None
+    docs, blamed = relevant_docs(result, comparison), blamed_metrics(result, metrics)
+    if result.state == "passed":
+        return _generation_fault(result, docs, metrics, _answer_fault(result, blamed))
     refusals = [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]
     if refusals and (wished := result.expected.get("expect", "answer")) != "answer":
-        return Diagnosis("generation", _unrefused(result, wished, refusals[0]))
-    by: dict[str, list[str]] = {}
-    for name in blamed:
-        by.setdefault("generation" if name in refusals else component(metrics[name]), []).append(name)
+        clarify = wished == "clarify"
+        what = "a question back was expected" if clarify else "a refusal was expected, the system answered"
+        return Diagnosis("generation", f"{what} ({_told(result, refusals[0])})")
+    by = grouped(("generation" if name in refusals else component(metrics[name]), name) for name in blamed)
     if "generation" in by:
         fault = "the system refused to answer" if refusals else _answer_fault(result, by["generation"])
         if "retrieval" not in by:
@@ -113,27 +107,15 @@ def together(
 
 def component(info: MetricInfo) -> str:
     """Return ``retrieval``, ``generation`` or ``system`` for a metric."""
-    return _component_named(info.target)
-
-
-@cache
-def _component_named(target: str) -> str:
-    try:
-        return component_of(TargetCategory[target])
-    except KeyError:
-        return "system"
+    return component_of(TargetCategory[info.target]) if info.target in TargetCategory.__members__ else "system"
 
 
 def cutoff(info: MetricInfo) -> int | None:
     """Return the k of a metric that looks at the top k, else None."""
     k = info.params.get("k")
-    return k if isinstance(k, int) else _cutoff_named(info.name)
-
-
-@cache  # metrics are few, and asked for in every failing case
-def _cutoff_named(name: str) -> int | None:
-    found = _CUT.search(name)
-    return int(found[1]) if found else None
+    if isinstance(k, int):
+        return k
+    return int(found[1]) if (found := _CUT.search(info.name)) else None
 
 
 def blamed_metrics(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:
@@ -176,11 +158,8 @@ def _of_error(result: CaseResult) -> Diagnosis:
     first = result.error_line or "no result"
     first = without_case(_OURS.sub("", first, count=1) if _OURS.match(first) else first, result.case_id)
     kind, _, message = first.partition(": ")
-    if kind == "CallTimeoutError":
-        return Diagnosis("timeout", message)
-    if kind == "OutputShapeError":
-        return Diagnosis("output", message)
-    return Diagnosis("error", first)
+    component = {"CallTimeoutError": "timeout", "OutputShapeError": "output"}.get(kind)
+    return Diagnosis(component, message) if component else Diagnosis("error", first)
 
 
 def _retrieval_fault(
@@ -233,12 +212,6 @@ def _loss(doc: RelevantDoc, k: int | None, limit: str, n_returned: int) -> str:
     return f"{doc.short} is only at rank {doc.rank}{was} ({limit})"
 
 
-def _unrefused(result: CaseResult, wished: str, name: str) -> str:
-    if wished == "clarify":
-        return f"a question back was expected ({_told(result, name)})"
-    return f"a refusal was expected, the system answered ({_told(result, name)})"
-
-
 def _generation_fault(
     result: CaseResult, docs: Sequence[RelevantDoc], metrics: Mapping[str, MetricInfo], fault: str
 ) -> Diagnosis:
@@ -259,12 +232,11 @@ def _generation_fault(
     if len(gone) == len(docs):
         return Diagnosis("retrieval", f"{max(gone, key=lambda d: d.grade).short} was not found, and {fault}")
     found = len(docs) - len(gone)
-    if found < len(gone):
-        return Diagnosis(
-            "retrieval", f"{found} of {len(docs)} documents {'was' if found == 1 else 'were'} found, and {fault}"
-        )
     if gone:
-        return Diagnosis("generation", f"{found} of {len(docs)} documents were found, {fault}")
+        most_gone = found < len(gone)
+        verb = "was" if most_gone and found == 1 else "were"
+        told = f"{found} of {len(docs)} documents {verb} found, {'and ' if most_gone else ''}{fault}"
+        return Diagnosis("retrieval" if most_gone else "generation", told)
     return Diagnosis("generation", f"{'the document was' if len(docs) == 1 else 'the documents were'} found, {fault}")
 
 
@@ -290,10 +262,7 @@ def _refused(result: CaseResult, answer: str) -> bool:
 
 def _told(result: CaseResult, name: str) -> str:
     """Return the problem that names the metric."""
-    for problem in result.problems:
-        if _names(problem, name):
-            return problem
-    return name
+    return next((problem for problem in result.problems if _names(problem, name)), name)
 
 
 def _names(problem: str, metric: str) -> bool:

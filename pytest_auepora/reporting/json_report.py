@@ -78,7 +78,18 @@ def json_report(
         "format": FORMAT,
         "outcome": overall_outcome(verdicts, mistakes),
         "headline": headline(verdicts, runs, mistakes),
-        "suites": [_suite(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)],
+        "suites": [
+            {
+                "title": run.title,
+                "outcome": verdict.outcome,
+                "word": verdict.word,
+                "counts": dict(tally(run, verdict)),
+                "judge": judge_usage_dict(run),
+                "run": run,
+                "verdict": {"outcome": verdict.outcome, **_plain(verdict)},
+            }
+            for run, verdict in zip(runs, verdicts, strict=True)
+        ],
     }
     if compared := side_by_sides(runs) if compared is None else compared:
         raw["side_by_side"] = [side_by_side_dict(one) for one in compared]
@@ -141,18 +152,6 @@ def from_outside(name: str = "the report") -> Iterator[None]:
         raise AueporaError(f"{name} holds what no run does: {type(exc).__name__}: {exc}") from exc
 
 
-def _suite(run: Run, verdict: Verdict) -> SuiteReport:
-    return {
-        "title": run.title,
-        "outcome": verdict.outcome,
-        "word": verdict.word,
-        "counts": dict(tally(run, verdict)),
-        "judge": judge_usage_dict(run),
-        "run": run,
-        "verdict": {"outcome": verdict.outcome, **_plain(verdict)},
-    }
-
-
 def _plain(value: Any) -> Any:
     """Return one level of *value* as JSON knows it; text for what it does not know."""
     if isinstance(value, Mapping):  # the results of a large run
@@ -167,10 +166,8 @@ def _plain(value: Any) -> Any:
 
 def _finite(value: Any) -> Any:
     """Return *value* as plain data, with null for what JSON has no number for."""
-    if value is None or isinstance(value, (str, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (str, int, float)):
+        return None if isinstance(value, float) and not math.isfinite(value) else value
     if isinstance(value, Mapping):
         return {str(k): _finite(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

@@ -20,13 +20,11 @@ from .metric_rows import MetricRow, has_values, metric_rows, state_mark
 from .notes import (
     balance_note,
     gate_groups,
-    judge_lines,
     latency_line,
     missing_notes,
     next_steps,
-    noise_lines,
     provenance_changes,
-    repeats_line,
+    run_notes,
     warnings,
 )
 from .numbers import metric_value, plural
@@ -150,7 +148,7 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
         yield f"{escape_markdown(headline([verdict], [run]))}"
     if told := balance_note(verdict):
         yield f"**{escape_markdown(told)}**"
-    rows = [row for row in metric_rows(run, verdict) if row.regression is None or not row.regression.is_of_slice]
+    rows = metric_rows(run, verdict)
     yield ""
     yield from _table(rows)
     yield from _notes(run, verdict, rows)
@@ -178,8 +176,8 @@ def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
     yield f"| --- | ---: | ---: |{' ---: | ---: |' if compared else ''} --- |"
     for row in rows:
         change = escape_markdown(row.change_text)
-        if row.regression is not None and row.regression.state in ("failed", "inconclusive"):
-            change = f"**{change}** {state_mark(row.regression.state, UNICODE)}"
+        if row.mark:
+            change = f"**{change}** {state_mark(row.mark, UNICODE)}"
         middle = f" {escape_markdown(row.baseline_text)} | {change} |" if compared else ""
         start = " | ".join(map(escape_markdown, (row.name, row.value_text, row.n_text)))
         yield f"| {start} |{middle} {escape_markdown(row.gate_text(UNICODE))} |"
@@ -187,7 +185,7 @@ def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
     notes = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *warnings(verdict, 1000)]
-    notes += [repeats_line(run), *noise_lines(verdict), *judge_lines(run)]
+    notes += run_notes(run, verdict)
     if moved := provenance_changes(verdict):
         notes.append(f"changed since the baseline: {', '.join(moved)}")
     told = [note for note in notes if note]

@@ -9,14 +9,12 @@ from ..core.scoring import Aggregate
 from ..regression.compare import MetricChange
 from ..regression.guards.gates import GateOutcome, regression_title
 from ..regression.verdict import Verdict
-from .numbers import bound_of, denominator, metric_change, metric_value
+from .numbers import bound_of, metric_gain, metric_value
 from .text import Symbols
-
-_RATES = ("error_rate", "pass_rate")
 
 
 class MetricRow(NamedTuple):
-    """One metric, or one gate on a statistic or slice of it.
+    """One metric, or one gate on a statistic of it.
 
     ``change`` is over the cases that compare; ``gate`` and ``regression`` are None where nothing was asked.
     ``baseline_word`` stands where there is no number to compare with: ``"new"``, ``"changed"`` or nothing; ``former``
@@ -29,7 +27,6 @@ class MetricRow(NamedTuple):
     total: int
     info: MetricInfo | None = None
     n_error: int = 0
-    n_na: int = 0
     change: MetricChange | None = None
     baseline_word: str = ""
     gate: GateOutcome | None = None
@@ -46,7 +43,7 @@ class MetricRow(NamedTuple):
     @property
     def n_text(self) -> str:
         """The denominator: ``41/44``."""
-        return denominator(self.n, self.total)
+        return f"{self.n}/{self.total}"
 
     @property
     def baseline_text(self) -> str:
@@ -58,20 +55,39 @@ class MetricRow(NamedTuple):
     @property
     def change_text(self) -> str:
         """The signed difference over the cases that compare."""
-        if self.change is None:
-            return ""
-        better = -1 if self.info is not None and self.info.direction == "lower" else 1
-        return metric_change(better * self.change.gain, self.info)
+        return "" if self.change is None else metric_gain(self.change.gain, self.info)
 
-    def gate_text(self, marks: Symbols) -> str:
-        """``✓ >= 0.8``; with the gate's own value where errors make it differ from the one shown."""
+    @property
+    def sign(self) -> int:
+        """1 for a gain, -1 for a loss."""
+        gain = self.change.gain if self.change is not None else 0.0
+        return (gain > 0) - (gain < 0)
+
+    @property
+    def gate_state(self) -> str:
+        """What became of the gate."""
+        return self.gate.state if self.gate is not None else ""
+
+    @property
+    def mark(self) -> str:
+        """The state of the comparison with the baseline where it wants a mark: ``failed``, ``inconclusive``."""
+        state = self.regression.state if self.regression is not None else ""
+        return state if state in ("failed", "inconclusive") else ""
+
+    @property
+    def bound_text(self) -> str:
+        """``>= 0.8``; with the gate's own value where errors make it differ from the one shown."""
         gate = self.gate
         if gate is None:
             return ""
         bound = f"{gate.bound} s" if self.info is not None and self.info.target == "LATENCY" else gate.bound
         if gate.state in ("passed", "failed", "advisory") and gate.value is not None and gate.value != self.value:
             bound = f"{metric_value(gate.value, self.info, bound_of(gate.bound))} {bound}"
-        return f"{state_mark(gate.state, marks)} {bound}{' (advisory)' if gate.state == 'advisory' else ''}"
+        return f"{bound}{' (advisory)' if gate.state == 'advisory' else ''}"
+
+    def gate_text(self, marks: Symbols) -> str:
+        """``✓ >= 0.8``."""
+        return f"{state_mark(self.gate_state, marks)} {self.bound_text}" if self.gate is not None else ""
 
 
 def state_mark(state: str, marks: Symbols) -> str:
@@ -83,7 +99,7 @@ def metric_rows(run: Run, verdict: Verdict) -> list[MetricRow]:
     """Return the rows of a run: its metrics in order, the further gates of each below it, the rates last.
 
     Left out are metrics nobody can say anything about (`notes` names them), times without a gate
-    (`notes` tells them) and an empty_result_rate or error_rate of none.
+    (`notes` tells them), an empty_result_rate or error_rate of none, and slices, which would fill pages.
     """
     gates = [g for g in verdict.gates if g.kind == "threshold"]
     rows: list[MetricRow] = []
@@ -95,7 +111,8 @@ def metric_rows(run: Run, verdict: Verdict) -> list[MetricRow]:
         if first is not None or _worth_showing(row):
             rows.append(row)
         rows += [_gate_row(g, run.metrics.get(name)) for g in others]
-        rows += [_part_row(g, run.metrics.get(name)) for g in verdict.gates if g.metric == name and _is_part(g)]
+        anchors = (g for g in verdict.gates if g.metric == name and g.kind == "anchor" and g.state != "not judged")
+        rows += [_anchor_row(g, run.metrics.get(name)) for g in anchors]
     for gate in gates:
         if gate.metric == "pass_rate" or (gate.metric == "error_rate" and (gate.line or gate.state == "failed")):
             rows.append(_gate_row(gate, None))
@@ -116,32 +133,20 @@ def _row(run: Run, verdict: Verdict, found: Aggregate, gate: GateOutcome | None)
     info = run.metrics.get(name)
     word = ""
     if comparison is not None and change is None and info is not None and info.baselined:
-        word = "changed" if name in comparison.incomparable else "new" if _has_cases(run, name) else ""
+        has_cases = any(s.state == "number" for s in run.scores_of(name))  # which is what baselines hold
+        word = "changed" if name in comparison.incomparable else "new" if has_cases else ""
     regression = next((g for g in verdict.gates if g.title == regression_title(name)), None)
     former = comparison.former.get(name) if comparison is not None else None
     return MetricRow(
-        name, found.value, found.n, found.total, info, found.n_error, found.n_na, change, word, gate, regression, former
+        name, found.value, found.n, found.total, info, found.n_error, change, word, gate, regression, former
     )
-
-
-def _has_cases(run: Run, name: str) -> bool:
-    """Whether cases have values of their own, which is what baselines hold."""
-    return any(s.state == "number" for s in run.scores_of(name))
 
 
 def _gate_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
     return MetricRow(gate.title, gate.value, gate.n, gate.total, info, gate=gate)
 
 
-def _is_part(gate: GateOutcome) -> bool:
-    """Whether the gate is on the anchor, or on a slice that got worse; others would fill pages."""
-    if gate.kind == "anchor":
-        return gate.state != "not judged"
-    return gate.is_of_slice and "failed" in (gate.state, gate.would_be)
-
-
-def _part_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
-    """Return the row of a comparison that is not the metric's own: of a slice, or with the anchor."""
+def _anchor_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
     change = None
     if gate.before is not None and gate.value is not None:
         gain = gate.value - gate.before if info is None else info.gain(gate.before, gate.value)
@@ -155,22 +160,19 @@ def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False
     Those with a failed gate go before those with another gate, and these before the rest; times come last, and only
     where *times* are wanted or a gate is on them.
     """
-    names = [n for n, info in run.metrics.items() if has_values(run, n) and _wanted(info, verdict, times)]
+    failed = {gate.metric for gate in verdict.gates if gate.state == "failed"}
+    names = [
+        n
+        for n, info in run.metrics.items()
+        if n != "empty_result_rate" and (times or info.target != "LATENCY" or n in failed) and has_values(run, n)
+    ]
     kept = set(sorted(names, key=lambda n: rank_of(n, run, verdict))[:most])
     return [n for n in names if n in kept]
 
 
 def has_values(run: Run, name: str) -> bool:
     """Whether any case has a number of metric *name*."""
-    return any((s := c.scores.get(name)) is not None and s.value is not None for c in run.cases.values())
-
-
-def _wanted(info: MetricInfo, verdict: Verdict, times: bool) -> bool:
-    if info.name == "empty_result_rate":
-        return False
-    if times or info.target != "LATENCY":
-        return True
-    return any(g.metric == info.name and g.state == "failed" for g in verdict.gates)
+    return any(score.value is not None for score in run.scores_of(name))
 
 
 def rank_of(name: str, run: Run, verdict: Verdict) -> tuple[int, float]:

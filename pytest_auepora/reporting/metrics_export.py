@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from ..core.metrics_base import Measurement
 from ..core.run import CaseResult, MetricInfo, Run
-from ..core.scoring import Aggregate, Score
+from ..core.scoring import Aggregate
 from ..metrics.additional import PercentileLatency
 from ..metrics.ranking.matching import Ranking
 from ..metrics.retrieval_basic import PrecisionAtK
@@ -66,9 +66,8 @@ def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
         called["privacy_leak"] = spelled(run.metrics, "redaction_efficacy") or spelled(run.metrics, "block_efficacy")
         suite, variant, owner = map(spreadsheet_text, (run.suite, run.variant, run.owner))
         for case in run.cases.values():
-            scores = case.scores  # of a large run they are made when they are asked for
-            values = [spreadsheet_text(case.case_id), *(_cell(case, scores, called, c) for c in COLUMNS[1:])]
-            writer.writerow([*values, suite, variant, case.state, owner, *(_value(scores, n) for n in names)])
+            values = [spreadsheet_text(case.case_id), *(_cell(case, called, column) for column in COLUMNS[1:])]
+            writer.writerow([*values, suite, variant, case.state, owner, *(_value(case, name) for name in names)])
 
 
 def spelled(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
@@ -78,19 +77,18 @@ def spelled(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
     return next((n for n in metrics if n.startswith(f"{name}[")), None)
 
 
-def _cell(case: CaseResult, scores: Mapping[str, Score], called: Mapping[str, str | None], column: str) -> str:
+def _cell(case: CaseResult, called: Mapping[str, str | None], column: str) -> str:
     if column in ("p50_ms", "p95_ms"):
         return _milliseconds(case, int(column[1:3]))
     if column == "errors":
         return "" if case.state == "skipped" else str(int(case.state == "error"))
-    name = called[column]
-    if name is None:
+    if (name := called[column]) is None:
         return _known(case, column)
-    return _value(scores, name, leaked=column == "privacy_leak")
+    return _value(case, name, leaked=column == "privacy_leak")
 
 
-def _value(scores: Mapping[str, Score], name: str, *, leaked: bool = False) -> str:
-    score = scores.get(name)
+def _value(case: CaseResult, name: str, *, leaked: bool = False) -> str:
+    score = case.scores.get(name)
     if score is None or score.value is None:
         return ""
     return number(1 - score.value if leaked else score.value, 4)

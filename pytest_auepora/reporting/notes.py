@@ -13,7 +13,7 @@ from ..regression.verdict import Verdict
 from .metric_rows import MetricRow, chosen_metrics, rank_of
 from .numbers import change, metric_value, number, plural
 from .tally import long_note
-from .text import listed
+from .text import grouped, listed
 
 _MOST_FLAKY = 10
 _MOST_METRICS = 4
@@ -111,7 +111,7 @@ def gate_groups(verdict: Verdict) -> Iterator[GateGroup]:
 
 
 def _words(verdict: Verdict) -> str:
-    """Return which words an update needs: a run that its anchor fails is not accepted by a baseline alone."""
+    """Return the words of an update: a run that its anchor fails is not accepted by a baseline alone."""
     failed = {gate.kind for gate in verdict.gates if gate.state == "failed" and gate.word == "worse"}
     if "anchor" not in failed:
         return ""
@@ -157,39 +157,35 @@ def provenance_changes(verdict: Verdict) -> list[str]:
     """Return ``index: v1 → v2`` for everything that changed since the baseline."""
     if verdict.comparison is None:
         return []
-    changed = verdict.comparison.provenance.items()
-    return [f"{key} {_shown(old)} → {_shown(new)}" for key, (old, new) in changed]
-
-
-def _shown(value: object) -> str:
-    return "(nothing)" if value is None else listed([value])
+    changes = verdict.comparison.provenance.items()
+    shown = {key: ["(nothing)" if value is None else listed([value]) for value in change] for key, change in changes}
+    return [f"{key} {old} → {new}" for key, (old, new) in shown.items()]
 
 
 def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
     """Say what the denominators of *rows* lack: errors, n/a and why, changes over fewer cases than the value."""
     if any(row.n for row in rows) and (errors := _errored(run, rows)):
         yield f"{errors}: left out of the values, the worst value in gates and changes"
-    gaps: dict[tuple[str, str], list[str]] = {}
-    for name, found in verdict.aggregates.items():
-        if found.n_na:
-            many = str(found.n_na) if found.n or found.n_error else "all"
-            gaps.setdefault((many, "; ".join(_reasons(run, name))), []).append(name)
-    if lacking := [f"{n} in {', '.join(names)}{f' ({why})' if why else ''}" for (n, why), names in gaps.items()]:
-        yield f"n/a: {'; '.join(lacking)}"
+    gaps = grouped(
+        ((found.n_na if found.n or found.n_error else "all", _reasons(run, name)), name)
+        for name, found in verdict.aggregates.items()
+        if found.n_na
+    )
+    if gaps:
+        told = (f"{n} in {', '.join(names)}{f' ({why})' if why else ''}" for (n, why), names in gaps.items())
+        yield f"n/a: {'; '.join(told)}"
     for row in rows:
-        aggregate = verdict.aggregates.get(row.name)
-        if aggregate is not None and aggregate.details.get("reliable") is False:
+        if (aggregate := verdict.aggregates.get(row.name)) is None:
+            continue
+        if aggregate.details.get("reliable") is False:
             yield f"{row.name}: needs at least {aggregate.details.get('needs')} values, got {aggregate.n}"
-        if aggregate is not None and (told := aggregate.details.get("reason") or aggregate.details.get("note")):
-            yield f"{row.name}: {told}"
+        if note := aggregate.details.get("reason") or aggregate.details.get("note"):
+            yield f"{row.name}: {note}"
     yield from _labelled(verdict)
     if verdict.comparison is not None:
         yield from _comparison_notes(verdict.comparison, rows)
         yield from _found_from(verdict)
-    by: dict[str, list[str]] = {}
-    for name, info in run.metrics.items():
-        if info.owner and info.owner != run.owner:
-            by.setdefault(info.owner, []).append(name)
+    by = grouped((info.owner, name) for name, info in run.metrics.items() if info.owner not in ("", run.owner))
     if by:
         yield f"owners: {'; '.join(f'{owner} of {_and(names)}' for owner, names in by.items())}"
 
@@ -197,10 +193,7 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
 def _errored(run: Run, rows: Sequence[MetricRow]) -> str:
     """Return how many cases errored, and how many metrics of other cases."""
     cases = sum(case.state == "error" for case in run.cases.values())
-    by: dict[int, list[str]] = {}
-    for row in rows:
-        if row.n_error > cases:
-            by.setdefault(row.n_error - cases, []).append(row.name)
+    by = grouped((row.n_error - cases, row.name) for row in rows if row.n_error > cases)
     said = [f"{plural(cases, 'case')} errored"] if cases else []
     other = "other case" if cases else "case"
     said += [f"{', '.join(names)} errored in {plural(n, other)}" for n, names in by.items()]
@@ -208,11 +201,8 @@ def _errored(run: Run, rows: Sequence[MetricRow]) -> str:
 
 
 def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:
-    fewer: dict[int, list[str]] = {}
-    for row in rows:
-        if row.change is not None and row.change.n != row.n + row.n_error:
-            fewer.setdefault(row.change.n, []).append(row.name)
-    if fewer:
+    changed = ((row.change.n, row) for row in rows if row.change is not None)
+    if fewer := grouped((n, row.name) for n, row in changed if n != row.n + row.n_error):
         said = "; ".join(f"{n} in {', '.join(names)}" for n, names in fewer.items())
         yield f"changes are over the cases that compare: {said}"
     for reason, names in by_reason(comparison.incomparable).items():
@@ -222,11 +212,12 @@ def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iter
 
 def _labelled(verdict: Verdict) -> Iterator[str]:
     """Say how much of what was returned somebody labelled, where a score over labels takes the rest for irrelevant."""
-    said: dict[str, list[str]] = {}
-    for name, found in verdict.aggregates.items():
-        for key, share in found.details.items():
-            if key.startswith("judged@") and share < 1:
-                said.setdefault(f"{key} {number(share)}", []).append(name)
+    said = grouped(
+        (f"{key} {number(share)}", name)
+        for name, found in verdict.aggregates.items()
+        for key, share in found.details.items()
+        if key.startswith("judged@") and share < 1
+    )
     if said:
         told = (f"{share} beside {', '.join(names)}" for share, names in said.items())
         yield f"labelled: {'; '.join(told)}"
@@ -234,19 +225,16 @@ def _labelled(verdict: Verdict) -> Iterator[str]:
 
 def _found_from(verdict: Verdict) -> Iterator[str]:
     """Say how small a loss these cases would show, of the metrics that were tested as a whole."""
-    found: dict[str, list[str]] = {}
-    for gate in verdict.gates:
-        if gate.mde is not None and gate.state != "not judged" and gate.is_of_whole:
-            found.setdefault(number(gate.mde), []).append(gate.metric)
+    gates = (gate for gate in verdict.gates if gate.state != "not judged" and gate.is_of_whole)
+    found = grouped((number(gate.mde), gate.metric) for gate in gates if gate.mde is not None)
     if found and verdict.outcome != "failed":
         every = len(found) == 1
         said = "; ".join(size if every else f"{size} in {', '.join(names)}" for size, names in found.items())
         yield f"minimum detectable drop (80 % power): {said}"
 
 
-def _reasons(run: Run, name: str) -> list[str]:
-    seen = {s.reason for s in run.scores_of(name) if s.state == "n/a" and s.reason}
-    return sorted(seen)[:2]
+def _reasons(run: Run, name: str) -> str:
+    return "; ".join(sorted({s.reason for s in run.scores_of(name) if s.state == "n/a" and s.reason})[:2])
 
 
 def latency_line(run: Run, verdict: Verdict) -> str:
@@ -274,14 +262,11 @@ def repeats_line(run: Run) -> str:
     """Return ``each case asked 5 times, seed 7``; empty where nothing was repeated or seeded."""
     repeated = any(run.having("repeats"))
     times = sorted({c.repeats for c in run.cases.values() if c.state in ("passed", "failed")}) if repeated else []
-    said = []
+    said = ""
     if times and times[-1] > 1:
-        said.append(
-            f"each case asked {times[-1]} times" if len(times) == 1 else f"asked {times[0]} to {times[-1]} times"
-        )
-    if (seed := run.provenance.get("seed")) is not None:
-        said.append(f"seed {seed}")
-    return ", ".join(said)
+        said = f"each case asked {times[-1]} times" if len(times) == 1 else f"asked {times[0]} to {times[-1]} times"
+    seed = run.provenance.get("seed")
+    return ", ".join(filter(None, [said, "" if seed is None else f"seed {seed}"]))
 
 
 def flaky_line(verdict: Verdict, most: int = _MOST_FLAKY) -> str:
@@ -293,12 +278,16 @@ def flaky_line(verdict: Verdict, most: int = _MOST_FLAKY) -> str:
 
 def noise_lines(verdict: Verdict) -> list[str]:
     """Return one line for each metric that varied between repeats, those with most to gain from more of them first."""
-    alike: dict[str, list[str]] = {}
-    for name, split in sorted(verdict.noise.items(), key=lambda item: -(item[1].most_shrink or 0.0)):
-        alike.setdefault(str(split), []).append(name)
+    splits = sorted(verdict.noise.items(), key=lambda item: -(item[1].most_shrink or 0.0))
+    alike = grouped((str(split), name) for name, split in splits)
     told = [f"{', '.join(names)}: {split}" for split, names in alike.items()]
     left = sum(len(names) for names in list(alike.values())[_MOST_METRICS:])
     return told[:_MOST_METRICS] + ([f"{plural(left, 'other metric')} varied as well"] if left else [])
+
+
+def run_notes(run: Run, verdict: Verdict) -> list[str]:
+    """Return how the run went: its repeats, what varied between them, what judges spent."""
+    return [note for note in (repeats_line(run), *noise_lines(verdict), *judge_lines(run)) if note]
 
 
 def judge_lines(run: Run) -> list[str]:

@@ -8,7 +8,6 @@ reads as one that keeps it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from ..core.run import MetricInfo
 from ..regression.thresholds import Bound, read_bound
@@ -27,14 +26,12 @@ def number(value: float, places: int = 3, bound: Bound | None = None) -> str:
     ``number(0.79996, 2, Bound("min", 0.8))`` is ``"0.79996"``, not ``"0.80"``.  Infinite and undefined values come
     out as ``inf``, ``-inf``, ``nan``.
     """
-    if bound is None:
-        text = f"{value:.{places}f}"
-        if value and not float(text):
-            return _visible(value, places)
-        return text if text[0] != "-" else _unsigned(text)
-    if not math.isfinite(value):
-        return str(float(value))
-    return _honest(value, places, bound, lambda p: f"{value:.{p}f}")
+    if bound is not None:
+        return _honest(value, places, bound) if math.isfinite(value) else str(float(value))
+    for p in range(places, max(places, _TO_BE_SEEN) + 1) if value else ():
+        if float(text := f"{value:.{p}f}"):
+            return text
+    return f"{0:.{places}f}"
 
 
 def score(value: float | None, places: int = 3, bound: Bound | None = None) -> str:
@@ -51,7 +48,7 @@ def change(difference: float, places: int = 3) -> str:
     """
     if not math.isfinite(difference):
         return f"{difference:+}"
-    text = _visible(difference, places)
+    text = number(difference, places)
     return f"+{text}" if difference > 0 and float(text) else text
 
 
@@ -64,9 +61,9 @@ def seconds(value: float, bound: Bound | None = None) -> str:
         minutes, rest = divmod(round(size), 60)
         return f"{'-' if value < 0 else ''}{minutes} min {rest:02d} s"
     if size >= 0.9995:
-        return _honest(value, 2, bound, lambda p: f"{value:.{p}f}") + " s"
+        return _honest(value, 2, bound) + " s"
     places = 0 if size >= 0.00995 or not value else 1
-    return _honest(value, places, bound, lambda p: f"{value * 1000:.{p}f}", scale=1000) + " ms"
+    return _honest(value, places, bound, scale=1000) + " ms"
 
 
 def percent(share: float, places: int = 1) -> str:
@@ -81,11 +78,6 @@ def percent(share: float, places: int = 1) -> str:
     if 100 - least / 2 <= share * 100 < 100:
         return f"> {100 - least:.{places}f} %"
     return f"{_unsigned(f'{share * 100:.{places}f}')} %"
-
-
-def denominator(n: int, total: int) -> str:
-    """Return ``41/44``: how many were measured, of how many."""
-    return f"{n}/{total}"
 
 
 def plural(n: int, what: str, many: str = "") -> str:
@@ -107,37 +99,30 @@ def metric_change(difference: float, info: MetricInfo | None) -> str:
     return f"{'+' if difference > 0 else ''}{seconds(difference)}"
 
 
+def metric_gain(gain: float, info: MetricInfo | None) -> str:
+    """Return a gain, which is positive for what is better, as the signed difference of two values of a metric."""
+    return metric_change(-gain if info is not None and info.direction == "lower" else gain, info)
+
+
 def bound_of(text: str) -> Bound | None:
     """Read a bound back from ``">= 0.8"``; None for what is no plain bound (``"drop <= 0.01"``)."""
-    if not text.startswith((">=", "<=")):
-        return None
-    return read_bound(text, "higher")
+    return read_bound(text, "higher") if text.startswith((">=", "<=")) else None
 
 
 def _near(value: float, bound: Bound) -> bool:
     return bound.holds(float(round(value))) != bound.holds(value) or round(value) == bound.limit
 
 
-def _honest(
-    value: float, places: int, bound: Bound | None, written: Callable[[int], str], *, scale: float = 1.0
-) -> str:
+def _honest(value: float, places: int, bound: Bound | None, *, scale: float = 1.0) -> str:
     """Add decimals until the text is on the same side of *bound* as the value."""
     holds = bound.holds(value) if bound is not None else True
     for p in range(places, _MOST_PLACES + 1):
-        text = _unsigned(written(p))
+        text = _unsigned(f"{value * scale:.{p}f}")
         if value and p < _TO_BE_SEEN and not float(text):
             continue
         if bound is None or bound.holds(float(text) / scale) == holds:
             return text
     return repr(value * scale)
-
-
-def _visible(value: float, places: int) -> str:
-    """Return *value* with that many decimals, or as many as it takes to see that it is not nothing."""
-    for p in range(places, max(places, _TO_BE_SEEN) + 1) if value else ():
-        if float(text := f"{value:.{p}f}"):
-            return text
-    return f"{0:.{places}f}"
 
 
 def _unsigned(text: str) -> str:

@@ -13,18 +13,19 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from ..core.run import MetricInfo, Run
 from ..errors import MissingExtraError
+from ..regression.compare import ScoreChange
 from ..regression.verdict import Verdict
 from .metric_rows import chosen_metrics, rank_of
 from .numbers import plural
+from .text import grouped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,9 +63,9 @@ class MetricPlots:
 
     name: str
     distribution: str
-    scatter: str = ""
-    words: str = ""
-    leads: bool = False
+    scatter: str
+    words: str
+    leads: bool
 
 
 def metric_plots(run: Run, verdict: Verdict, prefix: str, most: int = MOST_PLOTS) -> list[MetricPlots]:
@@ -75,34 +76,22 @@ def metric_plots(run: Run, verdict: Verdict, prefix: str, most: int = MOST_PLOTS
     """
     names = chosen_metrics(run, verdict, most, times=True)
     first = min(names, key=lambda n: rank_of(n, run, verdict), default="")
-    return [
-        replace(_plots_of(run, verdict, name, f"{prefix}m{i}"), leads=name == first) for i, name in enumerate(names)
-    ]
+    return [_plots_of(run, verdict, name, f"{prefix}m{i}", leads=name == first) for i, name in enumerate(names)]
 
 
-def _plots_of(run: Run, verdict: Verdict, name: str, prefix: str) -> MetricPlots:
+def _plots_of(run: Run, verdict: Verdict, name: str, prefix: str, *, leads: bool) -> MetricPlots:
     info = run.metrics[name]
-    compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    now = [s.value for c in run.cases.values() if (s := c.scores.get(name)) is not None and s.value is not None]
-    pairs = {
-        i: (change.before, change.after, change.gain)
-        for i, case_id in enumerate(run.cases)
-        if case_id in compared and (change := compared[case_id].changes.get(name)) is not None
-    }
-    ends = _ends(info, [*now, *(v for p in pairs.values() for v in p[:2])])
-    words = _words(pairs, len(now))
-    distribution = _distribution(now, [p[0] for p in pairs.values()], ends, info, prefix)
+    changes = verdict.comparison.changes_of(name) if verdict.comparison is not None else {}
+    pairs = {i: changes[case_id] for i, case_id in enumerate(run.cases) if case_id in changes}
+    now = [score.value for score in run.scores_of(name) if score.value is not None]
+    before = [pair.before for pair in pairs.values()]
+    ends = _ends(info, [*now, *before, *(pair.after for pair in pairs.values())])
+    worse, better = (sum(sign * pair.gain > 0 for pair in pairs.values()) for sign in (-1, 1))
+    told = f"compare: {worse} worse, {better} better, {len(pairs) - worse - better} the same"
+    words = f"{plural(len(pairs), 'case')} {told}" if pairs else f"{plural(len(now), 'case')}; nothing to compare with"
+    distribution = _distribution(now, before, ends, info, prefix)
     scatter = _scatter(pairs, ends, f"{prefix}s", words) if pairs else ""
-    return MetricPlots(name, distribution, scatter, words)
-
-
-def _words(pairs: Mapping[int, tuple[float, float, float]], n: int) -> str:
-    if not pairs:
-        return f"{plural(n, 'case')}; nothing to compare with"
-    worse, better = (sum(sign * p[2] > 0 for p in pairs.values()) for sign in (-1, 1))
-    return (
-        f"{plural(len(pairs), 'case')} compare: {worse} worse, {better} better, {len(pairs) - worse - better} the same"
-    )
+    return MetricPlots(name, distribution, scatter, words, leads)
 
 
 def _ends(info: MetricInfo, values: Sequence[float]) -> tuple[float, float]:
@@ -114,7 +103,7 @@ def _ends(info: MetricInfo, values: Sequence[float]) -> tuple[float, float]:
 
 
 @contextmanager
-def _figure(width: float, height: float, bottom: float = 0.45) -> Iterator[tuple[Figure, Axes]]:
+def _figure(width: float, height: float, x: str = "", y: str = "") -> Iterator[tuple[Figure, Axes]]:
     """Make a bare figure of that many inches under settings of our own, whatever those of the user are."""
     try:
         import matplotlib as mpl
@@ -122,6 +111,7 @@ def _figure(width: float, height: float, bottom: float = 0.45) -> Iterator[tuple
     except ImportError:
         raise MissingExtraError("the HTML report", "html") from None
     with mpl.rc_context(rc={key: value for key, value in mpl.rcParamsDefault.items() if key != "backend"}):
+        bottom = 0.45 if x else 0.25
         figure = Figure(figsize=(width, height))
         axes = figure.add_axes((0.42 / width, bottom / height, 1 - 0.55 / width, 1 - (bottom + 0.1) / height))
         axes.tick_params(colors=INKS["muted"], labelsize=9, length=3, width=0.6)
@@ -130,12 +120,9 @@ def _figure(width: float, height: float, bottom: float = 0.45) -> Iterator[tuple
             spine.set_color(INKS["line"])
         axes.patch.set_visible(False)
         axes.set_axisbelow(True)
+        axes.set_xlabel(x, color=INKS["muted"], fontsize=9)
+        axes.set_ylabel(y, color=INKS["muted"], fontsize=9)
         yield figure, axes
-
-
-def _label(axes: Axes, x: str, y: str) -> None:
-    axes.set_xlabel(x, color=INKS["muted"], fontsize=9)
-    axes.set_ylabel(y, color=INKS["muted"], fontsize=9)
 
 
 def _distribution(
@@ -145,30 +132,27 @@ def _distribution(
     step = (highest - lowest) / _BINS
     edges = [lowest + i * step for i in range(_BINS + 1)]
     said = "Distribution of the scores" + (", with the baseline as an outline" if before else "")
-    with _figure(4.4, 2.9) as (figure, axes):
+    with _figure(4.4, 2.9, "seconds" if info.target == "LATENCY" else "score", "cases") as (figure, axes):
         axes.grid(axis="y", color=INKS["line"], linewidth=0.5)
         axes.hist([v for v in now if math.isfinite(v)], bins=edges, color=INKS["now"], rwidth=0.86)
         if before:
             axes.hist(before, bins=edges, histtype="step", color=INKS["base"], linewidth=1.4)
         axes.locator_params(axis="y", integer=True)
         axes.set_xlim(lowest - step / 2, highest + step / 2)
-        _label(axes, "seconds" if info.target == "LATENCY" else "score", "cases")
         return svg_text(figure, prefix, said)
 
 
-def _scatter(
-    pairs: Mapping[int, tuple[float, float, float]], ends: tuple[float, float], prefix: str, words: str
-) -> str:
+def _scatter(pairs: Mapping[int, ScoreChange], ends: tuple[float, float], prefix: str, words: str) -> str:
     lowest, highest = ends
     span = highest - lowest
-    placed, spread, crowd = _moved_apart({i: p[:2] for i, p in pairs.items()}, span)
+    placed, spread, crowd = _moved_apart(pairs, span)
     size = min(20.0, max(1.0, 700 / crowd))
-    with _figure(3.4, 2.9) as (figure, axes):
+    with _figure(3.4, 2.9, "baseline", "this run") as (figure, axes):
         room = spread + span * 0.03
         corners = [lowest - room, highest + room]
         axes.plot(corners, corners, color=INKS["line"], linewidth=1, zorder=1)
         for name, sign, marker in (("same", 0, "o"), ("better", 1, "^"), ("worse", -1, "v")):
-            chosen = [i for i, p in pairs.items() if (p[2] > 0) - (p[2] < 0) == sign]
+            chosen = [i for i, pair in pairs.items() if (pair.gain > 0) - (pair.gain < 0) == sign]
             if chosen:
                 axes.scatter(
                     [placed[i][0] for i in chosen], [placed[i][1] for i in chosen], s=size,
@@ -178,21 +162,16 @@ def _scatter(
         axes.set_xlim(*corners)
         axes.set_ylim(*corners)
         axes.set_aspect("equal")
-        _label(axes, "baseline", "this run")
         return svg_text(figure, prefix, f"Baseline against this run, one dot a case: {words}")
 
 
-def _moved_apart(
-    points: Mapping[int, tuple[float, ...]], span: float
-) -> tuple[dict[int, tuple[float, float]], float, int]:
+def _moved_apart(pairs: Mapping[int, ScoreChange], span: float) -> tuple[dict[int, tuple[float, float]], float, int]:
     """Lay cases of the very same scores in a spiral around their place, so that each of them is seen.
 
     Returns:
         The places, how far the largest crowd reaches, and how many it is.
     """
-    by: dict[tuple[float, ...], list[int]] = defaultdict(list)
-    for i, point in points.items():
-        by[tuple(round(v, 3) for v in point)].append(i)
+    by = grouped(((round(pair.before, 3), round(pair.after, 3)), i) for i, pair in pairs.items())
     largest = max(map(len, by.values()))
     spread = min(_SPREAD, 0.008 * math.sqrt(largest)) * span
     step = spread / math.sqrt(largest)
@@ -211,7 +190,7 @@ def trend_plot(values: Sequence[float | None], prefix: str, label: str, since: s
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    with _figure(2.4, 1.3, 0.25) as (figure, axes):
+    with _figure(2.4, 1.3) as (figure, axes):
         ys: list[Any] = [math.nan if v is None else v for v in values]
         axes.grid(axis="y", color=INKS["line"], linewidth=0.5)
         axes.plot(range(len(ys)), ys, color=INKS["base"], linewidth=1.4, marker="o", markersize=2.6)

@@ -22,6 +22,7 @@ from ..regression.compare import incomparable_metrics
 from ..regression.statistics.intervals import Difference, Standing, aggregate_difference, mean_difference
 from ..regression.statistics.precision import TIE
 from .numbers import plural
+from .text import grouped
 
 Mark = Literal["best", "not distinguishable from the best", ""]
 
@@ -140,10 +141,8 @@ class SideBySide:
 
 def side_by_sides(runs: Sequence[Run], *, registry: Registry | None = None) -> list[SideBySide]:
     """Return one for each suite that several of *runs* are of, their configurations in the order of *runs*."""
-    by: dict[tuple[str, str], list[Run]] = {}
-    for run in runs:
-        by.setdefault((run.path, run.suite), []).append(run)
-    return [side_by_side(group, registry=registry) for group in by.values() if len(group) > 1]
+    suites = grouped(((run.path, run.suite), run) for run in runs)
+    return [side_by_side(group, registry=registry) for group in suites.values() if len(group) > 1]
 
 
 def side_by_side(
@@ -171,19 +170,18 @@ def side_by_side(
     apart = [{}, *(incomparable_metrics(run, as_baseline(runs[0])) for run in runs[1:])]
     alpha = (1.0 - CONFIDENCE) / (len(runs) - 1)
     rows: list[Row] = []
-    said: dict[str, list[str]] = {}
+    said: list[tuple[str, str]] = []
     for name in ("pass_rate", *dict.fromkeys(n for run in runs for n in run.metrics)):
         seen = _measured(name, runs, shared, [why.get(name, "") for why in apart], registry or Registry())
         if seen is None:
-            said.setdefault("the metric is not known here, nor how to aggregate it", []).append(name)
+            said.append(("the metric is not known here, nor how to aggregate it", name))
         elif any(seen.values):
             rows.append(Row(name, seen.info, len(seen.case_ids), tuple(_figures(seen, alpha))))
             if seen.lacking:
-                said.setdefault(f"{plural(seen.lacking, 'case')} not measured by all, left out", []).append(name)
+                said.append((f"{plural(seen.lacking, 'case')} not measured by all, left out", name))
     for run, reasons in zip(runs, apart, strict=True):
-        for name, why in reasons.items():
-            said.setdefault(f"not comparable in {run.title} ({why})", []).append(name)
-    notes += [f"{', '.join(of)}: {what}" for what, of in said.items()]
+        said += [(f"not comparable in {run.title} ({why})", name) for name, why in reasons.items()]
+    notes += [f"{', '.join(of)}: {what}" for what, of in grouped(said).items()]
     wanted = names if names is not None else [run.variant or run.suite for run in runs]
     columns = tuple(_column(run, name) for run, name in zip(runs, _told_apart(wanted), strict=True))
     cases = tuple(_case(case_id, [run.cases.get(case_id) for run in runs]) for case_id in ids)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from ..core.run import CaseResult, Run
 from ..errors import Problem
 from ..regression.baseline import BROKEN
 from ..regression.compare import CaseComparison, without_hashes
+from ..regression.guards.gates import GateState
 from ..regression.verdict import Outcome, Verdict
 from .numbers import plural
+from .text import grouped
 
 Kind = Literal[
     "newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",
@@ -19,13 +21,12 @@ Kind = Literal[
 ]  # fmt: skip
 """What became of a case; in the order in which it is told."""
 
-FAILING: tuple[Kind, ...] = (
-    "newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",
-)  # fmt: skip
+ORDER: tuple[Kind, ...] = get_args(Kind)
+"""All kinds, the worst first."""
+
+FAILING = ORDER[: ORDER.index("fixed")]
 """Kinds that make a run red."""
 
-ORDER: tuple[Kind, ...] = (*FAILING, "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped")
-"""All kinds, the worst first."""
 _WORDS = {"edited": "not comparable (edited)"}
 _SHORT_NOTE = 40
 
@@ -53,18 +54,13 @@ def kind_of(result: CaseResult, comparison: CaseComparison | None) -> Kind:
 def cases_of(run: Run, verdict: Verdict, kinds: Sequence[Kind] = ORDER) -> dict[Kind, list[CaseResult]]:
     """Return the cases of a run by kind, worst kinds first, each in the order of the golden file; only *kinds*."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    by: dict[Kind, list[CaseResult]] = {kind: [] for kind in ORDER}
-    for case_id, result in run.cases.items():
-        if (kind := kind_of(result, compared.get(case_id))) in kinds:
-            by[kind].append(result)
-    return {kind: cases for kind, cases in by.items() if cases}
+    found = grouped((kind_of(result, compared.get(case_id)), result) for case_id, result in run.cases.items())
+    return {kind: found[kind] for kind in ORDER if kind in found and kind in kinds}
 
 
 def tally(run: Run, verdict: Verdict) -> Counter[Kind]:
     """Return how many cases of each kind there are."""
-    compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    found = Counter(kind_of(result, compared.get(case_id)) for case_id, result in run.cases.items())
-    return Counter({kind: found[kind] for kind in ORDER if kind in found})
+    return Counter({kind: len(cases) for kind, cases in cases_of(run, verdict).items()})
 
 
 def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequence[Problem] = ()) -> str:
@@ -83,8 +79,8 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequenc
         notes = {v.baseline_note for v in verdicts if v.comparison is None}
         text = _counts(alone)
         parts.append(f"without a baseline {text}" if compared else f"{text} ({_why(notes)}: thresholds only)")
-    varied = sum(len(verdict.varies) for verdict in verdicts)
-    parts += [f"{plural(varied, 'case')} {'varies' if varied == 1 else 'vary'}"] if varied else []
+    if varied := sum(len(verdict.varies) for verdict in verdicts):
+        parts.append(f"{plural(varied, 'case')} {'varies' if varied == 1 else 'vary'}")
     parts = [*parts, *_metrics_not_comparable(verdicts), *_gates(verdicts, runs)] if parts else ["nothing was measured"]
     return "; ".join([*parts, mistakes_note(mistakes)] if mistakes else parts)
 
@@ -94,18 +90,18 @@ def comparison_word(verdict: Verdict) -> str:
     word = verdict.word
     if verdict.comparison is None or word == "not judged":
         return ""
-    fell = [f"{len(verdict.fell)} fell"] if word == "mixed" else []
-    rose = [f"{len(verdict.rose)} rose"] if word == "mixed" or (word == "better" and verdict.rose) else []
-    return f"{word} ({', '.join(fell + rose)})" if fell or rose else word
+    if word == "mixed":
+        return f"{word} ({len(verdict.fell)} fell, {len(verdict.rose)} rose)"
+    return f"{word} ({len(verdict.rose)} rose)" if word == "better" and verdict.rose else word
 
 
 def overall_outcome(verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> Outcome:
     """Return the gravest outcome of all; a suite that could not be read was not judged, nor was no suite at all."""
     outcomes: set[Outcome] = {verdict.outcome for verdict in verdicts}
-    if mistakes:
+    if mistakes or not verdicts:
         outcomes.add("not judged")
-    grave: tuple[Outcome, ...] = ("failed", "inconclusive", "not judged")
-    return next((o for o in grave if o in outcomes), "passed" if outcomes else "not judged")
+    order: tuple[Outcome, ...] = ("failed", "inconclusive", "not judged", "passed")
+    return min(outcomes, key=order.index)
 
 
 def mistakes_note(mistakes: Sequence[Problem]) -> str:
@@ -115,12 +111,8 @@ def mistakes_note(mistakes: Sequence[Problem]) -> str:
 
 def headline_style(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """Return the colour of the headline: red for a failure, yellow where something could not be judged."""
-    outcomes = {verdict.outcome for verdict in verdicts}
-    if "failed" in outcomes:
-        return ("red", "bold")
-    if not outcomes or outcomes & {"inconclusive", "not judged"}:
-        return ("yellow",)
-    return ("green",)
+    outcome = overall_outcome(verdicts)
+    return ("red", "bold") if outcome == "failed" else ("green",) if outcome == "passed" else ("yellow",)
 
 
 def long_note(verdict: Verdict) -> str:
@@ -136,32 +128,25 @@ def _counts(counts: Counter[Kind]) -> str:
 
 def _why(notes: Iterable[str]) -> str:
     """Return the shared reason why there is no baseline, if it is short; the long ones have a line of their own."""
-    told = {note for note in notes if note}
-    if len(told) == 1 and len(note := next(iter(told))) <= _SHORT_NOTE:
+    told = {*filter(None, notes)}
+    if len(told) == 1 and len(note := min(told)) <= _SHORT_NOTE:
         return note
     return "no baseline" if told else "no baseline yet"
 
 
 def _metrics_not_comparable(verdicts: Sequence[Verdict]) -> list[str]:
-    reasons: dict[str, set[str]] = {}
-    for verdict in verdicts:
-        if verdict.comparison is not None:
-            for name, reason in verdict.comparison.incomparable.items():
-                reasons.setdefault(without_hashes(reason), set()).add(name)
-    return [f"{plural(len(names), 'metric')} not comparable ({reason})" for reason, names in reasons.items()]
+    comparisons = [verdict.comparison for verdict in verdicts if verdict.comparison is not None]
+    reasons = grouped((without_hashes(why), name) for one in comparisons for name, why in one.incomparable.items())
+    return [f"{plural(len({*names}), 'metric')} not comparable ({reason})" for reason, names in reasons.items()]
 
 
 def _gates(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> list[str]:
     states = Counter(gate.state for verdict in verdicts for gate in verdict.gates)
-    out: list[str] = []
-    if states["failed"]:
-        out.append(f"{plural(states['failed'], 'gate')} failed")
-    if states["inconclusive"]:
-        out.append(f"{plural(states['inconclusive'], 'gate')} inconclusive")
+    told: tuple[GateState, ...] = ("failed", "inconclusive")
+    out = [f"{plural(states[state], 'gate')} {state}" for state in told if states[state]]
     if would := sum(gate.would_be == "failed" for verdict in verdicts for gate in verdict.gates):
         out.append(f"{plural(would, 'advisory gate')} would fail")
-    partial = [run for run in runs if not run.is_full]
-    if partial:
+    if partial := [run for run in runs if not run.is_full]:
         total = sum(len(run.expected_ids) for run in partial)
         ran = sum(len(run.cases) for run in partial)
         out.append(f"{ran:,} of {total:,} cases ran, gates not judged")

@@ -11,7 +11,6 @@ from ..core.run import Run
 
 if TYPE_CHECKING:
     from ..history.store import HistoryStore
-    from ..history.tables import StoredRun
 
 _BY_CHUNK = ("hit@", "mrr@", "recall@")
 """Figures that are told by chunks."""
@@ -58,40 +57,25 @@ def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_R
     from ..history.aggregates import AggregateMetrics
     from ..regression.compare import provenance_changes
 
-    listed = [r for r in store.runs(None, run.suite, run.variant) if r.complete and (not before or r.run_id < before)]
-    measured = store.measured([r.run_id for r in listed[:most]])
-
+    earlier = [r for r in store.runs(None, run.suite, run.variant) if r.complete and (not before or r.run_id < before)]
+    previous = store.load(earlier[0].run_id) if earlier else None
+    earlier = earlier[:most][::-1]
+    measured = store.measured([one.run_id for one in earlier])
     provenance = store.provenance(list(measured)) if measured else {}
     kept = {*CHUNK_KEYS} if _names_chunks(run) else set()
-
-    def recut(run_id: str) -> set[str]:
-        """Return what says that documents were cut otherwise then, and that labels are of chunks of today."""
-        return kept.intersection(provenance_changes(provenance.get(run_id, {}), run.provenance))
-
-    def own(run_id: str) -> dict[str, float | None]:
-        told = measured.get(run_id, {})
-        moved = recut(run_id)
-        return {
-            n: v
-            for n, (info, v) in told.items()
-            if _is_the_same(info, run, n) and moved.isdisjoint(run.metrics[n].ruler)
-        }
-
-    def figures(one: StoredRun) -> dict[str, float | None]:
+    out = []
+    for one in earlier:
+        # what says that documents were cut otherwise then, and that labels are of chunks of today
+        recut = kept.intersection(provenance_changes(provenance.get(one.run_id, {}), run.provenance))
         flat = AggregateMetrics.from_dict(one.aggregate).flat()
-        return {n: None if n.startswith(_BY_CHUNK) and recut(one.run_id) else v for n, v in flat.items()}
-
-    runs = tuple(
-        EarlierRun(
-            r.run_id,
-            r.started,
-            r.outcome,
-            figures(r),
-            own(r.run_id),
-        )
-        for r in reversed(listed[:most])
-    )
-    return Trend(runs, store.load(listed[0].run_id) if listed else None)
+        figures = {n: None if recut and n.startswith(_BY_CHUNK) else value for n, value in flat.items()}
+        metrics = {
+            n: value
+            for n, (info, value) in measured.get(one.run_id, {}).items()
+            if _is_the_same(info, run, n) and recut.isdisjoint(run.metrics[n].ruler)
+        }
+        out.append(EarlierRun(one.run_id, one.started, one.outcome, figures, metrics))
+    return Trend(tuple(out), previous)
 
 
 def _names_chunks(run: Run) -> bool:

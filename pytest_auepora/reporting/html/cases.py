@@ -6,18 +6,18 @@ builds all of its elements from these texts; none of them is ever markup.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scoring import Score
-from ...regression.compare import CaseComparison, ScoreChange
+from ...regression.compare import CaseComparison
 from ...regression.guards.steadiness import as_shown, shown_repeat
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
 from ..diagnosis import cutoff, details_text, diagnose
 from ..metric_rows import chosen_metrics
-from ..numbers import metric_change, metric_value, seconds
+from ..numbers import metric_gain, metric_value, seconds
 from ..relevant_docs import relevant_docs, score_texts, source_text
 from ..tally import FAILING, kind_of
 from ..text import printable
@@ -56,16 +56,14 @@ def case_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield the data of each case, in the order of the golden file."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    earlier = previous.cases if previous is not None else {}
     for case_id, case in run.cases.items():
-        before = earlier.get(case_id)
-        if before is not None and (before.content_hash != case.content_hash or not before.outputs):
-            before = None
-        told = compared.get(case_id)
-        flaky = verdict.flaky.get(case_id, "")
+        told, flaky = compared.get(case_id), verdict.flaky.get(case_id, "")
         row = case_line(case, told, run, columns, flaky) | case_details(case, told, run, flaky)
-        if before is not None:
-            row["before"] = _before(before)
+        before = previous.cases.get(case_id) if previous is not None else None
+        if before is not None and before.content_hash == case.content_hash and before.outputs:
+            hits = before.outputs.get("retrieved") or ()
+            answer = shown(before.outputs.get("answer") or "", keep_lines=True)
+            row["before"] = {"answer": answer, "ids": [shown(hit.get("id")) for hit in hits[:MOST_HITS]]}
         yield row
 
 
@@ -75,14 +73,14 @@ def case_line(
     """Return what the row of a case shows, without what is empty."""
     kind = kind_of(case, compared)
     why = diagnose(case, compared, run.metrics)
-    paired = compared is not None and compared.paired
+    pair = compared if compared is not None and compared.paired else None
     row = {
         "id": shown(case.case_id),
         "kind": kind,
-        "is": list(_filters(case, compared, kind, flaky)),
+        "is": list(_filters(case, pair, kind, flaky)),
         "query": shown(case.query, keep_lines=True),
-        "worst": compared.worst or compared.best if paired and compared is not None else None,
-        "change": _worst_change(compared, run) if paired else [],
+        "worst": pair.worst or pair.best if pair is not None else None,
+        "change": _worst_change(pair, run),
         "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
         "tags": [shown(t) for t in case.labels.get("tags", ())],
         "labels": {shown(k): shown(v) for k, v in case.labels.items() if k != "tags"},
@@ -102,7 +100,7 @@ def case_details(case: CaseResult, compared: CaseComparison | None, run: Run, fl
         "error": shown(case.error, keep_lines=True),
         "answer": shown(case.outputs.get("answer") or "", keep_lines=True) if "answer" in case.outputs else None,
         "expected": _expected(case),
-        "docs": [_doc(d.label, d.grade, d.rank, d.before, d.known) for d in relevant_docs(case, compared)],
+        "docs": [[shown(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(case, compared)],
         "hits": _hits(case),
         "returned": len(case.outputs.get("retrieved") or ()),
         "cuts": _cuts(case, run),
@@ -113,14 +111,13 @@ def case_details(case: CaseResult, compared: CaseComparison | None, run: Run, fl
     return {k: v for k, v in row.items() if v not in (None, "", [], {})}
 
 
-def _filters(case: CaseResult, compared: CaseComparison | None, kind: str, flaky: str) -> Iterator[str]:
+def _filters(case: CaseResult, pair: CaseComparison | None, kind: str, flaky: str) -> Iterator[str]:
     """Yield the words by which the table can be narrowed down to this case."""
-    paired = compared is not None and compared.paired
-    if paired and compared is not None:
-        was_good = compared.before is not None and compared.before.state == "passed"
-        if kind == "newly failing" or (kind == "errored" and was_good) or compared.worst < 0:
+    if pair is not None:
+        was_good = pair.before is not None and pair.before.state == "passed"
+        if kind == "newly failing" or (kind == "errored" and was_good) or pair.worst < 0:
             yield "regressed"
-        elif kind == "fixed" or compared.best > 0:
+        elif kind == "fixed" or pair.best > 0:
             yield "improved"
     if kind in FAILING:
         yield "failed"
@@ -139,18 +136,12 @@ def _cell(score: Score | None, compared: CaseComparison | None, name: str, info:
     return [score.value, metric_value(score.value, info), (gain > 0) - (gain < 0), score.value == info.worst]
 
 
-def _worst_change(compared: CaseComparison | None, run: Run) -> list[str]:
+def _worst_change(pair: CaseComparison | None, run: Run) -> list[str]:
     """The largest drop, or the largest gain where nothing dropped: ``["recall@5", "-0.500"]``."""
-    if compared is None or not (compared.worst or compared.best):
+    if pair is None or not (gain := pair.worst or pair.best):
         return []
-    wanted_gain = compared.worst or compared.best
-    name = next(n for n, c in compared.changes.items() if c.gain == wanted_gain)
-    return [shown(name), _change(compared.changes[name], run.metrics.get(name))]
-
-
-def _change(change: ScoreChange, info: MetricInfo | None) -> str:
-    better = -1 if info is not None and info.direction == "lower" else 1
-    return metric_change(better * change.gain, info)
+    name = next(name for name, change in pair.changes.items() if change.gain == gain)
+    return [shown(name), metric_gain(gain, run.metrics.get(name))]
 
 
 def _expected(case: CaseResult) -> dict[str, Any]:
@@ -164,7 +155,8 @@ def _expected(case: CaseResult) -> dict[str, Any]:
     phrases = case.scores["assertion_pass"].details if "assertion_pass" in case.scores else {}
     for key, seen in (("must_contain", "missing"), ("forbidden", "forbidden_present")):
         if key in said:
-            out[key] = [[shown(p), not _fails(p, key, phrases.get(seen), answer)] for p in _listed(said[key])]
+            told = said[key] if isinstance(said[key], (list, tuple)) else [said[key]]
+            out[key] = [[shown(p), not _fails(p, key, phrases.get(seen), answer)] for p in told]
     return out
 
 
@@ -175,15 +167,6 @@ def _fails(phrase: object, key: str, found: Sequence[object] | None, answer: str
     return (str(phrase).casefold() in answer) == (key == "forbidden")
 
 
-def _listed(value: object) -> Iterable[object]:
-    return value if isinstance(value, (list, tuple)) else [value]
-
-
-def _doc(label: str, grade: int, rank: int | None, before: int | None, known: bool) -> list[Any]:
-    """A relevant document: label, grade, rank now, rank in the baseline, whether the baseline knows it."""
-    return [shown(label), grade, rank, before, known]
-
-
 def _hits(case: CaseResult) -> list[list[Any]]:
     """The ranking: rank, id, score, grade, beginning of the text, the document that an opaque id is of."""
     out: list[list[Any]] = []
@@ -191,9 +174,8 @@ def _hits(case: CaseResult) -> list[list[Any]]:
     for rank, (hit, number) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
         grade = int(hit.get("grade") or 0)
         if rank <= MOST_HITS or grade > 0:
-            out.append(
-                [rank, shown(hit.get("id")), number, grade, shown(hit.get("text") or ""), shown(source_text(hit))]
-            )
+            text, source = shown(hit.get("text") or ""), shown(source_text(hit))
+            out.append([rank, shown(hit.get("id")), number, grade, text, source])
     return out
 
 
@@ -218,7 +200,7 @@ def _score(
         {"n/a": "n/a", "error": "error", "aggregate": "counted"}.get(score.state)
         or metric_value(score.value, info, bounds[0] if bounds else None),
         "" if change is None else metric_value(change.before, info),
-        "" if change is None else _change(change, info),
+        "" if change is None else metric_gain(change.gain, info),
         (gain > 0) - (gain < 0),
         ", ".join(map(str, bounds)),
         holds,
@@ -260,12 +242,3 @@ def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
             numbers = [v for v in values if isinstance(v, (int, float))]
             if len(set(numbers)) > 1 and "latency" not in name:
                 yield [f"repeats of {shown(name)}", ", ".join(f"{v:.3f}" for v in numbers)]
-
-
-def _before(case: CaseResult) -> dict[str, Any]:
-    """What the previous run gave for a case: its answer and the ids of its ranking."""
-    hits = case.outputs.get("retrieved") or ()
-    return {
-        "answer": shown(case.outputs.get("answer") or "", keep_lines=True),
-        "ids": [shown(hit.get("id")) for hit in hits[:MOST_HITS]],
-    }

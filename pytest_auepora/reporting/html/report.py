@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from ...core.run import Run
 from ...errors import MissingExtraError, Problem
 from ...regression.verdict import Verdict
 from ..numbers import plural
-from ..side_by_side import CaseRow, Figure, Row, SideBySide, side_by_sides
+from ..side_by_side import SideBySide, side_by_sides
 from ..side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
 from ..tally import headline, mistakes_note, overall_outcome
 from ..text import UNICODE
@@ -28,6 +29,8 @@ MOST_CASES = 200
 
 _STYLES = ("base.css", "parts.css", "cases.css", "print.css")
 _SCRIPTS = ("elements.js", "theme.js", "details.js", "table.js", "page.js")
+_BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
+"""Where the name of a metric may go on in the next line."""
 
 
 def html_report(
@@ -50,9 +53,9 @@ def html_report(
     Raises:
         MissingExtraError: jinja2 or matplotlib is not installed.
     """
-    env = _environment()
-    style = "".join(_source(env, name) for name in _STYLES)
-    script = f'(() => {{\n"use strict";\n{"".join(_source(env, name) for name in _SCRIPTS)}}})();\n'
+    env, sources = _environment(), files(__package__).joinpath("templates")
+    style, scripts = ("".join((sources / name).read_text("utf-8") for name in names) for names in (_STYLES, _SCRIPTS))
+    script = f'(() => {{\n"use strict";\n{scripts}}})();\n'
     outcome = overall_outcome(verdicts, mistakes)
     word, mark = OUTCOMES[outcome]
     return env.get_template("report.html.j2").render(
@@ -75,8 +78,8 @@ def _environment() -> Environment:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
         raise MissingExtraError("the HTML report", "html") from None
-    return Environment(
-        loader=PackageLoader(__package__ or "", "templates"),
+    env = Environment(
+        loader=PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_harmless,
@@ -84,6 +87,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    env.filters["pieces"] = _BREAKS.split
+    return env
 
 
 def _harmless(value: object) -> object:
@@ -91,21 +96,10 @@ def _harmless(value: object) -> object:
     return shown(value) if type(value) is str else value
 
 
-def _source(env: Environment, name: str) -> str:
-    assert env.loader is not None
-    return env.loader.get_source(env, name)[0]
-
-
 def _policy(style: str, script: str) -> str:
     """Return a content security policy under which nothing is loaded and nothing runs but the report's own."""
-    return "; ".join([
-        "default-src 'none'",
-        f"script-src {hash_source(script)}",
-        f"style-src {hash_source(style)}",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-    ])  # fmt: skip
+    own = f"script-src {hash_source(script)}; style-src {hash_source(style)}"
+    return f"default-src 'none'; {own}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def hash_source(text: str) -> str:
@@ -113,33 +107,7 @@ def hash_source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-@dataclass(frozen=True, slots=True)
-class _CaseCell:
-    """A case in one system: its text, its state, and where on the page it can be opened (empty: nowhere)."""
-
-    text: str
-    state: str
-    link: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _SideView:
-    """Several systems on one suite.
-
-    ``rows`` have a metric, its n, the values and whether they are best, the differences and what they amount to.
-    """
-
-    suite: str
-    over: str
-    names: list[str]
-    rows: list[tuple[str, str, list[tuple[str, bool]], list[tuple[str, str]]]]
-    notes: list[str]
-    key: str
-    cases: list[tuple[str, list[_CaseCell]]]
-    left: int
-
-
-def _side_views(runs: Sequence[Run], compared: Sequence[SideBySide] | None = None) -> list[_SideView]:
+def _side_views(runs: Sequence[Run], compared: Sequence[SideBySide] | None) -> list[dict[str, Any]]:
     """Return one for each suite that several of *runs* are of; *compared* saves working it out."""
     titles = [run.title for run in runs]
     links = {
@@ -150,36 +118,42 @@ def _side_views(runs: Sequence[Run], compared: Sequence[SideBySide] | None = Non
     return [_side_view(one, links) for one in (side_by_sides(runs) if compared is None else compared)]
 
 
-def _side_view(compared: SideBySide, links: Mapping[str, Mapping[str, str]]) -> _SideView:
+def _side_view(compared: SideBySide, links: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """Return what is shown of a suite; *links* say where on the page a case of a system can be opened."""
     key = key_metric(compared)
     differing = [case for case in compared.cases if case.differs]
-    return _SideView(
-        compared.suite,
-        f"over {plural(compared.shared, 'case')} that all ran",
-        [column.name for column in compared.columns],
-        [_metric(row) for row in compared.rows if not row.is_idle],
-        [*legend(compared, UNICODE), *compared.notes],
-        key.name if key is not None else "",
-        [(case.case_id, _cells(compared, case, key, links)) for case in differing[:MOST_CASES]],
-        len(differing) - MOST_CASES,
-    )
-
-
-def _metric(row: Row) -> tuple[str, str, list[tuple[str, bool]], list[tuple[str, str]]]:
-    values = [(value_text(row, figure), not row.is_tied and figure.mark == "best") for figure in row.figures]
-    return row.name, f"{row.n}", values, [_difference(row, figure) for figure in row.figures[1:]]
-
-
-def _difference(row: Row, figure: Figure) -> tuple[str, str]:
-    return difference_text(row, figure, UNICODE), figure.standing if figure.standing in ("better", "worse") else ""
-
-
-def _cells(
-    compared: SideBySide, case: CaseRow, key: Row | None, links: Mapping[str, Mapping[str, str]]
-) -> list[_CaseCell]:
-    out = []
-    for i, column in enumerate(compared.columns):
-        link = links.get(column.title, {}).get(case.case_id, "")
-        system = case.systems[i]
-        out.append(_CaseCell(case_cell(case, i, key, UNICODE), system.state if system else "", link))
-    return out
+    return {
+        "suite": compared.suite,
+        "over": f"over {plural(compared.shared, 'case')} that all ran",
+        "names": [column.name for column in compared.columns],
+        "rows": [
+            {
+                "name": row.name,
+                "n": row.n,
+                "figures": [(value_text(row, one), not row.is_tied and one.mark == "best") for one in row.figures],
+                "differences": [
+                    (difference_text(row, one, UNICODE), one.standing if one.standing in ("better", "worse") else "")
+                    for one in row.figures[1:]
+                ],
+            }
+            for row in compared.rows
+            if not row.is_idle
+        ],
+        "notes": [*legend(compared, UNICODE), *compared.notes],
+        "key": key.name if key is not None else "",
+        "cases": [
+            {
+                "id": case.case_id,
+                "cells": [
+                    {
+                        "text": case_cell(case, i, key, UNICODE),
+                        "state": system.state if system is not None else "",
+                        "link": links.get(column.title, {}).get(case.case_id, ""),
+                    }
+                    for i, (column, system) in enumerate(zip(compared.columns, case.systems, strict=True))
+                ],
+            }
+            for case in differing[:MOST_CASES]
+        ],
+        "left": len(differing) - MOST_CASES,
+    }

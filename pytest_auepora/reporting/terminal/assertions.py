@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from ...core.run import CaseResult, ComparableScore, Run
 from ...core.scoring import Score
@@ -66,14 +67,20 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
         key=lambda i: _badness(scores[i], lower=lower),
         reverse=True,
     )
-    short = [i for i in ranked if _falls_short(scores[i], bound, lower=lower)]
-    for case_id in short[:MOST_CASES]:
+    told = {}
+    for case_id in ranked:
         score = scores[case_id]
-        value = "" if score.value is None else f"{metric_value(score.value, left.info)} "
-        where = run.cases[case_id].where or run.path
-        page.free(f"{where} {case_id}: {value}{details_text(score)}", indent=2, most=3)
-    if len(short) > MOST_CASES:
-        page.free(f"{page.marks.dots} and {len(short) - MOST_CASES} more", indent=2)
+        if _falls_short(score, bound, lower=lower):
+            value = "" if score.value is None else f"{metric_value(score.value, left.info)} "
+            told[case_id] = f"{value}{details_text(score)}"
+    _cases(page, run, told)
+
+
+def _cases(page: Page, run: Run, told: Mapping[str, str]) -> None:
+    for case_id, why in list(told.items())[:MOST_CASES]:
+        page.free(f"{run.cases[case_id].where or run.path} {case_id}: {why}", indent=2, most=3)
+    if (more := len(told) - MOST_CASES) > 0:
+        page.free(f"{page.marks.dots} and {more} more", indent=2)
 
 
 def _denominator(page: Page, left: ComparableScore, run: Run, scores: dict[str, Score]) -> None:
@@ -89,18 +96,11 @@ def _denominator(page: Page, left: ComparableScore, run: Run, scores: dict[str, 
 
 
 def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
-    wanted_state = "error" if left.name == "error_rate" else "passed"
+    state, word = ("error", "errored") if left.name == "error_rate" else ("passed", "passed")
     ran = [c for c in run.cases.values() if c.state != "skipped"]
-    hits = sum(c.state == wanted_state for c in ran)
-    page.free(
-        f"{hits} of {plural(len(ran), 'case')} of {run.title} {'errored' if wanted_state == 'error' else 'passed'}"
-    )
+    page.free(f"{sum(c.state == state for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
     bad = [c for c in ran if c.state in ("failed", "error")]
-    for case in bad[:MOST_CASES]:
-        why = case.error_line or "; ".join(case.problems)
-        page.free(f"{case.where or run.path} {case.case_id}: {why}", indent=2, most=3)
-    if len(bad) > MOST_CASES:
-        page.free(f"{page.marks.dots} and {len(bad) - MOST_CASES} more", indent=2)
+    _cases(page, run, {case.case_id: case.error_line or "; ".join(case.problems) for case in bad})
 
 
 def _badness(score: Score, *, lower: bool) -> float:

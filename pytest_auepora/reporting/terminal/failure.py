@@ -15,11 +15,11 @@ from ...core.run import CaseResult, MetricInfo
 from ...errors import ACCEPTED_SHAPES
 from ...regression.compare import SINCE, CaseComparison
 from ...regression.guards.steadiness import as_shown, shown_repeat
-from ..diagnosis import blamed_metrics, component, cutoff, diagnosis_of
+from ..diagnosis import blamed_metrics, component, cutoff, diagnose
 from ..numbers import metric_value, plural, seconds
 from ..relevant_docs import RelevantDoc, relevant_docs, score_texts, source_text
-from ..text import listed, printable, quoted, text_width, uncommanded
-from .layout import Page, Piece, render
+from ..text import grouped, listed, printable, quoted, text_width, uncommanded
+from .layout import Cell, Line, Page, render
 
 _FELL = re.compile(rf"(\S+) (fell|rose) from (\S+) to (\S+) {SINCE}, (limit \S+)")
 MOST_PROBLEMS = 5
@@ -48,29 +48,15 @@ def failure_text(
     that terminals and editors can follow them.
     """
     page = Page(width, ascii_only=ascii_only)
-    _fill(page, result, comparison, metrics, shapes=shapes)
-    return render(page.lines)
-
-
-def _fill(
-    page: Page,
-    result: CaseResult,
-    comparison: CaseComparison | None,
-    metrics: Mapping[str, MetricInfo],
-    *,
-    shapes: bool,
-) -> None:
     repeats, result = shown_repeat(result), as_shown(result)
     blamed, docs = blamed_metrics(result, metrics), relevant_docs(result, comparison)
-    told = diagnosis_of(result, docs, metrics, blamed)
-    if told is not None:
-        page.free(str(told), "red", "bold")
+    page.free(str(diagnose(result, comparison, metrics) or ""), "red", "bold")
     place_lines(page, result)
     page.text("query", result.query, most=2)
     if result.state == "error":
         _error(page, result.error, shapes=shapes)
         wanted_lines(page, result, docs, None)
-        return
+        return render(page.lines)
     _problems(page, result)
     page.text("repeats", repeats)
     about = {component(metrics[n]) for n in blamed}
@@ -79,32 +65,30 @@ def _fill(
     if blamed and all(metrics[n].target == "LATENCY" for n in blamed):
         timings = result.outputs.get("timings") or {}
         page.text("timings", ", ".join(f"{name} {seconds(value)}" for name, value in timings.items()))
-        return
+        return render(page.lines)
     ranking_lines(page, result, metrics, blamed)
     answer_lines(page, result, compare="generation" in about or "system" in about)
     _judges(page, result)
     _scores(page, result, comparison, metrics)
+    return render(page.lines)
 
 
 def place_lines(page: Page, result: CaseResult) -> None:
     """Add where the case stands, and its id."""
-    case_id = page.safe(result.case_id)
-    if not result.where:
-        page.add([(page.clip(case_id, page.width), ("bold",))])
+    case_id, where = page.safe(result.case_id), page.safe(result.where)
+    if where and text_width(where) + text_width(case_id) + 2 <= page.width:
+        page.lines.append([Cell(f"{where}  "), Cell(case_id, ("bold",))])
         return
-    where = page.safe(result.where)
-    if text_width(where) + text_width(case_id) + 2 <= page.width:
-        page.add([(f"{where}  ", ()), (case_id, ("bold",))])
-    else:
-        page.add([(where, ())])
-        page.add([(page.clip(case_id, page.width), ("bold",))])
+    if where:
+        page.lines.append([Cell(where)])
+    page.lines.append([Cell(page.clip(case_id, page.width), ("bold",))])
 
 
 def _error(page: Page, error: str, *, shapes: bool) -> None:
     frames = printable(error[-6000:], ascii_only=page.ascii_only, keep_lines=True).splitlines()[1:]
     for frame in frames[-MOST_FRAMES:]:
         if shapes or not frame.startswith(ACCEPTED_SHAPES):
-            page.add([(f"  {uncommanded(frame)}", ("light",))])
+            page.lines.append([Cell(f"  {uncommanded(frame)}", ("light",))])
 
 
 def _moved_labels(page: Page, result: CaseResult) -> None:
@@ -132,16 +116,13 @@ def _problems(page: Page, result: CaseResult) -> None:
 
 def _together(problems: Sequence[str], arrow: str) -> list[str]:
     """Return *problems*, those of several metrics that fell since the baseline in one."""
-    by: dict[str, list[re.Match[str]]] = {}
-    for problem in problems:
-        found = _FELL.fullmatch(problem)
-        alike = by.setdefault(f"{found[2]} {SINCE}, {found[5]}" if found else problem, [])
-        alike += [found] if found else []
-    moved = {what: [f"{one[1]} {one[3]} {arrow} {one[4]}" for one in alike] for what, alike in by.items()}
-    return [
-        f"{what}: {', '.join(moved[what])}" if len(alike) > 1 else alike[0][0] if alike else what
-        for what, alike in by.items()
-    ]
+    found = [(problem, _FELL.fullmatch(problem)) for problem in problems]
+    by = grouped((f"{fell[2]} {SINCE}, {fell[5]}" if fell else problem, (problem, fell)) for problem, fell in found)
+    out = []
+    for what, alike in by.items():
+        moved = [f"{fell[1]} {fell[3]} {arrow} {fell[4]}" for _, fell in alike if fell]
+        out.append(f"{what}: {', '.join(moved)}" if len(moved) > 1 else alike[0][0])
+    return out
 
 
 def deepest(blamed: Sequence[str], metrics: Mapping[str, MetricInfo]) -> int | None:
@@ -153,12 +134,9 @@ def deepest(blamed: Sequence[str], metrics: Mapping[str, MetricInfo]) -> int | N
 def wanted_lines(page: Page, result: CaseResult, docs: Sequence[RelevantDoc], k: int | None) -> None:
     """Add the relevant documents, each with its rank; marked good within the top *k*."""
     if not docs:
-        if result.expected.get("expect") == "refuse":
-            page.text("expected", "a refusal: nothing is relevant")
+        page.text("expected", "a refusal: nothing is relevant" if result.expected.get("expect") == "refuse" else "")
         return
-    order = docs
-    if len(docs) > MOST_WANTED:
-        order = [*(d for d in docs if not d.within(k)), *(d for d in docs if d.within(k))][:MOST_WANTED]
+    order = docs if len(docs) <= MOST_WANTED else sorted(docs, key=lambda doc: doc.within(k))[:MOST_WANTED]
     graded = any(d.grade != 1 for d in docs)
     notes = [_rank_note(d, graded=graded) if result.state != "error" else "" for d in order]
     room = max(page.room - max(map(len, notes)) - 4, LEAST_LABEL)
@@ -166,16 +144,16 @@ def wanted_lines(page: Page, result: CaseResult, docs: Sequence[RelevantDoc], k:
     column = max(map(text_width, labels))
     notes = [page.clip(note, page.room - column - 4) for note in notes]
     good, bad = f"{page.marks.good} ", f"{page.marks.bad} "
-    lines: list[list[Piece]] = []
+    lines: list[Line] = []
     for doc, label, note in zip(order, labels, notes, strict=True):
         if result.state == "error":
-            lines.append([(label, ())])
+            lines.append([Cell(label)])
         elif doc.within(k):
-            lines.append([(good, ("green",)), (f"{page.padded(label, column)}  {note}", ())])
+            lines.append([Cell(good, ("green",)), Cell(f"{page.padded(label, column)}  {note}")])
         else:
-            lines.append([(bad, ("red",)), (page.padded(label, column), ()), (f"  {note}", ("red",))])
+            lines.append([Cell(bad, ("red",)), Cell(page.padded(label, column)), Cell(f"  {note}", ("red",))])
     if (more := len(docs) - len(lines)) > 0:
-        lines.append([(f"{page.marks.dots} and {plural(more, 'more document')}", ("light",))])
+        lines.append([Cell(f"{page.marks.dots} and {plural(more, 'more document')}", ("light",))])
     page.block("expected", lines)
 
 
@@ -192,10 +170,7 @@ def ranking_lines(page: Page, result: CaseResult, metrics: Mapping[str, MetricIn
     if not hits:
         page.text("returned", "nothing", "red")
         return
-    cuts: dict[int, str] = {}
-    for name in result.scores:
-        if (info := metrics.get(name)) is not None and (at := cutoff(info)) is not None:
-            cuts[at] = name
+    cuts = {at: name for name in result.scores if name in metrics and (at := cutoff(metrics[name])) is not None}
     about_ranking = any(component(metrics[n]) == "retrieval" for n in blamed)
     k = deepest(blamed, metrics) or (max if about_ranking else min)(cuts, default=5)
     size = min(k, MOST_HITS, len(hits))
@@ -203,24 +178,23 @@ def ranking_lines(page: Page, result: CaseResult, metrics: Mapping[str, MetricIn
     lines = _hit_lines(page, [(i + 1, hits[i]) for i in (*range(size), *below)])
     shown = lines[:size]
     if below and size == k and k in cuts:
-        shown.append([(page.clip(page.safe(f"    {page.marks.rule} {cuts[k]} looks no further")), ("light",))])
+        shown.append([Cell(page.clip(page.safe(f"    {page.marks.rule} {cuts[k]} looks no further")), ("light",))])
     last = size - 1
     for i, line in zip(below, lines[size:], strict=True):
         if i > last + 1:
-            shown.append([(f"    {page.marks.dots}", ("light",))])
+            shown.append([Cell(f"    {page.marks.dots}", ("light",))])
         shown.append(line)
         last = i
     if last < len(hits) - 1:
-        shown.append([(f"    {page.marks.dots} {len(hits)} returned", ("light",))])
+        shown.append([Cell(f"    {page.marks.dots} {len(hits)} returned", ("light",))])
     page.block("returned", shown)
 
 
 def _is_relevant(hit: Mapping[str, Any]) -> bool:
-    grade: Any = hit.get("grade")
-    return bool(grade) and int(grade) > 0
+    return int(hit.get("grade") or 0) > 0
 
 
-def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> list[list[Piece]]:
+def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Line]:
     """Return a line for each of *hits*, which come with their ranks: the names, scores and texts stand in columns."""
     names = [page.safe(str(hit.get("id")), 200) for _, hit in hits]
     sources = [page.safe(source_text(hit), 200) for _, hit in hits]
@@ -231,15 +205,15 @@ def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> lis
     scores = score_texts([hit for _, hit in hits])
     digits = max(7, *map(len, scores))
     column = min(max(map(text_width, names)), 30, page.room - digits - 8)
-    lines: list[list[Piece]] = []
+    lines: list[Line] = []
     for (rank, hit), name, score in zip(hits, names, scores, strict=True):
         at, number = str(rank).rjust(3), f" {score:>{digits}}" if any(scores) else ""
         relevant = _is_relevant(hit)
         mark, style = (page.marks.good, ("green",)) if relevant else (page.marks.neutral, ())
-        line: list[Piece] = [(f"{at} ", ()), (f"{mark} {page.padded(name, column)}", style), (number, ())]
+        line = [Cell(f"{at} "), Cell(f"{mark} {page.padded(name, column)}", style), Cell(number)]
         room = page.room - column - len(at) - len(number) - 5  # a mark, and blanks: a column each
         if room >= 12 and (text := page.clip(page.safe(str(hit.get("text") or ""), 200), room)):
-            line.append((f"  {text}", ("light",)))
+            line.append(Cell(f"  {text}", ("light",)))
         lines.append(line)
     return lines
 
@@ -267,9 +241,9 @@ _DIFFERENCE: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[list[Piece]]:
+def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[Line]:
     """Break a word difference into lines, each piece in its colour."""
-    line: list[Piece] = []
+    line: Line = []
     used = 0
     for sign, words in pieces:
         left, right, style = _DIFFERENCE[sign]
@@ -278,7 +252,7 @@ def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[list[
             if line and used + size > page.room:
                 yield line
                 line, used = [], 0
-            line.append((f" {part}" if line else part, style))
+            line.append(Cell(f" {part}" if line else part, style))
             used += size
     if line:
         yield line

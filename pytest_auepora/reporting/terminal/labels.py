@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 
 from ...errors import names_words
@@ -20,19 +21,11 @@ Place = tuple[int, int]
 def moved_text(one: CheckedLabel, place: str, new_id: str = "") -> str:
     """Return ``shop.golden.yaml:9:20: refunds#3: split: refunds#4 (61 %), refunds#5 (39 %)``."""
     found = one.finding
+    origin = f"text from {found.origin}" if found.origin else ""
     if new_id:
-        return f"{place}: {one.name} → {new_id} ({found.kind}{_known(found)})"
-    return f"{place}: {one.name}: {found.kind}{_candidates(found)}{_why(found)}"
-
-
-def _known(found: Finding) -> str:
-    return f"; text from {found.origin}" if found.origin else ""
-
-
-def _why(found: Finding) -> str:
-    parts = [found.note, f"text from {found.origin}" if found.origin else ""]
-    said = "; ".join(filter(None, parts))
-    return f" ({said})" if said else ""
+        return f"{place}: {one.name} → {new_id} ({'; '.join(filter(None, [found.kind, origin]))})"
+    said = "; ".join(filter(None, [found.note, origin]))
+    return f"{place}: {one.name}: {found.kind}{_candidates(found)}{f' ({said})' if said else ''}"
 
 
 def _candidates(found: Finding) -> str:
@@ -60,23 +53,17 @@ def label_page(
     page.title(title, path)
     counts = tally(labels)
     kinds = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
-    moved = sorted(
-        (one for one in labels if one.finding.moved), key=lambda one: places.get((one.case_id, one.index), (0, 0))
-    )
+    moved = [(places.get(key := (one.case_id, one.index), (0, 0)), key, one) for one in labels if one.finding.moved]
     cases = len({one.case_id for one in labels})
-    page.free(f"{plural(len(labels), 'label')} of {plural(cases, 'case')}: {kinds or 'none'}", *_style(moved))
+    style = "yellow" if moved else "green"
+    page.free(f"{plural(len(labels), 'label')} of {plural(cases, 'case')}: {kinds or 'none'}", style)
     new_ids = repaired.new_ids if repaired is not None else {}
-    for one in moved:
-        line, col = places.get((one.case_id, one.index), (0, 0))
-        page.free(moved_text(one, f"{path}:{line}:{col}", new_ids.get((one.case_id, one.index), "")), indent=2)
+    for (line, col), key, one in sorted(moved, key=itemgetter(0)):
+        page.free(moved_text(one, f"{path}:{line}:{col}", new_ids.get(key, "")), indent=2)
     unchecked = Counter(one.finding.note for one in labels if one.finding.note.startswith("not checked"))
     for note, n in unchecked.items():
         page.free(f"{plural(n, 'label')} {note}", "yellow")
     return page.lines
-
-
-def _style(moved: Sequence[CheckedLabel]) -> tuple[str, ...]:
-    return ("yellow",) if moved else ("green",)
 
 
 def left_of(done: Repaired | None, labels: Iterable[CheckedLabel]) -> set[tuple[str, int]]:

@@ -13,11 +13,7 @@ from ..text import clip, printable, symbols, text_width, uncommanded, wrap
 
 LABEL_WIDTH = 11
 
-Piece = tuple[str, tuple[str, ...]]
-"""Text and its style."""
-
 _GAP = "  "
-_NO_LABEL: Piece = (" " * LABEL_WIDTH, ("light",))
 
 
 class Cell(NamedTuple):
@@ -67,37 +63,30 @@ class Page:
         """Break *text*, which is `safe`, into lines."""
         return wrap(text, self.room if room is None else room, most, ascii_only=self.ascii_only)
 
-    def add(self, line: Sequence[Piece]) -> None:
-        """Add a line over the whole width."""
-        self.lines.append([Cell(text, style) for text, style in line])
-
     def title(self, title: str, beside: str = "") -> None:
         """Add a heading in one line, cut if need be, and what stands *beside* it: below, where there is no room."""
         title, beside = self.clip(self.safe(title), self.width), self.safe(beside)
         if text_width(title) + text_width(beside) + 2 > self.width:
-            self.add([(title, ("bold",))])
+            self.lines.append([Cell(title, ("bold",))])
             self.free(beside, "light")
         else:
-            self.add([(title, ("bold",)), (f"  {beside}" if beside else "", ("light",))])
+            self.lines.append([Cell(title, ("bold",)), Cell(f"  {beside}" if beside else "", ("light",))])
 
-    def block(self, label: str, lines: Iterable[Sequence[Piece]]) -> None:
+    def block(self, label: str, lines: Iterable[Line]) -> None:
         """Add *lines*, which fit beside the label, with *label* at the first of them."""
-        beside: Piece = (label.ljust(LABEL_WIDTH), ("light",))
-        for line in lines:
-            self.add([beside, *line])
-            beside = _NO_LABEL
+        for i, line in enumerate(lines):
+            self.lines.append([Cell(("" if i else label).ljust(LABEL_WIDTH), ("light",)), *line])
 
     def text(self, label: str, text: str, *style: str, most: int = 3) -> None:
         """Add user text beside *label*, in at most *most* lines; nothing for an empty text."""
         if text:
             room = most * self.room + 100
-            self.block(label, [[(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
+            self.block(label, [[Cell(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
 
     def free(self, text: str, *style: str, indent: int = 0, most: int = 0) -> None:
         """Add text over the whole width, wrapped, each line after the first indented by two more."""
-        first = " " * indent
         for i, part in enumerate(self.wrap(self.safe(text), self.width - indent - 2, most)):
-            self.add([(f"{first}{'  ' if i else ''}{part}", style)])
+            self.lines.append([Cell(f"{' ' * indent}{'  ' if i else ''}{part}", style)])
 
     def padded(self, text: str, room: int) -> str:
         """Cut or fill *text* to exactly *room* columns."""
@@ -132,21 +121,18 @@ def _fit(columns: Sequence[Column], sizes: dict[int, int], width: int) -> None:
     """Shrink or drop columns of *sizes* until they fit."""
     while (over := sum(sizes.values()) + len(_GAP) * (len(sizes) - 1) - width) > 0:
         soft = {i: s for i, s in sizes.items() if (least := columns[i].least) is not None and s > least}
-        if soft:
-            widest = max(soft, key=lambda i: soft[i])
-            least = columns[widest].least or 0
-            others = [s for i, s in soft.items() if i != widest]
-            step = max(1, min(over, sizes[widest] - max([least, *others])))
-            sizes[widest] -= step
-            continue
         spare = [i for i in sizes if columns[i].expendable]
-        if not spare:
-            widest = max(sizes, key=lambda i: sizes[i])
+        widest = max(soft or sizes, key=lambda i: sizes[i])
+        if soft:
+            others = [s for i, s in soft.items() if i != widest]
+            least = max([columns[widest].least or 0, *others])
+            sizes[widest] -= max(1, min(over, sizes[widest] - least))
+        elif spare:
+            del sizes[max(spare, key=lambda i: columns[i].expendable)]
+        else:
             sizes[widest] = max(1, sizes[widest] - over)
             if sizes[widest] == 1:
                 return
-            continue
-        del sizes[max(spare, key=lambda i: columns[i].expendable)]
 
 
 def _row(cells: Sequence[Cell], sizes: Sequence[int], ascii_only: bool) -> Line:

@@ -12,7 +12,7 @@ from ...errors import names_words
 from ..diagnosis import blamed_metrics, component
 from ..notes import flaky_line
 from ..numbers import number, percent, plural, score
-from ..text import listed
+from ..text import grouped, listed
 from .layout import Cell, Column, Line, table
 
 if TYPE_CHECKING:
@@ -104,9 +104,7 @@ def accepted_lines(done: Accepted, root: Path) -> list[str]:
         parts.append(f"{done.passed_over} not asked for")
     state = "written" if done.written else "left as it was"
     lines = [f"baseline {shown_path(done.path, root)} {state}: {', '.join(parts) or 'nothing to accept'}"]
-    by: dict[str, list[str]] = {}
-    for case_id, why in done.refused.items():
-        by.setdefault(why.partition(":")[0], []).append(case_id)  # the error itself is told with the cases
+    by = grouped((why.partition(":")[0], i) for i, why in done.refused.items())  # errors are told with the cases
     return lines + [f"  not accepted: {names_words(ids, _MOST)} ({why})" for why, ids in by.items()]
 
 

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
-from operator import itemgetter
 
 from ...core.run import Run
 from ...errors import ACCEPTED_SHAPES
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
+from ..diagnosis import alike, diagnose, worst_first
 from ..metric_rows import MetricRow, metric_rows, state_mark
 from ..notes import (
     balance_note,
     gate_reason,
-    judge_lines,
     latency_line,
     lowest_note,
     missing_notes,
     next_steps,
-    noise_lines,
     provenance_changes,
-    repeats_line,
+    run_notes,
     warnings,
 )
 from ..numbers import change, plural
 from ..tally import FAILING, cases_of, comparison_word, headline, headline_style
-from ..text import Symbols, listed, text_width
+from ..text import Symbols, grouped, listed, text_width
 from .layout import Cell, Column, Line, Page, table
 
 MOST_CASES = 10
@@ -66,7 +63,7 @@ def summary_lines(
     page.free(balance_note(verdict), "yellow", "bold")
     told = [comparison_word(verdict), headline([verdict], [run])]
     page.free(": ".join(filter(None, told)), *headline_style([verdict]))
-    rows = [row for row in metric_rows(run, verdict) if row.regression is None or not row.regression.is_of_slice]
+    rows = metric_rows(run, verdict)
     _metrics(page, run, verdict, rows)
     _worst_cases(page, run, verdict)
     named = _moved(page, run, verdict)
@@ -82,7 +79,7 @@ def summary_lines(
 
 def _metrics(page: Page, run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> None:
     if rows:
-        room = "  " if any(_is_marked(row) for row in rows) else ""
+        room = "  " if any(row.mark for row in rows) else ""
         cells = [_cells(row, page.marks, room) for row in rows]
         page.lines += table(_COLUMNS, cells, page.width, ascii_only=page.ascii_only)
     if told := latency_line(run, verdict):
@@ -91,23 +88,17 @@ def _metrics(page: Page, run: Run, verdict: Verdict, rows: Sequence[MetricRow]) 
         page.free(note, "light", most=4)
 
 
-def _is_marked(row: MetricRow) -> bool:
-    return row.regression is not None and row.regression.state in ("failed", "inconclusive")
-
-
 def _cells(row: MetricRow, marks: Symbols, room: str) -> list[Cell]:
-    gate_style = _STATE_STYLE.get(row.gate.state, ("light",)) if row.gate is not None else ()
+    gate_style = _STATE_STYLE.get(row.gate_state, ("light",)) if row.gate is not None else ()
     moved, style = row.change_text, _PLAIN
-    if row.regression is not None and _is_marked(row):
-        moved = f"{moved} {state_mark(row.regression.state, marks)}"
-        style = _STATE_STYLE[row.regression.state]
+    if row.mark:
+        moved, style = f"{moved} {state_mark(row.mark, marks)}", _STATE_STYLE[row.mark]
     elif moved:
         moved += room  # for the marks of other rows, so that digits stand below each other
-        style = ("green",) if row.change is not None and row.change.gain > 0 else ()
-    failed = row.gate is not None and row.gate.state == "failed"
+        style = ("green",) if row.sign > 0 else ()
     return [
         Cell(row.name),
-        Cell(row.value_text, ("red",) if failed else ()),
+        Cell(row.value_text, ("red",) if row.gate_state == "failed" else ()),
         Cell(row.n_text, ("yellow",) if row.n_error else ()),
         Cell(row.baseline_text),
         Cell(moved, style),
@@ -117,8 +108,6 @@ def _cells(row: MetricRow, marks: Symbols, room: str) -> list[Cell]:
 
 def _worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
     """List the worst cases, those with the same cause together: an outage is one thing, not forty."""
-    from ..diagnosis import alike, diagnose, worst_first
-
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     found = cases_of(run, verdict, (*FAILING, "fixed"))
     fixed = found.pop("fixed", [])
@@ -126,8 +115,7 @@ def _worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
     for after, (kind, cases) in enumerate(found.items(), 1 - len(found)):
         by: dict[str, tuple[str, list[str]]] = {}
         for case in worst_first(cases, compared):
-            found_why = diagnose(case, None if kind == "errored" else compared.get(case.case_id), run.metrics)
-            told = str(found_why or case.state)
+            told = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
             by.setdefault(alike(told, case) or told, (told, []))[1].append(case.case_id)
         page.free(kind, *(("red",) if kind == "still failing" else ("red", "bold")))
         most = max(left + after, 1)  # of every kind that follows there is room for one
@@ -164,20 +152,17 @@ def _moved(page: Page, run: Run, verdict: Verdict) -> set[str]:
     Returns:
         The cases that it names.
     """
-    lower = higher = 0
-    worst: list[tuple[float, str]] = []
-    for case in verdict.comparison.cases.values() if verdict.comparison is not None else ():
-        if case.flip == "unchanged":
-            drop = case.worst
-            lower, higher = lower + (drop < 0), higher + (not drop and case.best > 0)
-            if drop < 0:
-                worst = sorted([*worst, (drop, case.case_id)], key=itemgetter(0))[:3]
+    compared = verdict.comparison.cases.values() if verdict.comparison is not None else ()
+    unchanged = [case for case in compared if case.flip == "unchanged"]
+    lower = sorted((case for case in unchanged if case.worst < 0), key=lambda case: case.worst)
+    higher = sum(case.best > 0 and not case.worst for case in unchanged)
     if lower or higher:
-        who = f" ({', '.join(f'{case_id} {change(drop, 2)}' for drop, case_id in worst)})" if worst else ""
-        page.free(f"of those unchanged, {lower} scored lower{who} and {higher} only higher", "light", most=2)
+        worst = ", ".join(f"{case.case_id} {change(case.worst, 2)}" for case in lower[:3])
+        who = f" ({worst})" if worst else ""
+        page.free(f"of those unchanged, {len(lower)} scored lower{who} and {higher} only higher", "light", most=2)
     if verdict.outcome != "failed":
         page.free(lowest_note(run, verdict), "light", most=2)
-    return {case_id for _, case_id in worst}
+    return {case.case_id for case in lower[:3]}
 
 
 def _gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow], named: set[str]) -> None:
@@ -202,7 +187,9 @@ def _gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow], na
             page.free(f"{state_mark(state, page.marks)} {text}", *style)
         if many_slices:
             word = "worse" if state == "failed" else state
-            text = f"{word} in {plural(len(slices), 'slice')}: {listed([*map(_slice, slices)], MOST_SLICES)}"
+            moves = ((g, (g.value or 0.0) - (g.before or 0.0)) for g in slices)
+            told = [f"{g.part} {change(by, 2)}" if None not in (g.value, g.before) else g.part for g, by in moves]
+            text = f"{word} in {plural(len(slices), 'slice')}: {listed(told, MOST_SLICES)}"
             page.free(f"{state_mark(state, page.marks)} regression: {text}", *style)
 
 
@@ -211,51 +198,40 @@ def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutco
 
     Of those *in_rows*, owner and costs are left to tell; of metrics that got worse, in how many cases, all in one.
     """
-    by: dict[tuple[str, str], list[GateOutcome]] = {}
-    worse: dict[str, list[GateOutcome]] = {}
+    lost = [gate for gate in gates if gate.state == "failed" and gate.is_of_whole and gate.n_worse]
+    worse = [gate for gate in lost if gate not in in_rows]
+    if worse:
+        counts = grouped((f"{gate.n_worse} worse, {gate.n_better} better", gate.part) for gate in worse)
+        cases = "; ".join(f"{', '.join(parts)}: {many}" for many, parts in counts.items())
+        yield ", ".join([f"regression: {cases}", *_beside(worse, run, named)])
+    found: list[tuple[tuple[str, str], GateOutcome]] = []
     for gate in gates:
-        reason = gate_reason(gate)
         if gate in in_rows:
             if beside := _beside([gate], run, named):
-                by.setdefault(("", beside), []).append(gate)
-        elif gate.state == "failed" and gate.is_of_whole and gate.n_worse:
-            worse.setdefault(f"{gate.n_worse} worse, {gate.n_better} better", []).append(gate)
-        else:
-            reason = _FELL_BY.sub("fell by ", reason) if gate.is_of_whole else reason
-            by.setdefault((gate.kind, reason), []).append(gate)
-    if worse:
-        told = "; ".join(f"{', '.join(g.part for g in alike)}: {counts}" for counts, alike in worse.items())
-        yield f"regression: {told}{_comma(_beside([*chain(*worse.values())], run, named))}"
-    for (kind, story), alike in by.items():
-        titles = ", ".join(g.part for g in alike)
+                found.append((("", ", ".join(beside)), gate))
+        elif gate not in worse:
+            reason = gate_reason(gate)
+            found.append(((gate.kind, _FELL_BY.sub("fell by ", reason) if gate.is_of_whole else reason), gate))
+    for (kind, story), same in grouped(found).items():
+        titles = ", ".join(gate.part for gate in same)
         text = story if story.startswith(titles) else f"{titles}: {story}"
-        beside = _comma(_beside(alike, run, named)) if kind else ""
-        yield f"{'regression: ' if kind == 'regression' else ''}{text}{beside}"
+        beside = _beside(same, run, named) if kind else []
+        yield ", ".join([f"{'regression: ' if kind == 'regression' else ''}{text}", *beside])
 
 
-def _comma(text: str) -> str:
-    return text and f", {text}"
-
-
-def _slice(gate: GateOutcome) -> str:
-    """Return a slice of a metric, and by how much it moved."""
-    moved = "" if gate.value is None or gate.before is None else f" {change(gate.value - gate.before, 2)}"
-    return gate.part + moved
-
-
-def _beside(gates: Sequence[GateOutcome], run: Run, named: set[str]) -> str:
+def _beside(gates: Sequence[GateOutcome], run: Run, named: set[str]) -> list[str]:
     """Return owner and costly cases, as far as they were not *named*."""
     owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
     owner = [f"owner {', '.join(owners)}"] if owners else []
     culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" else ()
     cost = [f"costs most: {', '.join(culprits)}"] if not named.issuperset(culprits) else []
-    return ", ".join(owner + cost)
+    return owner + cost
 
 
 def _notes(page: Page, run: Run, verdict: Verdict) -> None:
     for note in warnings(verdict):
         page.free(note, "yellow")
-    for note in filter(None, [repeats_line(run), *noise_lines(verdict), *judge_lines(run)]):
+    for note in run_notes(run, verdict):
         page.free(note, "light")
     if moved := provenance_changes(verdict):
         page.free(f"changed since the baseline: {', '.join(moved)}", "light", most=4)

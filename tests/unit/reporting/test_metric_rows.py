@@ -21,7 +21,7 @@ def test_every_mean_has_its_denominator() -> None:
     run = run_of([*CASES, REFUSAL, CASES[0].with_(id="down", error="E: x")])
     verdict = verdict_of(run)
     row = by_name(run, verdict)["recall@5"]
-    assert (row.value_text, row.n_text, row.n_error, row.n_na) == ("1.000", "10/12", 1, 1)
+    assert (row.value_text, row.n_text, row.n_error) == ("1.000", "10/12", 1)
     notes = list(missing_notes(run, verdict, metric_rows(run, verdict)))
     assert notes[0] == "1 case errored: left out of the values, the worst value in gates and changes"
     assert "1 in recall@5, mrr@10 (nothing relevant: a refusal is expected)" in notes[1]

@@ -125,7 +125,6 @@ def test_scores_and_counts() -> None:
     assert numbers.score(0.8333) == "0.833"
     assert numbers.score(12345.678) == "12345.7"
     assert numbers.number(math.nan) == "nan"
-    assert numbers.denominator(41, 44) == "41/44"
     assert numbers.plural(1, "case") == "1 case"
     assert numbers.plural(1200, "case") == "1,200 cases"
     assert numbers.plural(2, "entry", "entries") == "2 entries"
