@@ -21,8 +21,8 @@ class _AnyText(Kind):
 
     expected = "text"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        return value if isinstance(value, str) else self.refuse(value, holder, key, source)
+    def take(self, value: Any) -> Any:
+        return value if isinstance(value, str) else BAD
 
 
 class _Built(Kind):

@@ -7,12 +7,8 @@ import json
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from json.encoder import encode_basestring as _quote
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import orjson
 
 from ...core.types import Document, EvaluationSample, Response
 from ...errors import Problem, did_you_mean
@@ -39,41 +35,18 @@ def content_hash(said: Mapping[str, Any]) -> str:
 
     Neither the order of keys and of relevant documents counts, nor whether a default is written out.
     """
-    parts: dict[str, Any] = {}
-    for name in _meaningful(tuple(said)):
-        value = said[name]
+    meaning: dict[str, Any] = {}
+    for name, value in said.items():
         if name in _DOCUMENTS:
-            # most are known by their ids alone, which needs no call
-            texts = [_document(doc) if doc.metadata or doc.text else _quote(doc.doc_id) for doc in value]
-            texts.sort()
-            parts[name] = orjson.Fragment(f"[{','.join(texts)}]")
-        elif value and (name != "match" or value != "word"):
-            parts[name] = value if _is_text(value) else orjson.Fragment(_encode(value))
-    # of text both write the same, orjson in a tenth of the time; whatever else there is was written by `json`
-    return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:12]
+            meaning[name] = sorted(map(_document, value), key=_encode)
+        elif value and name not in _RUNNING and (name, value) != ("match", "word"):
+            meaning[name] = value
+    return hashlib.sha256(_encode(meaning).encode()).hexdigest()[:12]
 
 
-@lru_cache(maxsize=256)
-def _meaningful(keys: tuple[str, ...]) -> list[str]:
-    """Those of *keys* that count, in the order they are hashed; the cases of a file have few sets of keys."""
-    return sorted(set(keys) - _RUNNING)
-
-
-def _is_text(value: Any) -> bool:
-    """Whether it is a text or a list of texts."""
-    return type(value) is str or (type(value) is list and all(type(part) is str for part in value))
-
-
-def _document(doc: Document) -> str:
-    """Canonical JSON of a document of which there is more to say than its id; this may be no more than the default."""
-    metadata = doc.metadata
-    if not metadata:
-        return f"[{_quote(doc.doc_id)},{_quote(doc.text)},{{}}]"
-    grade = metadata.get("grade")
-    if len(metadata) == 1 and type(grade) is int and grade != 1:  # written here: a JSON encoder costs ten times that
-        return f'[{_quote(doc.doc_id)},{_quote(doc.text)},{{"grade":{grade}}}]'
-    metadata = {k: v for k, v in metadata.items() if k != "grade" or v != 1}
-    return _encode([doc.doc_id, doc.text, metadata]) if metadata or doc.text else _quote(doc.doc_id)
+def _document(doc: Document) -> Any:
+    metadata = {k: v for k, v in doc.metadata.items() if k != "grade" or v != 1}
+    return [doc.doc_id, doc.text, metadata] if metadata or doc.text else doc.doc_id
 
 
 _MOST_SEARCHED = 50  # names that nobody has, of which near ones are told
@@ -135,7 +108,7 @@ class CaseReader:
         self.cases[case_id] = case
 
     def _make(self, case_id: str, said: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
-        labels = {name: said[name] for name in _labels_among(tuple(said))}
+        labels = {name: value for name, value in said.items() if name in LABELS}
         if "labels" in said:
             labels.update(said["labels"])
         sample = EvaluationSample(
@@ -245,12 +218,6 @@ def _placed(path: str, messages: Mapping[int, str]) -> Iterator[Problem]:
             line = block.at(raw)[0] + block.before
             if line in messages:
                 yield Problem(path, line, block.at(raw, "variant_of")[1], messages[line])
-
-
-@lru_cache(maxsize=256)
-def _labels_among(keys: tuple[str, ...]) -> list[str]:
-    """Those of *keys* that are labels; the cases of a file have few sets of keys."""
-    return [name for name in keys if name in LABELS]
 
 
 def _reference(texts: list[str] | None) -> Response | None:

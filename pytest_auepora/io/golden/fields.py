@@ -29,8 +29,8 @@ class Thresholds(Kind):
     def __init__(self, *, of_case: bool) -> None:
         self.of_case = of_case
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        return value if isinstance(value, dict) else self.refuse(value, holder, key, source)
+    def take(self, value: Any) -> Any:
+        return value if isinstance(value, dict) else BAD
 
     def schema(self) -> dict[str, Any]:
         number = {"type": "number"}
@@ -52,13 +52,13 @@ class _Slice(Kind):
 
     expected = "a label, or labels with their values: {scenario: typo}"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def take(self, value: Any) -> Any:
         if isinstance(value, str) and value.strip():
             return value
         try:
             return read_slice(value)
         except ThresholdError:
-            return self.refuse(value, holder, key, source)
+            return BAD
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [Text().schema(), _SLICE_SCHEMA]}

@@ -26,7 +26,6 @@ class Yardstick:
         self.registry = registry
         self.metrics: dict[str, Metric] = {}
         self.warnings: list[Problem] = []
-        self._bounds: dict[tuple[str, Any], tuple[str, tuple[Bound, ...]]] = {}
 
     def take(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
         """Look up the metrics that the file lists; complain about those that do not exist."""
@@ -44,17 +43,8 @@ class Yardstick:
 
     def case_bounds(self, raw: dict[Any, Any]) -> dict[str, tuple[Bound, ...]]:
         """Read the thresholds of a case, or those of every case."""
-        out: dict[str, tuple[Bound, ...]] = {}
-        for key, value in raw.items():
-            simple = type(value) in (float, str)
-            if simple and (key, value) in self._bounds:
-                metric, bounds = self._bounds[key, value]
-                out[metric] = bounds
-            elif gates := self._case_gates(raw, key):
-                out[gates[0].metric] = tuple(g.bound for g in gates)
-                if simple:  # the same few come back in every case
-                    self._bounds[key, value] = gates[0].metric, out[gates[0].metric]
-        return out
+        read = (self._case_gates(raw, key) for key in raw)
+        return {gates[0].metric: tuple(gate.bound for gate in gates) for gates in read if gates}
 
     def _case_gates(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
         gates = self._read(raw, key, quiet=True)

@@ -9,6 +9,7 @@ import datetime
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,9 +32,15 @@ class Kind:
     """Reads one value; ``expected`` says in a few words what belongs here."""
 
     expected: str = ""
+    choices: Sequence[str] = ()
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         """Return the value read, or `BAD` after complaining; *holder* and *key* say where it stands."""
+        made = self.take(value)
+        return self.refuse(value, holder, key, source) if made is BAD else made
+
+    def take(self, value: Any) -> Any:
+        """Return what *value* is read as, or `BAD`, where that needs no other complaint than what is expected."""
         raise NotImplementedError
 
     def schema(self) -> dict[str, Any]:
@@ -54,8 +61,6 @@ class Kind:
         source.bad(holder, key, f"{name_of(key)}expected {self.expected}, got {got}{near}{quote}")
         return BAD
 
-    choices: Sequence[str] = ()
-
 
 def name_of(key: Any) -> str:
     """How a complaint about the value at *key* begins."""
@@ -67,10 +72,8 @@ class Text(Kind):
 
     expected = "text"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        if type(value) is str and value and not value.isspace():
-            return value
-        return self.refuse(value, holder, key, source)
+    def take(self, value: Any) -> Any:
+        return value if type(value) is str and value and not value.isspace() else BAD
 
     def schema(self) -> dict[str, Any]:
         return {"type": "string", "pattern": r"\S"}
@@ -83,8 +86,8 @@ class Choice(Kind):
         self.choices = choices
         self.expected = f"one of {', '.join(choices)}"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        return value if isinstance(value, str) and value in self.choices else self.refuse(value, holder, key, source)
+    def take(self, value: Any) -> Any:
+        return value if isinstance(value, str) and value in self.choices else BAD
 
     def schema(self) -> dict[str, Any]:
         return {"enum": list(self.choices)}
@@ -95,8 +98,8 @@ class Flag(Kind):
 
     expected = "true or false"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        return value if isinstance(value, bool) else self.refuse(value, holder, key, source)
+    def take(self, value: Any) -> Any:
+        return value if isinstance(value, bool) else BAD
 
     def schema(self) -> dict[str, Any]:
         return {"type": "boolean"}
@@ -109,10 +112,8 @@ class Whole(Kind):
         self.least, self.most = least, most
         self.expected = f"a whole number from {least} to {most}"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        if type(value) is int and self.least <= value <= self.most:
-            return value
-        return self.refuse(value, holder, key, source)
+    def take(self, value: Any) -> Any:
+        return value if type(value) is int and self.least <= value <= self.most else BAD
 
     def schema(self) -> dict[str, Any]:
         return {"type": "integer", "minimum": self.least, "maximum": self.most}
@@ -126,15 +127,14 @@ class Number(Kind):
         words = f"above {least:g}" if above else f"from {least:g}"
         self.expected = f"a number {words}" + (f" and below {below:g}" if math.isfinite(below) else "")
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        if type(value) in (int, float) and (value > self.least if self.above else value >= self.least):
-            try:
-                made = float(value)
-            except OverflowError:
-                made = math.inf
-            if made < self.below:
-                return made
-        return self.refuse(value, holder, key, source)
+    def take(self, value: Any) -> Any:
+        if type(value) not in (int, float) or not (value > self.least if self.above else value >= self.least):
+            return BAD
+        try:
+            made = float(value)
+        except OverflowError:
+            return BAD
+        return made if made < self.below else BAD
 
     def schema(self) -> dict[str, Any]:
         out: dict[str, Any] = {"type": "number", "exclusiveMinimum" if self.above else "minimum": self.least}
@@ -148,15 +148,13 @@ class Day(Kind):
 
     expected = "a date such as 2026-01-31"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def take(self, value: Any) -> Any:
         if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
             return value.isoformat()
         if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
-            try:
+            with suppress(ValueError):
                 return datetime.date.fromisoformat(value).isoformat()
-            except ValueError:
-                pass
-        return self.refuse(value, holder, key, source)
+        return BAD
 
     def schema(self) -> dict[str, Any]:
         return {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$", "format": "date"}
@@ -170,12 +168,10 @@ class Reason(Kind):
     def __init__(self, default: str) -> None:
         self.default = default
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def take(self, value: Any) -> Any:
         if isinstance(value, bool):
             return self.default if value else None
-        if isinstance(value, str) and value.strip():
-            return value
-        return self.refuse(value, holder, key, source)
+        return value if isinstance(value, str) and value.strip() else BAD
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"\S"}]}

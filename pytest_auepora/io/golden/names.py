@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import keyword
 import re
-import string
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -23,8 +22,6 @@ class _Name(Kind):
     max_length: int
     rules: tuple[tuple[str, str], ...]
     """(what is searched for, what is wrong with it)."""
-    harmless: ClassVar[frozenset[str]] = frozenset(string.ascii_letters)
-    """A text of these alone breaks no rule: most files never need the expressions, which are slow to compile."""
     taken: ClassVar[Mapping[str, str]] = {}
     """Well-formed names that cannot be had, and why."""
 
@@ -40,7 +37,7 @@ class _Name(Kind):
         """Say what rule *value* breaks, or return an empty string."""
         if len(value) > self.max_length:
             return f"is longer than {self.max_length} characters"
-        if self.harmless.issuperset(value) or re.fullmatch(self.regex, value):
+        if re.fullmatch(self.regex, value):
             return self.reserved(value)
         return next((why for pattern, why in self.rules if re.search(pattern, value)), "is no such name")
 
@@ -59,7 +56,6 @@ class CaseId(_Name):
     expected = "text"
     what = "id"
     max_length = 200
-    harmless = frozenset(f"{string.ascii_letters}{string.digits}-")
     regex = rf"(?!__|pytest_)(?!\s)(?!.*::)(?!.*\s$)[^\[\]{_CONTROL}]+"
     rules = (
         (r"::", "holds '::', which separates the parts of a pytest node id"),
@@ -82,7 +78,6 @@ class SuiteName(_Name):
     expected = "text"
     what = "suite"
     max_length = 100
-    harmless = frozenset(f"{string.ascii_letters}{string.digits}-")
     regex = r"(?!\.)(?!\s)(?!.*[.\s]$)(?!.*\.anchor$)[\w .+@=,()~-]+"
     rules = (
         (r"[/\\]", "holds a slash; it becomes a file name"),
@@ -118,16 +113,6 @@ class Tag(_Name):
                         "is a mark with a meaning of its own"),
         **dict.fromkeys(("and", "or", "not", "True", "False", "None"), "is a word of the -m language"),
     }  # fmt: skip
-
-    def __init__(self) -> None:
-        self._good: set[str] = set()
-
-    def wrong(self, value: str) -> str:
-        if value in self._good:  # the same few tags come back in every case
-            return ""
-        if not (why := super().wrong(value)) and len(self._good) < 1000:
-            self._good.add(value)
-        return why
 
 
 class FixtureName(_Name):
