@@ -27,7 +27,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from ..core.telemetry import REPORTED, seconds_by_name
-from ..core.types import EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from ..core.types import EvaluationSample, Response, SystemOutputs
 from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError, did_you_mean
 from ..http import HttpError, mask, request_json, shorten
 from .documents import NESTED_KEYS, to_retrieved
@@ -136,10 +136,20 @@ class HttpRag:
         raise OutputShapeError(mask(str(told), self._secrets))
 
     def _outputs(self, said: Any, status: int) -> SystemOutputs:
-        answer = "" if self._answer is None else self._read_answer(said, self._answer)
-        retrieved = [] if self._documents is None else self._read_documents(said, self._documents)
+        answer = "" if self._answer is None else self._read(said, "answer", self._answer, str, "a text")
+        found = [] if self._documents is None else self._read(said, "documents", self._documents, list, "a list")
+        if self._fields:
+            found = [self._document(raw, rank) for rank, raw in enumerate(found, 1)]
+        retrieved = to_retrieved(found)
         extra = {"status": status} | _reported(said)
         return SystemOutputs(retrieved, Response(answer), extra.pop("timings", {}), extra)
+
+    def _read(self, said: Any, what: str, path: JsonPath, kind: type, wanted: str) -> Any:
+        found = path.find(said)
+        if isinstance(found, kind):
+            return found
+        came = path.missing(said) if found is NOT_THERE else f"{describe(found)}, not {wanted}"
+        raise OutputShapeError(f"{self._where}: {what} is read at {path}, and there is {came}")
 
     def _send(self, sample: EvaluationSample, top_k: int) -> tuple[int, Any]:
         values = {"query": sample.query, "top_k": top_k, "sample_id": sample.sample_id}
@@ -168,20 +178,6 @@ class HttpRag:
             )
         return HttpCallError(f"{self._method} {self._where} could not be reached: {told}")
 
-    def _read_answer(self, said: Any, path: JsonPath) -> str:
-        found = path.find(said)
-        if isinstance(found, str):
-            return found
-        raise self._not_there("answer", path, said, found, "a text")
-
-    def _read_documents(self, said: Any, path: JsonPath) -> list[RetrievedDocument]:
-        found = path.find(said)
-        if not isinstance(found, list):
-            raise self._not_there("documents", path, said, found, "a list")
-        if not self._fields:
-            return to_retrieved(found)
-        return to_retrieved([self._document(raw, rank) for rank, raw in enumerate(found, 1)])
-
     def _document(self, raw: Any, rank: int) -> Any:
         """Return a document with the named fields on top; the others stay what they are."""
         if not isinstance(raw, Mapping):
@@ -196,10 +192,6 @@ class HttpRag:
         if "id" in named:
             others.pop("chunk_id", None)  # which would win over the id that was asked for
         return {**others, **named}
-
-    def _not_there(self, what: str, path: JsonPath, said: Any, found: Any, wanted: str) -> OutputShapeError:
-        came = path.missing(said) if found is NOT_THERE else f"{describe(found)}, not {wanted}"
-        return OutputShapeError(f"{self._where}: {what} is read at {path}, and there is {came}")
 
 
 def _reported(said: Any) -> dict[str, Any]:

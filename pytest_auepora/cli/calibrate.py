@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -128,11 +127,11 @@ def _check_models(models: list[str], judge: dict[str, Any]) -> None:
     """Refuse scores of another model than the one whose calibration this is to be."""
     said = judge.get("params", {}).get("judge", {})
     now = str(said.get("model", "")) if isinstance(said, dict) else ""
-    for model in dict.fromkeys(models):
+    for model in models:
         if model != now:
+            near = did_you_mean(model, [now])
             raise UsageError(
-                f"the labels hold scores of {model}, the judge is {now or 'not named'}"
-                f"{did_you_mean(model, [now])}: ask it anew with --ask"
+                f"the labels hold scores of {model}, the judge is {now or 'not named'}{near}: ask it anew with --ask"
             )
 
 
@@ -142,5 +141,5 @@ def _tell(given: argparse.Namespace, found: Any, made: Calibration) -> None:
         return
     ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
     print(study_text(found, ascii_only=ascii_only), end="")
-    if not json.loads(made.dumps())["judge"].get("params", {}).get("judge"):
+    if not made.judge.get("params", {}).get("judge"):
         print("note: no model is named, so a change of it will go unseen", file=sys.stderr)

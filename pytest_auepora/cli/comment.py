@@ -110,7 +110,9 @@ def _put(github: GitHub, number: int, body: str, marker: str, author: str) -> st
         if _is_own(comment, marker, author):
             if comment["body"].rstrip() == body.rstrip():
                 return f"as it was: {comment['html_url']}"
-            return f"updated: {github.send('PATCH', _path_of(comment), {'body': body})['html_url']}"
+            if not isinstance(own := comment["id"], int):
+                raise AueporaError(f"GitHub gave a comment with the id {own!r}")
+            return f"updated: {github.send('PATCH', f'issues/comments/{own}', {'body': body})['html_url']}"
     return f"written: {github.send('POST', f'issues/{number}/comments', {'body': body})['html_url']}"
 
 
@@ -118,13 +120,6 @@ def _is_own(comment: Any, marker: str, author: str) -> bool:
     """Whether it is ours: anybody could write the marker, so it has to be by *author* as well."""
     body = (comment.get("body") or "").lstrip("\ufeff")
     return body.startswith(marker) and (comment.get("user") or {}).get("login") == author
-
-
-def _path_of(comment: Any) -> str:
-    number = comment["id"]
-    if not isinstance(number, int):
-        raise AueporaError(f"GitHub gave a comment with the id {number!r}")
-    return f"issues/comments/{number}"
 
 
 class GitHubError(AueporaError):

@@ -35,26 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run the command with parsed arguments."""
+    """Write or print what was read in its new form, and say on standard error what was dropped."""
     options = {k: v for k in ("topics", "split", "texts") if (v := getattr(given, k))}
-    if given.target:
-        return _export(given, options)
-    return run_import(given.path, given.source, given.output, force=given.force, **options)
+    return _export(given, options) if given.target else _import(given, options)
 
 
-def run_import(path: Path, fmt: str, output: Path | None = None, *, force: bool = False, **options: Any) -> int:
-    """Read *path* as *fmt*, write or print a golden file, and say on standard error what was dropped.
-
-    Raises:
-        UsageError: *output* is there and *force* is not given, or is no golden file.
-        ImportProblem: *path* cannot be read.
-        GoldenFileError: what was written needs mending by hand; it is left where it is, each complaint with its place.
-    """
+def _import(given: argparse.Namespace, options: dict[str, Any]) -> int:
+    """Write or print a golden file; one that needs mending by hand is left where it is, its problems are raised."""
+    path, output = given.path, given.output
     if output is not None:
         if output.suffix.lower() not in (".yaml", ".yml"):
             raise UsageError(f"{output}: a golden file ends in .golden.yaml")
-        _check_free(output, force)
-    suite = import_cases(path, fmt, **options)
+        _check_free(given)
+    suite = import_cases(path, given.source, **options)
     if not suite.cases:
         raise ImportProblem(f"{path}: no case was found. Dropped: {'; '.join(suite.dropped) or 'nothing'}")
     text = golden_text(suite, progress=None)
@@ -68,20 +61,20 @@ def run_import(path: Path, fmt: str, output: Path | None = None, *, force: bool 
     return PASSED
 
 
-def _check_free(output: Path, force: bool) -> None:
-    if output.exists() and not force:
-        raise UsageError(f"{output} is there already; --force writes over it")
-
-
 def _export(given: argparse.Namespace, options: dict[str, Any]) -> int:
     if given.output is None:
         raise UsageError("--to needs --output")
-    _check_free(given.output, given.force)
+    _check_free(given)
     options.pop("texts", None)
     suite = load_suite(given.path, registry_of(given.metrics))
     dropped = export_cases(suite, given.output, given.target, **options)
     _tell(dropped, f"{plural(len(suite.cases), 'case')} from {given.path} to {given.output}")
     return PASSED
+
+
+def _check_free(given: argparse.Namespace) -> None:
+    if given.output.exists() and not given.force:
+        raise UsageError(f"{given.output} is there already; --force writes over it")
 
 
 def _tell(dropped: list[str], done: str, notes: Sequence[str] = ()) -> None:
