@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
-from .ranking.matching import Held, Matching, Ranking, at_least_one, at_most_one, ranking_of
+from .ranking.matching import Matching, Ranking, at_least_one, at_most_one, ranking_of
 
 __all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked", "RecallAtK"]
 
@@ -35,7 +35,7 @@ class Matched(Configured):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._matching = Matching(self.level, self.duplicates, self.ties)
+        self.matching = Matching(self.level, self.duplicates, self.ties)
         if self.level == "doc":
             vars(self).update(ruler=(), survives="documents")  # which stay the same, however they are cut
 
@@ -61,24 +61,20 @@ class Ranked(Matched):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._matching = self._matching._replace(unjudged=self.unjudged)
+        self.matching = self.matching._replace(unjudged=self.unjudged)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Score the ranking of one case; n/a where nobody said what is relevant, and where nothing is."""
-        held = ranking_of(sample, outputs, self._matching)
-        return held if isinstance(held, NotApplicable) else self.score(held)
-
-    @property
-    def matching(self) -> Matching:
-        """How returned documents are held against labels."""
-        return self._matching
-
-    def score(self, held: Ranking) -> Measurement:
-        """Score a ranking held against its labels."""
+        held = ranking_of(sample, outputs, self.matching)
+        if isinstance(held, NotApplicable):
+            return held
         return Measurement(float(self.value(held)), details=self.details(held))
 
-    def value(self, held: Held) -> Any:
-        """Return the score: the formula, of one ranking or of many at once.  There is at least one relevant label."""
+    def value(self, held: Ranking) -> Any:
+        """Return the score: the formula, of one ranking, or of many at once, which answer with arrays.
+
+        There is at least one relevant label.
+        """
         raise NotImplementedError
 
     def details(self, held: Ranking) -> dict[str, Any]:
@@ -100,7 +96,7 @@ class RecallAtK(Ranked):
     source = "trec_eval recall; capped: BEIR (arXiv:2104.08663)"
     oracle = "pytrec_eval recall, 1e-12; ranx recall"
 
-    def value(self, held: Held) -> Any:
+    def value(self, held: Ranking) -> Any:
         """Return a share of the labels."""
         if self.capped:
             return at_most_one(held.found(self.k) / held.relevant(self.k))
@@ -124,7 +120,7 @@ class PrecisionAtK(Ranked):
     source = "trec_eval P"
     oracle = "pytrec_eval P, 1e-12; ranx precision"
 
-    def value(self, held: Held) -> Any:
+    def value(self, held: Ranking) -> Any:
         """Return a share of the slots; nothing returned is 0."""
         found = held.hits(self.k)
         return found / (self.k if self.denominator == "k" else at_least_one(held.returned(self.k)))
@@ -147,7 +143,7 @@ class HitRateAtK(Ranked):
     source = "trec_eval success"
     oracle = "pytrec_eval success, exact; ranx hit_rate"
 
-    def value(self, held: Held) -> Any:
+    def value(self, held: Ranking) -> Any:
         """Return 1 or 0."""
         return (held.hits(self.k) > 0) * 1.0
 

@@ -15,7 +15,7 @@ from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import Configured
 from .ranking.gold import Label, Matcher, grade_of, labels_of
-from .ranking.matching import Held, Ranking, walk
+from .ranking.matching import Ranking, walk
 from .retrieval_basic import Matched, Ranked
 
 
@@ -46,7 +46,7 @@ class OverJudgments(Matched):
         if not labels:
             return NotApplicable("nothing relevant and no judgment")
         seen: set[int] = set()
-        slots = [_judge(labels, slot.marks, seen) for slot in walk(labels, outputs.retrieved, self._matching)]
+        slots = [_judge(labels, slot.marks, seen) for slot in walk(labels, outputs.retrieved, self.matching)]
         return self.weigh(labels, slots)
 
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
@@ -153,7 +153,7 @@ class RPrecision(Ranked):
     source = "trec_eval Rprec"
     oracle = "pytrec_eval Rprec, 1e-12"
 
-    def value(self, held: Held) -> Any:
+    def value(self, held: Ranking) -> Any:
         """Return a share of the first R slots."""
         size = held.relevant()
         return held.found(size) / size
@@ -211,17 +211,12 @@ class RetrievalAccuracy(Configured):
             return NotApplicable("no candidate_docs")
         labels = labels_of(sample)
         matcher = Matcher(labels)
-        returned = {r.doc.doc_id for r in outputs.retrieved[: self.k]}
-        counts = {"tp": 0, "tn": 0, "fp": 0, "fn": 0}
         candidates = {doc.doc_id: doc for doc in sample.candidate_docs}
-        for doc_id, doc in candidates.items():
-            relevant = any(labels[at].grade for at in matcher.marks(doc))
-            counts[_OUTCOMES[relevant, doc_id in returned]] += 1
-        details: dict[str, Any] = dict(counts)
-        return Measurement((counts["tp"] + counts["tn"]) / len(candidates), details=details)
-
-
-_OUTCOMES = {(True, True): "tp", (True, False): "fn", (False, True): "fp", (False, False): "tn"}
+        relevant = {name for name, doc in candidates.items() if any(labels[at].grade for at in matcher.marks(doc))}
+        returned = candidates.keys() & {r.doc.doc_id for r in outputs.retrieved[: self.k]}
+        tp, fp, fn = len(relevant & returned), len(returned - relevant), len(relevant - returned)
+        tn = len(candidates) - tp - fp - fn
+        return Measurement((tp + tn) / len(candidates), details={"tp": tp, "tn": tn, "fp": fp, "fn": fn})
 
 
 @dataclass(eq=False, repr=False)

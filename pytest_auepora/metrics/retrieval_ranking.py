@@ -12,7 +12,7 @@ from ..core.types import TargetCategory
 from ..errors import MetricError
 from .options import choice
 from .ranking.many import Qrels, RankedLists, find_hits
-from .ranking.matching import Held, Matching, Ranking, Worth, at_least_one, at_most_one
+from .ranking.matching import Matching, Ranking, Worth, at_least_one, at_most_one
 from .registry import Registry
 from .retrieval_basic import Ranked
 
@@ -40,7 +40,7 @@ class MRRAtK(Ranked):
     source = "trec_eval recip_rank"
     oracle = "pytrec_eval recip_rank, ir_measures RR@k, 1e-12"
 
-    def value(self, held: Held) -> Any:
+    def value(self, held: Ranking) -> Any:
         """Return 1 / rank, or 0."""
         return held.reciprocal_rank(self.k)
 
@@ -62,7 +62,7 @@ class MeanAveragePrecision(Ranked):
     source = "trec_eval map, map_cut"
     oracle = "pytrec_eval map and map_cut, 1e-12"
 
-    def value(self, held: Held) -> Any:
+    def value(self, held: Ranking) -> Any:
         """Return the average precision; nothing found is 0."""
         over = at_least_one(held.hits(self.k) if self.norm == "found" else held.separate(self.k))
         return held.precisions(self.k) / over
@@ -93,7 +93,7 @@ class NDCGAtK(Ranked):
         self.gain = self.gain if gain_scheme is None else gain_scheme
         super().__post_init__()
 
-    def value(self, held: Held) -> Any:
+    def value(self, held: Ranking) -> Any:
         """Return the share of the ideal gain; the ideal order is over every relevant label, returned or not."""
         worth = _WORTH[self.gain]
         return at_most_one(held.gain(self.k, worth) / held.ideal_gain(self.k, worth))
@@ -119,7 +119,7 @@ def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranke
     import numpy as np
 
     chosen = [_ranked(m) for m in metrics]
-    hits = find_hits(qrels, run)
+    hits: Any = find_hits(qrels, run)
     return RankingScores(hits.queries, {m.name: np.asarray(m.value(hits), float) for m in chosen})
 
 

@@ -111,7 +111,7 @@ def _known(case: CaseResult, column: str) -> str:
         return ""
     answers = [replace(case, ranks=ranks) for ranks in case.extra.get("ranks", ())] or [case]
     held = [_ranking(one) for one in answers]
-    values = [_RANKED[column].score(one).value or 0.0 for one in held if one is not None]
+    values = [float(_RANKED[column].value(one)) for one in held if one is not None]
     return number(sum(values) / len(values), 4) if len(values) == len(held) else ""
 
 

@@ -24,8 +24,8 @@ RankedLists = Mapping[str, Sequence[str] | Mapping[str, float]]
 
 
 @dataclass(eq=False)
-class Hits:
-    """Where the relevant documents of some queries stand; see `held.Held` for what formulas ask of it.
+class _Hits:
+    """Where the relevant documents of some queries stand: answers what formulas ask of a `Ranking`, with arrays.
 
     ``queries`` are those with a relevant document.  Of the other arrays, ``wanted`` (how many are relevant) and
     ``depths`` (how many were returned) have one value per query; ``slots`` (0-based), ``grades`` and ``owners`` (the
@@ -42,42 +42,33 @@ class Hits:
     ideals: list[list[int]] | None
 
     def hits(self, k: Any) -> NDArray[Any]:
-        """Return how many relevant slots the top *k* have."""
         return self._sums(self._top(k))
 
     def found(self, k: Any) -> NDArray[Any]:
-        """Return how many labels the top *k* cover."""
         return self.hits(k)
 
     def relevant(self, k: int | None = None) -> NDArray[Any]:
-        """Return how many labels are relevant, at most *k*."""
         return self.wanted if k is None else self.wanted.clip(max=k)
 
     def returned(self, k: int) -> NDArray[Any]:
-        """Return how many slots there are among the top *k*."""
         return self.depths.clip(max=k)
 
     def reciprocal_rank(self, k: int | None) -> NDArray[Any]:
-        """Return 1 / rank of the first relevant slot, or 0."""
         first = self._top(k) & (self._counts == 1)
         return self._sums(first, 1 / (self.slots[first] + 1))
 
     def precisions(self, k: int | None) -> NDArray[Any]:
-        """Return the sum of the precision at each relevant slot."""
         top = self._top(k)
         return self._sums(top, self._counts[top] / (self.slots[top] + 1))
 
     def separate(self, k: int | None) -> NDArray[Any]:
-        """Return how many labels an ideal ranking has separately."""
         return self.wanted
 
     def gain(self, k: int, worth: Worth) -> NDArray[Any]:
-        """Return the discounted cumulative gain of the top *k*."""
         top = self._top(k)
         return self._sums(top, _worths(self.grades[top], worth) / _log2s(self.slots[top]))
 
     def ideal_gain(self, k: int, worth: Worth) -> NDArray[Any]:
-        """Return the gain of the best possible top *k*."""
         import numpy as np
 
         sizes = np.minimum(self.wanted, k)
@@ -114,7 +105,7 @@ class Hits:
         return counts
 
 
-def find_hits(qrels: Qrels, run: RankedLists) -> Hits:
+def find_hits(qrels: Qrels, run: RankedLists) -> _Hits:
     """Hold every ranking of *run* against its judgments; an id returned twice counts at its first place.
 
     Raises:
@@ -138,7 +129,7 @@ def find_hits(qrels: Qrels, run: RankedLists) -> Hits:
         places = zip(owners.tolist(), slots.tolist(), strict=True)
         grades = np.array([judgments[q][returned[q][slot]] for q, slot in places], int)
         ideals = [sorted(judged.values(), reverse=True) for judged in judgments]
-    return Hits(list(relevant), wanted, depths, slots, grades, owners, ideals)
+    return _Hits(list(relevant), wanted, depths, slots, grades, owners, ideals)
 
 
 def _walk(judgments: Iterable[Iterable[str]], returned: Sequence[list[str]]) -> tuple[list[int], list[int]]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
@@ -28,37 +28,6 @@ _LOG2 = [math.log2(rank + 1) for rank in range(1, _DEPTH + 1)]
 _IDEAL = [0.0, *accumulate(1 / log for log in _LOG2)]  # of 0, 1, 2, … documents of gain 1
 
 
-class Held(Protocol):
-    """What the formulas of metrics ask of a ranking; where many rankings are held at once, each answer is an array."""
-
-    def hits(self, k: Any) -> Any:
-        """How many slots of the top *k* (all for None) are relevant."""
-
-    def found(self, k: Any) -> Any:
-        """How many labels the top *k* cover."""
-
-    def relevant(self, k: int | None = None) -> Any:
-        """How many labels are relevant, at most *k*; never 0."""
-
-    def returned(self, k: int) -> Any:
-        """How many slots there are among the top *k*."""
-
-    def reciprocal_rank(self, k: int | None) -> Any:
-        """1 / rank of the first relevant slot; 0 where none is in the top *k*."""
-
-    def precisions(self, k: int | None) -> Any:
-        """The sum of the precision at each relevant slot of the top *k*."""
-
-    def separate(self, k: int | None) -> Any:
-        """How many relevant labels there are, those that one chunk of the top *k* covers counted as one."""
-
-    def gain(self, k: int, worth: Worth) -> Any:
-        """The discounted cumulative gain of the top *k*: the sum of worth(grade) / log2(rank + 1)."""
-
-    def ideal_gain(self, k: int, worth: Worth) -> Any:
-        """The same of the best possible order of all labels; never 0."""
-
-
 @dataclass(eq=False, repr=False, slots=True)
 class Ranking:
     """A returned list held against the labels of its case.  Slots are 0-based.
@@ -67,6 +36,8 @@ class Ranking:
     ``cuts`` are the positions at which a cut at k sees them: the slots, except where documents are counted but
     chunks are cut.  ``absorbed`` holds, by index into ``slots``, the grades of further labels first covered there.
     ``names`` are all relevant labels, ``ideal`` their grades in falling order, ``place`` where each was found.
+    ``firsts`` are the cuts of all slots where these are not 0, 1, 2, …; ``marked`` the highest grade that each slot
+    covers, repeats included.
     """
 
     names: list[str]
@@ -76,8 +47,9 @@ class Ranking:
     cuts: list[int]
     place: dict[str, int]
     depth: int
-    absorbed: dict[int, list[int]] | None = None
+    absorbed: dict[int, list[int]] = field(default_factory=dict)
     firsts: list[int] | None = None
+    marked: list[int] = field(default_factory=list)
 
     @property
     def first_rank(self) -> int | None:
@@ -85,19 +57,17 @@ class Ranking:
         return self.slots[0] + 1 if self.slots else None
 
     def hits(self, k: int | None) -> int:
-        """Return how many relevant slots the top *k* have."""
+        """Return how many slots of the top *k* (all for None) are relevant."""
         cuts = self.cuts
         return len(cuts) if k is None or not cuts or cuts[-1] < k else bisect_left(cuts, k)
 
     def found(self, k: int | None) -> int:
         """Return how many labels the top *k* cover."""
         n = self.hits(k)
-        if not self.absorbed:
-            return n
-        return n + sum(len(grades) for at, grades in self.absorbed.items() if at < n)
+        return n + sum(len(grades) for at, grades in self.absorbed.items() if at < n) if self.absorbed else n
 
     def relevant(self, k: int | None = None) -> int:
-        """Return how many labels are relevant, at most *k*."""
+        """Return how many labels are relevant, at most *k*; never 0."""
         n = len(self.names)
         return n if k is None else min(k, n)
 
@@ -106,26 +76,26 @@ class Ranking:
         return min(k, self.depth) if self.firsts is None else bisect_left(self.firsts, k)
 
     def reciprocal_rank(self, k: int | None) -> float:
-        """Return 1 / rank of the first relevant slot, or 0."""
+        """Return 1 / rank of the first relevant slot; 0 where none is in the top *k*."""
         return 1 / (self.slots[0] + 1) if self.hits(k) else 0.0
 
     def precisions(self, k: int | None) -> float:
-        """Return the sum of the precision at each relevant slot."""
+        """Return the sum of the precision at each relevant slot of the top *k*."""
         total = 0.0
         for count, slot in enumerate(self.slots[: self.hits(k)], 1):
             total += count / (slot + 1)
         return total
 
     def separate(self, k: int | None) -> int:
-        """Return how many labels an ideal ranking has separately."""
+        """Return how many labels are relevant, those that one chunk of the top *k* covers counted as one."""
         return len(self.wanted(k))
 
     def gain(self, k: int, worth: Worth) -> float:
-        """Return the discounted cumulative gain of the top *k*."""
+        """Return the discounted cumulative gain of the top *k*: the sum of worth(grade) / log2(rank + 1)."""
         return _discounted(self.slots[: self.hits(k)], self.grades, worth)
 
     def ideal_gain(self, k: int, worth: Worth) -> float:
-        """Return the gain of the best possible top *k*."""
+        """Return the gain of the best possible order of all labels; never 0."""
         ideal = self.wanted(k)
         size = min(k, len(ideal))
         if size <= _DEPTH and worth(ideal[0]) == worth(ideal[-1]) == 1:
@@ -196,31 +166,23 @@ def ranking_of(
     if gold is None:
         return NotApplicable("no relevant_docs")
     # beside the pass stands what it was made of, to notice when that was exchanged
+    held: Ranking | NotApplicable | None
     if (kept := outputs.memo.get(matching)) is not None:
-        known_gold, n_gold, known_retrieved, n_retrieved, result = kept
-        if (
-            known_gold is gold
-            and known_retrieved is retrieved
-            and n_gold == len(gold)
-            and n_retrieved == len(retrieved)
-        ):
-            held: Ranking | NotApplicable = result
+        held, old, then, n_old, n_then = kept
+        if old is gold and then is retrieved and n_old == len(gold) and n_then == len(retrieved):
             return held
-    made = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
-    if made is None:
-        made = _ranking(sample, retrieved, matching)
-    held = made if made.names else _nothing_relevant(sample)
-    outputs.memo[matching] = gold, len(gold), retrieved, len(retrieved), held
+    held = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
+    if held is None:
+        held = _ranking(sample, retrieved, matching)
+    if not held.names:
+        refuse = expected_behaviour(sample) == "refuse"
+        held = NotApplicable("nothing relevant: a refusal is expected" if refuse else "nothing relevant")
+    outputs.memo[matching] = held, gold, retrieved, len(gold), len(retrieved)
     return held
 
 
-def _nothing_relevant(sample: EvaluationSample) -> NotApplicable:
-    refuse = expected_behaviour(sample) == "refuse"
-    return NotApplicable("nothing relevant: a refusal is expected" if refuse else "nothing relevant")
-
-
-def _plain_grades(gold: Sequence[Document]) -> dict[str, int] | None:
-    """Return the highest grade of every relevant label, by id; None where a label is no plain id."""
+def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocument]) -> Ranking | None:
+    """Return the pass over ids alone, with default matching; None where a label is no plain id."""
     grades: dict[str, int] = {}
     for doc in gold:
         if not doc.metadata:
@@ -229,21 +191,15 @@ def _plain_grades(gold: Sequence[Document]) -> dict[str, int] | None:
             return None
         elif (grade := grade_of(doc)) > grades.get(doc.doc_id, 0):
             grades[doc.doc_id] = grade
-    return grades
-
-
-def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocument]) -> Ranking | None:
-    """Return the pass over ids alone, with default matching; None where a label is no plain id."""
-    if (grades := _plain_grades(gold)) is None:
-        return None
-    ids = [r.doc.doc_id for r in retrieved]
-    index = ids.index
-    place = {name: index(name) for name in grades.keys() & ids}
-    slots = sorted(place.values())
-    earned = [grades[ids[slot]] for slot in slots]
-    names, ideal = list(grades), list(grades.values())
-    ideal.sort(reverse=True)
-    return Ranking(names, ideal, slots, earned, slots, place, len(ids))
+    marked = [grades.get(r.doc.doc_id, 0) for r in retrieved]
+    place: dict[str, int] = {}
+    for slot, grade in enumerate(marked):
+        if grade:
+            place.setdefault(retrieved[slot].doc.doc_id, slot)
+    slots = list(place.values())
+    ideal = sorted(grades.values(), reverse=True)
+    earned = [marked[slot] for slot in slots]
+    return Ranking(list(grades), ideal, slots, earned, slots, place, len(marked), marked=marked)
 
 
 def _in_order(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[RetrievedDocument]:
@@ -291,10 +247,19 @@ def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], m
     """Return the pass for any kind of label and any matching."""
     labels = labels_of(sample, level=matching.level)
     ideal = sorted((label.grade for label in labels if label.grade), reverse=True)
-    out = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, 0, {})
+    out = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, 0)
     firsts: list[int] = []
     for slot in walk(labels, retrieved, matching):
-        _take(out, labels, slot.marks, slot.cut)
+        marks = [labels[at] for at in slot.marks]
+        if fresh := [label for label in marks if label.grade and label.name not in out.place]:
+            earned, *rest = sorted((label.grade for label in fresh), reverse=True)
+            if rest:
+                out.absorbed[len(out.slots)] = rest
+            out.slots.append(out.depth)
+            out.cuts.append(slot.cut)
+            out.grades.append(earned)
+            out.place.update((label.name, slot.cut) for label in fresh)
+        out.marked.append(max((label.grade for label in marks), default=0))
         firsts.append(slot.cut)
         out.depth += 1
     if firsts != list(range(out.depth)):
@@ -302,45 +267,29 @@ def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], m
     return out
 
 
-def _take(out: Ranking, labels: Sequence[Label], marks: Sequence[int], cut: int) -> None:
-    fresh = [labels[at] for at in marks if labels[at].grade and labels[at].name not in out.place]
-    if not fresh:
-        return
-    earned, *rest = sorted((label.grade for label in fresh), reverse=True)
-    if rest and out.absorbed is not None:
-        out.absorbed[len(out.slots)] = rest
-    out.slots.append(out.depth)
-    out.cuts.append(cut)
-    out.grades.append(earned)
-    out.place.update((label.name, cut) for label in fresh)
+def _as_returned(sample: EvaluationSample, outputs: SystemOutputs) -> Ranking | None:
+    """Return the default pass; None where nothing is relevant or labels cannot be used, as the metrics say."""
+    try:
+        held = ranking_of(sample, outputs)
+    except MetricError:
+        return None
+    return held if isinstance(held, Ranking) else None
 
 
 def ranks_of_relevant(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, int | None]:
     """Return the 1-based rank of every relevant label in the whole returned list, None where it is not returned.
 
     Labels are named as people wrote them: ``policy-4``, ``refunds.md: "within 30 days"``, ``refunds.md[120:180]``.
-    Empty where nothing is relevant or nobody said.
-
-    Raises:
-        MetricError: see `ranking_of`.
+    Empty where nothing is relevant, nobody said, or the labels cannot be compared with what was returned.
     """
-    held = ranking_of(sample, outputs)
-    if isinstance(held, NotApplicable):
-        return {}
-    return {name: None if (at := held.place.get(name)) is None else at + 1 for name in held.names}
+    held = _as_returned(sample, outputs)
+    return {name: held.place[name] + 1 if name in held.place else None for name in held.names} if held else {}
 
 
 def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> list[int]:
     """Return the grade of every returned chunk, in order: the highest of the labels it covers, 0 for none.
 
     A repeat has the grade of its first occurrence here, because that is what a reader would mark.
-
-    Raises:
-        MetricError: a label cannot be read.
     """
-    if (grades := _plain_grades(sample.relevant_docs or ())) is not None:
-        return [grades.get(r.doc.doc_id, 0) for r in outputs.retrieved]
-    labels = labels_of(sample)
-    matcher = Matcher(labels)
-    marked = [matcher.marks(r.doc) for r in outputs.retrieved]
-    return [max((labels[at].grade for at in marks), default=0) for marks in marked]
+    held = _as_returned(sample, outputs)
+    return held.marked if held else [0] * len(outputs.retrieved)

@@ -39,6 +39,17 @@ def test_what_is_no_answer_is_an_error_under_every_metric(call: CallResult) -> N
     assert {score.state for score in done.result.scores.values()} == {"error"}
 
 
+def test_a_label_that_cannot_be_compared_is_an_error() -> None:
+    quoted = [Document("refunds.md", "thirty days", {"match": "quote"})]
+    case = GoldenCase(EvaluationSample("one", "How long?", quoted, reference_answer=Response("thirty days")))
+    without_text = {"answer": "thirty days", "documents": [{"id": "a", "source": "refunds.md"}]}
+    (done,) = measure_calls([Called(case, CallResult(without_text))], SYSTEM, METRICS)
+    assert done.result.scores["token_f1"].value == 1
+    assert "cannot tell whether chunk 'a' covers refunds.md" in done.result.scores["recall@1"].reason
+    assert done.result.ranks == {}
+    assert [hit["grade"] for hit in done.result.outputs["retrieved"]] == [0]
+
+
 def test_a_conversion_of_the_project_comes_first() -> None:
     def convert(value: Any, sample: EvaluationSample) -> SystemOutputs | None:
         return SystemOutputs([], Response(f"thirty {value}")) if value == "days" else None
