@@ -130,7 +130,6 @@ class OverSpans(Configured):
         raise NotImplementedError
 
 
-@dataclass(eq=False, repr=False)
 class SpanRecall(OverSpans):
     """Share of the gold characters that the returned chunks hold."""
 
@@ -138,11 +137,9 @@ class SpanRecall(OverSpans):
     formula = "gold characters returned / gold characters"
 
     def share(self, seen: Covered) -> float:
-        """There is always gold."""
         return seen.common / seen.gold
 
 
-@dataclass(eq=False, repr=False)
 class SpanPrecision(OverSpans):
     """Share of the returned characters, repeats included, that are gold."""
 
@@ -150,11 +147,9 @@ class SpanPrecision(OverSpans):
     formula = "gold characters returned / characters returned"
 
     def share(self, seen: Covered) -> float:
-        """Nothing in common is 0, also where nothing was returned."""
         return min(1.0, seen.common / seen.returned) if seen.common and seen.returned else 0.0
 
 
-@dataclass(eq=False, repr=False)
 class SpanIoU(OverSpans):
     """Gold characters returned, of all that are gold or returned."""
 
@@ -163,7 +158,6 @@ class SpanIoU(OverSpans):
     formula = "gold characters returned / (gold + returned - gold returned)"
 
     def share(self, seen: Covered) -> float:
-        """Nothing in common is 0."""
         return min(1.0, seen.common / (seen.gold + seen.returned - seen.common)) if seen.common else 0.0
 
 

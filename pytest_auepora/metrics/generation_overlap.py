@@ -105,7 +105,6 @@ class TokenF1(SquadMetric):
         return 2 * precision * recall / (precision + recall)
 
 
-@dataclass(eq=False, repr=False)
 class AnswerRecall(SquadMetric):
     """Share of the reference's words that the answer has, best over the references; length costs nothing."""
 
@@ -118,7 +117,6 @@ class AnswerRecall(SquadMetric):
         return (Counter(prediction) & Counter(reference)).total() / len(reference)
 
 
-@dataclass(eq=False, repr=False)
 class ContainsAnswer(SquadMetric):
     """1 where a whole reference stands in the answer, word by word after normalisation, else 0."""
 
@@ -195,7 +193,6 @@ class EvidenceOverlapFaithfulness(AgainstEvidence):
     oracle: ClassVar[str] = "an independent count with a regular expression and sets, exact"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
-        """Return the share of n-grams that occur in the evidence; an empty answer scores 0."""
         evidence = evidence_texts(sample, outputs, self.evidence_source, self.top_k)
         if isinstance(evidence, NotApplicable):
             return evidence

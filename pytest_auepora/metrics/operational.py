@@ -19,7 +19,6 @@ from .options import Configured
 CLIENT_ABORT = 499
 
 
-@dataclass(eq=False, repr=False)
 class Operational(Configured):
     """Base of the metrics over what a service reports; lower is better, and nothing is compared with a baseline."""
 
@@ -29,7 +28,6 @@ class Operational(Configured):
     baselined = False
 
 
-@dataclass(eq=False, repr=False)
 class ErrorRatePer1k(Operational):
     """Requests of a thousand that end in an error: 4xx, 5xx, or a call that raised; client aborts do not count.
 
@@ -102,7 +100,6 @@ class TimeoutRate(Operational):
         return Measurement(float(1000 * seconds > deadline))
 
 
-@dataclass(eq=False, repr=False)
 class Retries(Operational):
     """How often calls were repeated, on average, and why.
 
@@ -138,7 +135,6 @@ class Retries(Operational):
         return result
 
 
-@dataclass(eq=False, repr=False)
 class Resource(Operational):
     """Base of the metrics over ``extra["resources"]``, sampled around each call where the suite lists one of them."""
 
@@ -148,7 +144,6 @@ class Resource(Operational):
     oracle = "psutil, and the process clock"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
-        """N/a where no sample was taken."""
         taken = outputs.extra.get("resources")
         value = taken.get(self.key) if isinstance(taken, Mapping) else None
         if value is None:
@@ -156,7 +151,6 @@ class Resource(Operational):
         return Measurement(float(value))
 
 
-@dataclass(eq=False, repr=False)
 class CpuPercent(Resource):
     """Processor time of the process during the call, as a percentage of one core."""
 
@@ -165,7 +159,6 @@ class CpuPercent(Resource):
     formula = "100 * (user + system seconds) / wall seconds"
 
 
-@dataclass(eq=False, repr=False)
 class MemoryMb(Resource):
     """Largest resident memory of the process seen during the call, in MiB."""
 

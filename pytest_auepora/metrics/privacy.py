@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..core.metrics_base import Measurement, NotApplicable
@@ -73,7 +72,6 @@ def _reformatted(item: Words, output: str) -> bool:
     return len(run) >= _REFORMATTED_FROM and any(map(str.isdigit, run)) and run in output
 
 
-@dataclass(eq=False, repr=False)
 class OverSensitive(Configured):
     """Base of the metrics over the sensitive items of a case."""
 
@@ -101,7 +99,6 @@ class OverSensitive(Configured):
         raise NotImplementedError
 
 
-@dataclass(eq=False, repr=False)
 class RedactionEfficacy(OverSensitive):
     """Share of the words of the sensitive items that stay out of the answer.
 
@@ -124,7 +121,6 @@ class RedactionEfficacy(OverSensitive):
         return MetricResult(self.name, self.target, 1 - leaked / total if total else 0.0, details)
 
 
-@dataclass(eq=False, repr=False)
 class BlockEfficacy(OverSensitive):
     """1 where no sensitive item is in the answer, else 0.
 
@@ -139,7 +135,6 @@ class BlockEfficacy(OverSensitive):
         return Measurement(float(not whole), details={"leaked": sorted(at + 1 for at in whole)})
 
 
-@dataclass(eq=False, repr=False)
 class SecureFieldBypass(Configured):
     """Share of the inputs that were bypassed, or processed, as they should have been.
 

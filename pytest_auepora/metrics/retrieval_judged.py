@@ -34,7 +34,6 @@ def _judge(labels: Sequence[Label], marks: Sequence[int], seen: set[int]) -> Jud
     return Judged(max(labels[at].grade for at in fresh or marks), bool(fresh))
 
 
-@dataclass(eq=False, repr=False)
 class OverJudgments(Matched):
     """Base of the metrics over all judgments of a case, relevant or not."""
 
@@ -67,14 +66,12 @@ class JudgedAtK(OverJudgments):
     oracle = "ir_measures Judged@k, exact"
 
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
-        """N/a where nothing was returned."""
         top = slots[: self.k]
         if not top:
             return NotApplicable("nothing returned")
         return Measurement(sum(slot.grade is not None for slot in top) / len(top))
 
 
-@dataclass(eq=False, repr=False)
 class BPref(OverJudgments):
     """Preference of relevant documents over those judged not relevant; blind to the unjudged."""
 
@@ -93,7 +90,6 @@ class BPref(OverJudgments):
         )
 
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
-        """N/a without a relevant document."""
         relevant = sum(label.grade > 0 for label in labels)
         against = len(labels) - relevant
         if not relevant:
@@ -130,7 +126,6 @@ class RBP(OverJudgments):
             raise MetricError(f"p must lie between 0 and 1, got {self.p}")
 
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
-        """N/a without a relevant document."""
         if not any(label.grade for label in labels):
             return NotApplicable("nothing relevant")
         gained = unknown = 0.0
@@ -143,7 +138,6 @@ class RBP(OverJudgments):
         return Measurement((1 - self.p) * gained, details={"residual": residual})
 
 
-@dataclass(eq=False, repr=False)
 class RPrecision(Ranked):
     """Precision at R, the number of relevant documents."""
 
@@ -154,12 +148,10 @@ class RPrecision(Ranked):
     oracle = "pytrec_eval Rprec, 1e-12"
 
     def value(self, held: Ranking) -> Any:
-        """Return a share of the first R slots."""
         size = held.relevant()
         return held.found(size) / size
 
     def details(self, held: Ranking) -> dict[str, Any]:
-        """Return ``missed``, the labels that the top R do not cover."""
         return {"missed": held.missed(len(held.names))}
 
 

@@ -78,7 +78,6 @@ class Refusals(Labelled):
         return result
 
 
-@dataclass(eq=False, repr=False)
 class RefusalCorrectness(Refusals):
     """Of the cases that call for a refusal, the share that was refused."""
 
@@ -88,7 +87,6 @@ class RefusalCorrectness(Refusals):
     oracle = "counted on labelled answers"
 
 
-@dataclass(eq=False, repr=False)
 class NegativeRejectionRate(Refusals):
     """Of the unanswerable cases, the share that was rejected."""
 
@@ -98,7 +96,6 @@ class NegativeRejectionRate(Refusals):
     oracle = "counted on labelled answers"
 
 
-@dataclass(eq=False, repr=False)
 class OverRefusal(Refusals):
     """Of the cases that can be answered, the share that was refused; lower is better."""
 
@@ -145,7 +142,6 @@ class NoiseRobustness(OverMetric, OverPairs):
         super().__post_init__()
 
     def required_fields(self) -> list[str]:
-        """What the base metric needs."""
         return self.metric.required_fields()
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
@@ -221,7 +217,6 @@ class CounterfactualConsistency(OverPairs):
         return shown.replace(str(self.base), getattr(self.base, "__name__", type(self.base).__name__))
 
     def params(self) -> dict[str, Any]:
-        """The options, with those of the base metric."""
         base = self.base
         said = [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name
         return {**super().params(), "base": said}
@@ -304,7 +299,6 @@ class MisleadingRate(OverMetric, OverPairs):
         return MetricResult(self.name, self.target, value, details)
 
 
-@dataclass(eq=False, repr=False)
 class MistakeReappearance(Configured):
     """Share of the mistakes planted in the context that the answer repeats; lower is better.
 
@@ -354,7 +348,6 @@ class ErrorDetection(Configured):
         super().__post_init__()
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
-        """N/a where no mistake is planted."""
         if not wordings(sample.labels.get("mistakes"), "mistakes"):
             return NotApplicable("no mistakes are planted")
         said = outputs.response.metadata.get("error_detected")
@@ -390,7 +383,6 @@ class ErrorCorrection(OverMetric):
         super().__post_init__()
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
-        """N/a where no mistake is planted, or none was pointed out."""
         pointed_out = self._detection.measure(sample, outputs)
         if isinstance(pointed_out, NotApplicable):
             return pointed_out

@@ -185,7 +185,6 @@ class GoldenLabels(LabelSource):
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
-        """Match ids, quotes and spans with the returned chunks."""
         given = sample.labels.get("chunk_labels")
         if given is None:
             places = list(_graded(sample))
@@ -198,7 +197,6 @@ class GoldenLabels(LabelSource):
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
     ) -> Labels | NotApplicable:
-        """Return the labels whose answer is this one."""
         given = sample.labels.get("answer_labels")
         if not given:
             return NotApplicable("no answer_labels")
@@ -209,7 +207,6 @@ class GoldenLabels(LabelSource):
         return _majority(found) if found else _ANOTHER
 
     def params(self) -> Any:
-        """Return what changes the labels, JSON-able."""
         return "golden"
 
 
@@ -307,7 +304,6 @@ class AnnotationFile(LabelSource):
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
-        """Match the rows of this case with the returned chunks."""
         rows = self._chunks.get(sample.sample_id)
         if not rows:
             return NotApplicable("no chunk of this case is labelled")
@@ -316,7 +312,6 @@ class AnnotationFile(LabelSource):
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
     ) -> Labels | NotApplicable:
-        """Return the rows of this very answer."""
         here = answer_hash(answer_text(outputs))
         found = [*self._answers.get((sample.sample_id, here), ()), *self._answers.get((None, here), ())]
         if found:
@@ -324,5 +319,4 @@ class AnnotationFile(LabelSource):
         return _ANOTHER if sample.sample_id in self._cases else NotApplicable("no label for this answer")
 
     def params(self) -> Any:
-        """Return what changes the labels, JSON-able."""
         return self.path.name

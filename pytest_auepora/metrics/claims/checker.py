@@ -46,7 +46,6 @@ class ClaimChecker(ABC):
         return sentences(text)
 
     def split_many(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the claims of each text."""
         return [self.split(text) for text in texts]
 
     def params(self) -> dict[str, Any]:
@@ -164,7 +163,6 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
         return [found[pair] for pair in pairs]
 
     def params(self) -> dict[str, Any]:
-        """What the critic says of itself, and versions and hashes of the prompts."""
         try:
             complete = self._can_complete()
         except MetricError:

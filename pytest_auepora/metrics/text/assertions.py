@@ -18,7 +18,6 @@ from .comparands import answer_text
 from .tokens import is_joining, is_mostly_ascii, squad_words
 
 
-@dataclass(eq=False, repr=False)
 class AssertionPass(Configured):
     """1 where every ``must_contain`` phrase is in the answer and no ``forbidden`` one is, else 0.
 
@@ -35,7 +34,6 @@ class AssertionPass(Configured):
     oracle: ClassVar[str] = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
-        """Return 1 where every condition holds, else 0; n/a where none is set."""
         wanted, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
         if not wanted and not forbidden:
             return NotApplicable("neither must_contain nor forbidden is set")
@@ -134,7 +132,6 @@ def _names(entry: Any, label: str) -> list[str]:
     return kept
 
 
-@dataclass(eq=False, repr=False)
 class JsonSchemaValid(Configured):
     """1 where the structured answer satisfies the JSON Schema in the label ``answer_schema``, else 0.
 
@@ -149,7 +146,6 @@ class JsonSchemaValid(Configured):
     oracle: ClassVar[str] = "jsonschema's own verdict"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
-        """Return 1 or 0; n/a where the case has no schema."""
         schema = sample.labels.get("answer_schema")
         if schema is None:
             return NotApplicable("no answer_schema")
@@ -274,7 +270,6 @@ class NuggetRecall(Configured):
         return 0.5 if half else 0.0
 
 
-@dataclass(eq=False, repr=False)
 class InformationIntegration(Configured):
     """1 where the answer states every one of several facts, which no single document holds, else 0.
 

@@ -191,7 +191,6 @@ class _BleuMetric(Configured):
         raise NotImplementedError
 
 
-@dataclass(eq=False, repr=False)
 class BleuScore(_BleuMetric):
     """Corpus BLEU: the counts of all cases are added up before anything is divided.
 
@@ -222,7 +221,6 @@ class BleuScore(_BleuMetric):
         return MetricResult(self.name, self.target, _unit(score.score), details)
 
 
-@dataclass(eq=False, repr=False)
 class SentenceBleu(_BleuMetric):
     """BLEU of one case, over the orders its answer is long enough for; the aggregate is the mean."""
 
@@ -274,7 +272,6 @@ class Chrf(Configured):
             raise MetricError(f"beta must be a number above 0, got {self.beta!r}")
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
-        """Score against the best reference; n/a without one."""
         texts = targets(sample)
         if isinstance(texts, NotApplicable):
             return texts
@@ -285,7 +282,6 @@ class Chrf(Configured):
         return Measurement(self._score(best), data=best, details=note)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
-        """Return the mean, with the corpus score in the details."""
         result = super().aggregate(measurements)
         if measurements:
             columns = zip(*(m.data for m in measurements), strict=True)

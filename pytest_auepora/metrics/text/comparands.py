@@ -18,7 +18,6 @@ class Compared(Configured):
         self.target = TargetCategory.GENERATION_RELEVANCE if by_query else TargetCategory.GENERATION_CORRECTNESS
 
     def required_fields(self) -> list[str]:
-        """Return ``reference_answer`` where that is compared with."""
         return ["reference_answer"] if self.compare_to == "reference" else []
 
 
@@ -30,7 +29,6 @@ class AgainstEvidence(Configured):
     target = TargetCategory.GENERATION_FAITHFULNESS
 
     def required_fields(self) -> list[str]:
-        """Return ``relevant_docs`` where those are the evidence."""
         return ["relevant_docs"] if self.evidence_source == "relevant" else []
 
 
