@@ -21,6 +21,8 @@ from hashlib import sha256
 from itertools import pairwise, permutations
 from typing import Any, Literal
 
+import numpy as np
+
 from ..errors import MetricError
 
 DRAWS = 2000
@@ -81,8 +83,6 @@ def resampled(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]
 
 def resampled_counts(cells: Sequence[int], groups: Sequence[Hashable], kinds: int) -> list[list[int]]:
     """Return how often each of the *kinds* of cells occurs in the resamples that `resampled` gives."""
-    import numpy as np
-
     members = list(_members(groups).values())
     counts = np.array([np.bincount([cells[i] for i in inside], minlength=kinds) for inside in members])
     out: list[list[int]] = [counts[row].sum(axis=0).tolist() for row in _drawn(len(members), DRAWS)]
@@ -97,8 +97,6 @@ def _members(groups: Sequence[Hashable]) -> dict[Hashable, list[int]]:
 
 
 def _drawn(n: int, draws: int) -> Any:
-    import numpy as np
-
     rng = np.random.default_rng(_SEED)
     return rng.integers(n, size=(draws, n)) if n else np.empty((0, 0), dtype=int)
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -208,12 +209,10 @@ def _number(said: Any, what: str, line: int, source: Source) -> float | None:
         value = float(said)
     except (TypeError, ValueError):
         value = float("nan")
-    if isinstance(said, bool):
+    if math.isfinite(value):
         return value
-    if value - value != 0:
-        source.complain(line, 1, f"{what} must be a number, got {said!r}; a reply that is no score goes to error")
-        return None
-    return value
+    source.complain(line, 1, f"{what} must be a number, got {said!r}; a reply that is no score goes to error")
+    return None
 
 
 def _kind(items: Sequence[Item], source: Source) -> Kind:

@@ -12,6 +12,8 @@ from math import comb
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from ..errors import MetricError
 from ..regression.guards.calibration import Calibration
 from ..regression.thresholds import Bound
@@ -235,8 +237,6 @@ def _base_rate(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bo
 
 def _length(items: Sequence[Item], people: Sequence[bool]) -> Bias:
     """Correlate rank of length with rank of score, each within what people say: what length adds to the truth."""
-    import numpy as np
-
     scores, lengths = np.zeros(len(items)), np.zeros(len(items))
     for label in (True, False):
         inside = np.array([i for i, p in enumerate(people) if p == label], dtype=int)
@@ -254,8 +254,6 @@ def _length(items: Sequence[Item], people: Sequence[bool]) -> Bias:
 
 def _ranks(values: Sequence[float]) -> Any:
     """Ranks about their mean, equal values sharing their mean rank."""
-    import numpy as np
-
     if not values:
         return np.zeros(0)
     _, inverse, counts = np.unique(np.asarray(values, dtype=float), return_inverse=True, return_counts=True)

@@ -164,7 +164,9 @@ def _gates(metric: str, stat: str, raw: Any, direction: Direction) -> Iterator[G
                 raise ThresholdError(f"{stat}({metric}): the statistic is given twice, in the name and as stat")
             stat = _stat(raw["stat"])
         where = read_slice(raw["slice"]) if "slice" in raw else {}
-        owner = _owner(raw["owner"]) if "owner" in raw else ""
+        owner = raw.get("owner", "")
+        if "owner" in raw and not (isinstance(owner, str) and owner.strip()):
+            raise ThresholdError(f"owner must be a name, got {owner!r}")
         raw = {k: v for k, v in raw.items() if k in BOUND_KEYS}
     if stat == "pass_rate":
         direction = "higher"  # a share of good cases, whatever the metric's own direction
@@ -178,10 +180,9 @@ def _bounds(raw: Any, direction: Direction) -> Iterator[Bound]:
         _known_keys(raw, BOUND_KEYS)
         if not raw:
             raise ThresholdError("no bound is given; write min: or max:")
-        low, high = raw.get("min"), raw.get("max")
         made = [Bound(op, _number(raw[op], op)) for op in ("min", "max") if op in raw]
         if len(made) == 2 and made[0].limit > made[1].limit:
-            raise ThresholdError(f"min {low!r} is above max {high!r}: nothing can pass")
+            raise ThresholdError(f"min {raw['min']!r} is above max {raw['max']!r}: nothing can pass")
         yield from made
     elif isinstance(raw, str):
         yield _comparison(raw, worse)
@@ -246,9 +247,3 @@ def read_slice(raw: Any) -> dict[str, str]:
             raise ThresholdError(f"slice takes labels and their values, each a single word, got {key!r}: {value!r}")
         out[key] = str(value)
     return out
-
-
-def _owner(raw: Any) -> str:
-    if not isinstance(raw, str) or not raw.strip():
-        raise ThresholdError(f"owner must be a name, got {raw!r}")
-    return raw

@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Literal, TypeVar
 
 from .precision import TIE, MeanEstimate, t_quantile
@@ -78,8 +79,6 @@ def bootstrap_interval(
     Raises:
         ValueError: fewer *draws* than the bounds need.
     """
-    from random import Random
-
     if (draws + 1) * alpha < 1.0:
         raise ValueError(f"{draws} draws have no {alpha} quantile; take at least {math.ceil(1 / alpha) - 1}")
     groups = _group(pairs, clusters)

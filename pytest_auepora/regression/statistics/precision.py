@@ -10,15 +10,6 @@ from functools import lru_cache
 TIE = 1e-9
 """Statistics this close are tied, and a difference this small is none: less than this is rounding."""
 
-POWER_80 = 0.84
-"""The normal quantile that stands for a power of 80 %."""
-
-PLANNED_SD = 0.3
-"""Spread of a case's difference to plan with before there are data: typical of RAG scores in [0, 1]."""
-
-PLANNED_CRITICAL_VALUE = 2.1
-"""Critical value to plan with: that of about four correlated metrics."""
-
 
 def count_clusters(cases: Collection[str], clusters: Mapping[str, str]) -> int:
     """Return in how many clusters *cases* are; one that *clusters* does not list is in that of its own id."""
@@ -79,16 +70,17 @@ def hall_t(sums: Sequence[float]) -> float:
 
 
 def minimum_detectable_effect(critical_value: float, se: float) -> float:
-    """Return the smallest true drop that would fail in 80 % of runs: (c + 0.84)·SE."""
-    return (critical_value + POWER_80) * se
+    """Return the smallest true drop that would fail in 80 % of runs: (c + 0.84)·SE, a normal quantile."""
+    return (critical_value + 0.84) * se
 
 
 def planned_mde(n: int) -> float:
     """Return the minimum detectable effect to expect of *n* independent cases before any was run.
 
-    It is 0.125, 0.088 and 0.062 at 50, 100 and 200 cases.
+    It is 0.125, 0.088 and 0.062 at 50, 100 and 200 cases.  0.3 is a typical spread of differences of RAG scores in
+    [0, 1], 2.1 the critical value of about four correlated metrics.
     """
-    return minimum_detectable_effect(PLANNED_CRITICAL_VALUE, PLANNED_SD / math.sqrt(n))
+    return minimum_detectable_effect(2.1, 0.3 / math.sqrt(n))
 
 
 def cases_for_effect(n: int, mde: float, effect: float) -> int:

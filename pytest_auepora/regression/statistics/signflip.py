@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .precision import TIE
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 MAX_ENUMERATED = 13
 """Up to this many differing clusters all 2^G sign patterns are tried (8,192 at most); beyond it, random ones."""
@@ -36,8 +35,6 @@ def cluster_sums(
     number of cases behind it.  Clusters and cases are taken in the order of their names: the same data give the same
     draws and the same rounding, whatever order a run finished in.
     """
-    import numpy as np
-
     cases = set[str]().union(*differences)
     row = {name: g for g, name in enumerate(sorted({clusters.get(case, case) for case in cases}))}
     sums = np.zeros((len(row), len(differences)))
@@ -85,8 +82,6 @@ def sign_flip_test(sums: FloatArray, *, alpha: float = 0.05, draws: int = 9999) 
 
     Source of the method: Westfall & Young (1993), *Resampling-Based Multiple Testing*, step-down maxT.
     """
-    import numpy as np
-
     differing = sums[np.any(sums != 0.0, axis=1)]
     enumerated = len(differing) <= MAX_ENUMERATED
     root = np.sqrt(np.sum(differing**2, axis=0))
@@ -115,8 +110,6 @@ def _beyond(z: FloatArray, z_star: FloatArray, *, enumerated: bool, tied: float 
 
     Random patterns do not include the observed one, so it is added, as a tie with itself.
     """
-    import numpy as np
-
     above = np.sum(z_star > z + TIE, axis=0)
     ties = np.sum(np.abs(z_star - z) <= TIE, axis=0)
     patterns = len(z_star)
@@ -127,8 +120,6 @@ def _beyond(z: FloatArray, z_star: FloatArray, *, enumerated: bool, tied: float 
 
 def _step_down(z: FloatArray, z_star: FloatArray, *, enumerated: bool, tied: float = 0.5) -> FloatArray:
     """Adjust for the family: the j-th clearest drop stands against the largest z* of metrics j, j+1, …, M."""
-    import numpy as np
-
     clearest_first = np.argsort(-z, kind="stable")
     largest_from_here_on = np.maximum.accumulate(z_star[:, clearest_first[::-1]], axis=1)[:, ::-1]
     p_sorted = _beyond(z[clearest_first], largest_from_here_on, enumerated=enumerated, tied=tied)
@@ -139,8 +130,6 @@ def _step_down(z: FloatArray, z_star: FloatArray, *, enumerated: bool, tied: flo
 
 def _all_signs(clusters: int) -> Iterator[FloatArray]:
     """Yield all 2^G patterns as one array of ±1."""
-    import numpy as np
-
     pattern = np.arange(2**clusters)[:, None]
     yield 1.0 - 2.0 * ((pattern >> np.arange(clusters)) & 1).astype(np.float64)
 
@@ -150,8 +139,6 @@ def _random_signs(clusters: int, draws: int) -> Iterator[FloatArray]:
 
     The raw bits of PCG64 are taken because numpy promises them to be the same in every version, on every machine.
     """
-    import numpy as np
-
     bits = np.random.PCG64(0)
     words = -(-clusters // 64)
     chunk = max(1, _CHUNK_CELLS // (64 * words))

@@ -29,7 +29,6 @@ from .precision import (
     planned_mde,
     t_quantile,
 )
-from .signflip import cluster_sums, sign_flip_test
 
 Outcome = Literal["fail", "better", "pass", "inconclusive", "same"]
 """``same`` is the pass of a metric in which no case differs."""
@@ -220,6 +219,8 @@ def judge_family(
     """
     if not any(any(m.differences.values()) for m in metrics):
         return [_unchanged(metric, clusters, alpha, len(metrics), members) for metric in metrics]
+    from .signflip import cluster_sums, sign_flip_test  # which imports numpy
+
     sums, counts = cluster_sums([m.differences for m in metrics], clusters)
     test = sign_flip_test(sums, alpha=alpha, draws=draws)
     out = []
