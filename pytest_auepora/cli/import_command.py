@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..io.golden.load import load_golden
-from ..io.importers import ImportProblem, export_cases, golden_text, import_cases
-from ..io.importers.registry import FORMATS
+from ..io.importers import FORMATS, export_cases, import_cases
+from ..io.importers.golden import golden_text
+from ..io.importers.model import ImportProblem
 from ..io.importers.rows import write_text
 from ..reporting.numbers import plural
 from ..reporting.text import harmless

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -112,13 +113,12 @@ def raw_cases(path: Path) -> list[dict[str, Any]]:
     text = path.read_text(encoding="utf-8-sig")
     if path.suffix == ".jsonl":
         return [case for line in text.split("\n") if line.strip() and "query" in (case := json.loads(line))]
-    cases: list[dict[str, Any]] = _yaml(text)["cases"]
-    return cases
+    return list(_yaml(text)["cases"])
 
 
 def _check(path: Path, suite: GoldenSuite, whole: str, cases: Sequence[Any]) -> None:
     """Raise `GoldenFileError` where the new text of the file does not hold these cases and all else as before."""
-    if path.suffix == ".jsonl" or _read(whole) == {**_yaml(path.read_text(encoding="utf-8-sig")), "cases": cases}:
+    if path.suffix == ".jsonl" or _yaml(whole) == {**_yaml(path.read_text(encoding="utf-8-sig")), "cases": cases}:
         return
     message = "the cases are not a list in block style at the end of the file; paste the new cases where they belong"
     raise GoldenFileError([Problem(str(path), suite.cases[-1].line, 1, message)])
@@ -133,16 +133,10 @@ def _block(path: Path, text: str, line: int, cases: Sequence[Mapping[str, Any]])
 
 
 def _yaml(text: str) -> dict[str, Any]:
+    """Return what *text* says; an empty mapping where it is no YAML."""
     import yaml
 
-    found: dict[str, Any] = yaml.safe_load(text)
+    found: dict[str, Any] = {}
+    with suppress(yaml.YAMLError):
+        found = yaml.safe_load(text)
     return found
-
-
-def _read(text: str) -> dict[str, Any] | None:
-    import yaml
-
-    try:
-        return _yaml(text)
-    except yaml.YAMLError:
-        return None

@@ -6,15 +6,16 @@ import codecs
 import copy
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import yaml
 
 from ..errors import GoldenFileError, Problem
 from .json_lines import load_lines
 from .source import Source
-from .yaml.load import load_yaml
+from .yaml.load import Parser, load_yaml
 
 Slot = tuple[str, int]
 """A case id, and the index of a label in its ``relevant_docs``."""
@@ -24,12 +25,12 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 _FLOW = frozenset(",[]{}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
+    """What names a label: the value of *holder* at *key*, and where it stands."""
+
     holder: Any
     key: Any
-    line: int
-    col: int
+    at: tuple[int, int]
 
 
 class LabelFile:
@@ -43,37 +44,28 @@ class LabelFile:
         self.path = path
         self.source = Source.load(path)
         self._lines = path.suffix.lower() == ".jsonl"
-        self._cases = self._read()
-        self._places = {slot: place for case in self._cases for slot, place in self._of_case(case)}
+        root: Any = load_lines(self.source) if self._lines else load_yaml(self.source)
+        self._root = root
+        cases = [line for line in root if {"id", "query"} & line.keys()] if self._lines else root["cases"]
+        self._places = {slot: place for case in cases for slot, place in self._of_case(case)}
 
-    def _read(self) -> list[Any]:
-        if self._lines:
-            self._root: Any = load_lines(self.source)
-            return [line for line in self._root if {"id", "query"} & line.keys()]
-        self._root = load_yaml(self.source)
-        return list(self._root["cases"])
-
-    def _of_case(self, case: Any) -> list[tuple[Slot, _Place]]:
+    def _of_case(self, case: Any) -> Iterator[tuple[Slot, _Place]]:
         holder = case
         if "relevant_docs" not in case:  # inherited: written once for many cases
             head = self._root[0] if self._lines else self._root
             holder = head.get("defaults") or {}
         labels = holder.get("relevant_docs") or []
-        out = []
         for number, label in enumerate(labels):
             at, key = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
-            line, col = self.source.at(at, key)
-            out.append(((case["id"], number), _Place(at, key, line, col)))
-        return out
+            yield (case["id"], number), _Place(at, key, self.source.at(at, key))
 
     def place(self, slot: Slot) -> tuple[int, int]:
         """Return line and column, both 1-based, of what names a label."""
-        found = self._places[slot]
-        return found.line, found.col
+        return self._places[slot].at
 
     def places(self) -> dict[Slot, tuple[int, int]]:
         """Return line and column, both 1-based, of every label."""
-        return {slot: (found.line, found.col) for slot, found in self._places.items()}
+        return {slot: found.at for slot, found in self._places.items()}
 
     def name(self, slot: Slot) -> str:
         """Return what a label is called in the file now; empty where there is no such label."""
@@ -129,9 +121,8 @@ class LabelFile:
         twin = Source(self.source.path, text)
         found = load_lines(twin) if self._lines else load_yaml(twin)
         if twin.problems or found != wanted:
-            raise self._refusal(
-                (0, 0), "exchanging the labels in place would change more than them; nothing was written"
-            )
+            told = "exchanging the labels in place would change more than them; nothing was written"
+            raise self._refusal((0, 0), told)
 
     def _refusal(self, place: tuple[int, int], message: str) -> GoldenFileError:
         return GoldenFileError([Problem(self.source.path, *place, message)])
@@ -139,24 +130,12 @@ class LabelFile:
 
 def _ends(text: str) -> dict[int, int]:
     """Return where each scalar of *text* ends, by where it (or its anchor) starts."""
-    import yaml
-
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
-    out: dict[int, int] = {}
-    try:
-        get: Callable[[], Any] = loader.get_event
-        while (event := get()) is not None:
-            if isinstance(event, yaml.ScalarEvent) and event.start_mark and event.end_mark:
-                out[event.start_mark.index] = event.end_mark.index
-    finally:
-        loader.dispose()
-    return out
+    scalars: Iterator[Any] = (event for event in yaml.parse(text, Parser) if isinstance(event, yaml.ScalarEvent))
+    return {scalar.start_mark.index: scalar.end_mark.index for scalar in scalars}
 
 
 def _is_plain(text: str) -> bool:
     """Whether *text* can stand without quotes, in a list in brackets too, and is read as itself."""
-    import yaml
-
     if _UNSAFE.search(text) or _FLOW & set(text) or text != text.strip():
         return False
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,8 +23,8 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() in (".parquet", ".pq")
 
 
-def row_blocks(path: Path) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Yield the rows of a Parquet file, some hundreds at a time, each time with how many came before.
+def row_blocks(path: Path, as_text: Callable[[list[dict[str, Any]]], str]) -> Iterator[Source]:
+    """Yield the rows of a Parquet file, some hundreds at a time, as the JSON Lines that *as_text* makes of them.
 
     Raises:
         MissingExtraError: the extra ``parquet`` is not installed.
@@ -34,7 +34,7 @@ def row_blocks(path: Path) -> Iterator[tuple[int, list[dict[str, Any]]]]:
 
     rows, before = iter_rows(path, LINES), 0
     while some := list(islice(rows, LINES)):
-        yield before, some
+        yield Source(str(path), as_text(some), before)
         before += len(some)
 
 
@@ -50,17 +50,13 @@ class FileDataset(EvaluationDataset):
         self._length: int | None = None
 
     def __iter__(self) -> Iterator[EvaluationSample]:
-        for block in self._blocks():
+        blocks = line_blocks(self._path)
+        if is_parquet(self._path):
+            from .parquet import as_lines
+
+            blocks = row_blocks(self._path, lambda rows: as_lines(rows, self._path))
+        for block in blocks:
             yield from read_samples(block)
-
-    def _blocks(self) -> Iterator[Source]:
-        if not is_parquet(self._path):
-            yield from line_blocks(self._path)
-            return
-        from .parquet import as_lines
-
-        for before, rows in row_blocks(self._path):
-            yield Source(str(self._path), as_lines(rows, self._path), before)
 
     @property
     def name(self) -> str:
@@ -133,7 +129,7 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
     problems: list[Problem] = []
     more = 0
     seen = bytearray(len(suite.cases))
-    for block in _rows(path) if is_parquet(path) else line_blocks(path):
+    for block in row_blocks(path, _as_lines) if is_parquet(path) else line_blocks(path):
         read = list(_records(block, suite, known, seen, told=len(problems)))
         room = _MOST - len(problems)
         problems += sorted(block.problems[:_MOST], key=lambda p: (p.line, p.col))[:room]
@@ -154,15 +150,13 @@ def _of_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
     found = read_run(path)
     matched = False
     for case in suite.cases:
-        names = (*filter(None, map(case.sample.metadata.get, _NAMES)), case.id)
-        if (hits := next((found[name] for name in map(str, names) if name in found), None)) is not None:
+        names = map(str, (*filter(None, map(case.sample.metadata.get, _NAMES)), case.id))
+        if (topic := next((name for name in names if name in found), None)) is not None:
             matched = True
-            yield Recorded(case, {"answer": "", "documents": hits})
+            yield Recorded(case, {"answer": "", "documents": found[topic]})
     if not matched:
         topics = ", ".join(map(repr, list(found)[:3])) or "nothing"
-        raise GoldenFileError(
-            [Problem(str(path), 0, 0, f"{suite.path.name} has none of its topics as a case: {topics}")]
-        )
+        raise refusal(path, f"{suite.path.name} has none of its topics as a case: {topics}")
 
 
 def _records(
@@ -183,15 +177,10 @@ def _records(
             yield Recorded(suite.cases[known[case_id]], {k: v for k, v in raw.items() if k != key})
 
 
-def _rows(path: Path) -> Iterator[Source]:
-    for before, rows in row_blocks(path):
-        lines = (json.dumps(_plain(row.items()), ensure_ascii=False, default=str) for row in rows)
-        yield Source(str(path), "\n".join(lines), before)
-
-
-def _plain(row: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def _as_lines(rows: list[dict[str, Any]]) -> str:
     """Leave out what is null; text that is a JSON list or mapping is taken for what it says, but for answers."""
-    return {key: value if key == "answer" else _cell(value) for key, value in row if value is not None}
+    said = ({k: v if k == "answer" else _cell(v) for k, v in row.items() if v is not None} for row in rows)
+    return "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in said)
 
 
 def _cell(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades, name_of
-from .rows import dump_json, read_rows, read_text, write_text
+from .rows import read_rows, read_text, write_lines, write_text
 
 _HEADER = ("query-id", "corpus-id", "score")
 
@@ -21,7 +21,6 @@ def load(path: Path, *, split: str | None = None, texts: bool = False) -> Import
         split: which of ``qrels`` is read: ``test`` by default, or the only one there is.
         texts: take the texts of the judged documents from the corpus.
     """
-    path = Path(path)
     dropped = Dropped()
     judged = _qrels(_split(path, split))
     corpus = _corpus(path, judged, dropped) if texts else {}
@@ -96,14 +95,13 @@ def save(suite: Any, path: Path, *, split: str = "test") -> list[str]:
     Raises:
         ImportProblem: the id of a document has what the format separates by.
     """
-    path = Path(path)
     dropped = Dropped()
     queries, qrels = [], ["\t".join(_HEADER)]
     corpus: dict[str, dict[str, Any]] = {}
     for case in mappings_of(suite):
         metadata = dict(case.get("metadata", {}))
         name = str(metadata.pop("query_id", case["id"]))
-        queries.append(dump_json({"_id": name, "text": case["query"], "metadata": metadata}))
+        queries.append({"_id": name, "text": case["query"], "metadata": metadata})
         for document, grade in ids_and_grades(case, dropped) or []:
             if "\t" in document or "\n" in document:
                 raise ImportProblem(f"{document!r} cannot be a document of BEIR: the format separates by tabs")
@@ -114,8 +112,8 @@ def save(suite: Any, path: Path, *, split: str = "test") -> list[str]:
         if not case.get("relevant_docs"):
             dropped.add("a case without relevant documents: a query nobody judged is not evaluated")
         drop_rest(case, ("id", "query", "relevant_docs", "metadata"), dropped)
-    write_text(path / "queries.jsonl", "".join(f"{line}\n" for line in queries))
-    write_text(path / "corpus.jsonl", "".join(f"{dump_json(row)}\n" for row in corpus.values()))
+    write_lines(path / "queries.jsonl", queries)
+    write_lines(path / "corpus.jsonl", corpus.values())
     write_text(path / "qrels" / f"{split}.tsv", "".join(f"{line}\n" for line in qrels))
     return dropped.sentences()
 

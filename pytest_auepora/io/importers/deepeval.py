@@ -15,7 +15,7 @@ from typing import Any
 
 from .golden import mappings_of
 from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, judged_relevant, quote_notes, texts_of
-from .rows import as_list, dump_json, read_rows, write_csv, write_text
+from .rows import as_list, dump_json, read_rows, write_csv, write_lines, write_text
 
 _COLUMNS = (
     "input", "actual_output", "expected_output", "retrieval_context", "context", "name", "comments", "source_file",
@@ -31,7 +31,7 @@ def load(path: Path) -> ImportedSuite:
     dropped = Dropped()
     names = Names(dropped)
     cases = []
-    for raw in read_rows(Path(path), "goldens", "test_cases"):
+    for raw in read_rows(path, "goldens", "test_cases"):
         row = {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", k).lower(): v for k, v in raw.items() if v not in (None, "", [])}
         query = row.get("input")
         if not isinstance(query, str) or not query.strip():
@@ -78,7 +78,6 @@ def _object(value: Any) -> Any:
 
 def save(suite: Any, path: Path) -> list[str]:
     """Write ``.json``, ``.jsonl`` or ``.csv`` as ``save_as`` does; return what was dropped."""
-    path = Path(path)
     dropped = Dropped()
     rows = [_row(case, dropped) for case in mappings_of(suite)]
     if path.suffix.lower() == ".csv":
@@ -89,7 +88,7 @@ def save(suite: Any, path: Path) -> list[str]:
             row.update({k: dump_json(row[k]) for k in (_OWN, _KEPT[2]) if row[k] is not None})
         write_csv(path, _COLUMNS, rows)
     elif path.suffix.lower() == ".jsonl":
-        write_text(path, "".join(f"{dump_json(row)}\n" for row in rows))
+        write_lines(path, rows)
     else:
         write_text(path, json.dumps(rows, indent=4, ensure_ascii=False, allow_nan=False) + "\n")
     return dropped.sentences()

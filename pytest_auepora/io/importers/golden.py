@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from ...core.progress import Progress
@@ -13,7 +12,6 @@ from ...core.types import Document
 from ..golden.fields import CASE_FIELDS, LABELS
 from ..golden.model import DRAFT, GoldenCase, GoldenSuite
 from .model import ImportedSuite, ImportProblem
-from .rows import write_text
 
 SCHEMA_LINE = "# yaml-language-server: $schema={}\n"
 DEFAULT_SCHEMA = "auepora.schema.json"
@@ -88,20 +86,6 @@ def _dumper() -> Any:
 
     Dumper.add_representer(str, text)
     return Dumper
-
-
-def write_golden(suite: ImportedSuite, path: str | Path, *, schema: str = DEFAULT_SCHEMA) -> None:
-    """Write *suite* as a golden file in YAML.
-
-    Args:
-        suite: what was imported.
-        path: the file, by custom ``*.golden.yaml``.
-        schema: where editors find the schema that ``auepora schema`` prints, relative to the file.
-
-    Raises:
-        ImportProblem: there are no cases.
-    """
-    write_text(Path(path), golden_text(suite, schema=schema))
 
 
 def case_mapping(case: GoldenCase, top_k: int | None = None) -> dict[str, Any]:

@@ -23,7 +23,6 @@ _NOTES = "promptfoo"
 
 def load(path: Path) -> ImportedSuite:
     """Read tests of promptfoo; see the module."""
-    path = Path(path)
     dropped = Dropped()
     names = Names(dropped)
     tests, default = _tests(path, dropped)
@@ -103,7 +102,6 @@ def _of_row(row: Mapping[str, str], dropped: Dropped) -> dict[str, Any]:
 
 def save(suite: Any, path: Path) -> list[str]:
     """Write the tests of a configuration, as YAML or JSON; return what was dropped."""
-    path = Path(path)
     dropped = Dropped()
     tests = []
     for case in mappings_of(suite):

@@ -25,7 +25,7 @@ def load(path: Path) -> ImportedSuite:
     Raises:
         ImportProblem: it is none.
     """
-    data = read_data(Path(path))
+    data = read_data(path)
     if not isinstance(data, Mapping) or not isinstance(data.get("cases"), list):
         raise ImportProblem(f"{path}: expected a mapping with a list of cases")
     dropped = Dropped()
@@ -101,12 +101,10 @@ def _evaluator(evaluator: Any, case: dict[str, Any], dropped: Dropped) -> None:
 
 def save(suite: Any, path: Path) -> list[str]:
     """Write a data set as ``to_file`` does, without its schema; return what was dropped."""
-    path = Path(path)
     dropped = Dropped()
     cases = [_case(case, dropped) for case in mappings_of(suite)]
     name = getattr(suite, "suite", None) or getattr(suite, "name", None)
-    data = {"name": name, "cases": cases}
-    write_data(path, data)
+    write_data(path, {"name": name, "cases": cases})
     return dropped.sentences()
 
 

@@ -22,7 +22,7 @@ from .model import (
     quote_notes,
     split_metadata,
 )
-from .rows import as_list, dump_json, first, read_rows, write_csv, write_text
+from .rows import as_list, dump_json, first, read_rows, write_csv, write_lines, write_text
 
 _QUERY = ("user_input", "question")
 _ANSWER = ("reference", "ground_truth", "ground_truths")
@@ -37,7 +37,7 @@ def load(path: Path) -> ImportedSuite:
     dropped = Dropped()
     names = Names(dropped)
     cases = []
-    for row in read_rows(Path(path), "samples", "data"):
+    for row in read_rows(path, "samples", "data"):
         query = row.get(first(row, _QUERY) or "")
         if not isinstance(query, str) or not query.strip():
             several = isinstance(query, list)
@@ -74,7 +74,6 @@ def _documents(row: dict[str, Any], dropped: Dropped) -> list[Any]:
 
 def save(suite: Any, path: Path) -> list[str]:
     """Write ``.jsonl``, ``.json`` or ``.csv`` as ragas does; return what was dropped."""
-    path = Path(path)
     dropped = Dropped()
     names = Names(Dropped())
     rows = []
@@ -95,7 +94,7 @@ def save(suite: Any, path: Path) -> list[str]:
     elif path.suffix.lower() == ".json":
         write_text(path, dump_json(rows) + "\n")
     else:
-        write_text(path, "".join(f"{dump_json(row)}\n" for row in rows))
+        write_lines(path, rows)
     return dropped.sentences()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
@@ -136,6 +137,11 @@ def write_data(path: Path, data: Any) -> None:
         write_text(path, yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100))
 
 
+def write_lines(path: Path, rows: Iterable[Any]) -> None:
+    """Write *rows* as JSON Lines."""
+    write_text(path, "".join(f"{dump_json(row)}\n" for row in rows))
+
+
 def dump_json(value: Any) -> str:
     """Return *value* as JSON on one line."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -175,7 +181,7 @@ def as_list(value: Any, delimiter: str = "|") -> list[Any]:
     if not isinstance(value, str):
         return [value]
     if value.lstrip().startswith("["):
-        for parse in (json.loads, _literal):
+        for parse in (json.loads, ast.literal_eval):  # the latter is how some tools put lists into CSV
             try:
                 read = parse(value)
             except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two of literals nested deep
@@ -183,10 +189,3 @@ def as_list(value: Any, delimiter: str = "|") -> list[Any]:
             if isinstance(read, list):
                 return read
     return [part.strip() for part in value.split(delimiter) if part.strip()]
-
-
-def _literal(text: str) -> Any:
-    """Read a Python literal, which is how some tools put lists into CSV."""
-    import ast
-
-    return ast.literal_eval(text)

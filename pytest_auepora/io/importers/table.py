@@ -48,12 +48,12 @@ _READ: Mapping[type[Kind], tuple[str, Callable[[str], Any]]] = {
 
 def load(path: Path) -> ImportedSuite:
     """Read a CSV or TSV file; see the module."""
-    return _suite(read_rows(Path(path)), Path(path))
+    return _suite(read_rows(path), path)
 
 
 def load_parquet(path: Path) -> ImportedSuite:
     """Read a Parquet file; raises as `io.parquet.load_parquet_dataset` does."""
-    return _suite(list(iter_rows(Path(path))), Path(path))
+    return _suite(list(iter_rows(path)), path)
 
 
 def _suite(rows: list[dict[str, Any]], path: Path) -> ImportedSuite:
@@ -119,7 +119,7 @@ def save(suite: Any, path: Path) -> list[str]:
     """Write a CSV file that `load` reads the same; return what was dropped."""
     cases = mappings_of(suite)
     columns = [c for c in _COLUMNS if any(c in case for case in cases)]
-    write_csv(Path(path), columns, ({k: _cell(k, v) for k, v in case.items()} for case in cases))
+    write_csv(path, columns, ({k: _cell(k, v) for k, v in case.items()} for case in cases))
     return _left(cases)
 
 
@@ -140,7 +140,7 @@ def save_parquet(suite: Any, path: Path) -> list[str]:
     cases = mappings_of(suite)
     columns = [c for c in _COLUMNS if any(c in case for case in cases)]
     table = pyarrow.table({c: pyarrow.array([_flat(c, case.get(c)) for case in cases]) for c in columns})
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     pyarrow.parquet.write_table(table, path)
     return _left(cases)
 

@@ -27,7 +27,7 @@ def load(path: Path, *, topics: str | Path | None = None) -> ImportedSuite:
 
     *path* may be a directory with one file whose name has ``qrels`` in it and one with ``topics`` or ``queries``.
     """
-    qrels_path, topics_path = _paths(Path(path), topics)
+    qrels_path, topics_path = _paths(path, topics)
     dropped = Dropped()
     judged = read_qrels(qrels_path, dropped)
     queries = read_topics(topics_path) if topics_path is not None else {topic: topic for topic in judged}
@@ -124,7 +124,6 @@ def save(suite: Any, path: Path, *, topics: str | Path | None = None) -> list[st
     Raises:
         ImportProblem: the id of a case or document has blanks, which the format separates by.
     """
-    path = Path(path)
     dropped = Dropped()
     qrels, queries = [], []
     for case in mappings_of(suite):
@@ -149,7 +148,7 @@ def save(suite: Any, path: Path, *, topics: str | Path | None = None) -> list[st
     return dropped.sentences()
 
 
-def read_run(path: str | Path) -> dict[str, list[RetrievedDocument]]:
+def read_run(path: Path) -> dict[str, list[RetrievedDocument]]:
     """Return topic → documents, ranked by score as ``trec_eval`` does: the rank written is not looked at.
 
     Equal scores are ordered by document id, the later one first.
@@ -157,7 +156,6 @@ def read_run(path: str | Path) -> dict[str, list[RetrievedDocument]]:
     Raises:
         ImportProblem: a line has other than six columns, or a score that is no number.
     """
-    path = Path(path)
     found: dict[str, list[tuple[float, str]]] = {}
     for number, line in enumerate(read_text(path).split("\n"), 1):
         parts = line.split()

@@ -14,6 +14,9 @@ from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.golden.kinds import Kind
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenCase, GoldenSuite
+from pytest_auepora.io.importers.golden import golden_text
+from pytest_auepora.io.importers.model import ImportedSuite
+from pytest_auepora.io.importers.rows import write_text
 from pytest_auepora.io.source import Source
 
 CASE = "\ncases: [{id: a, query: Q}]\n"
@@ -81,6 +84,10 @@ def problems(folder: Path, text: str | bytes, name: str = "shop.golden.yaml") ->
     for line in str(caught.value).splitlines():
         assert line.startswith(f"{path}:")
     return [str(p).removeprefix(f"{path}:").strip() for p in caught.value.problems]
+
+
+def write_golden(suite: ImportedSuite, path: Path) -> None:
+    write_text(path, golden_text(suite))
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.errors import AueporaError
-from pytest_auepora.io.importers import FORMATS, export_cases, golden_text, import_cases
+from pytest_auepora.io.importers import FORMATS, export_cases, import_cases
+from pytest_auepora.io.importers.golden import golden_text
 
 _KEYS = st.sampled_from([
     "user_input", "reference", "reference_contexts", "reference_context_ids", "input", "expected_output", "context",

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.io.importers import ImportedSuite, ImportProblem, export_cases, import_cases
+from pytest_auepora.io.importers import export_cases, import_cases
+from pytest_auepora.io.importers.model import ImportedSuite, ImportProblem
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import pytest
 
 from pytest_auepora.errors import AueporaError, GoldenFileError
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.io.importers import golden_text, import_cases
+from pytest_auepora.io.importers import import_cases
+from pytest_auepora.io.importers.golden import golden_text
 
 from ....mutations import damaged, edited, mutated, tries
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.io.importers import ImportedSuite, export_cases, import_cases
+from pytest_auepora.io.importers import export_cases, import_cases
+from pytest_auepora.io.importers.model import ImportedSuite
 
 from .test_files import imported
 

@@ -9,13 +9,9 @@ from typing import Any
 import pytest
 
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.io.importers import (
-    ImportedSuite,
-    ImportProblem,
-    export_cases,
-    import_cases,
-    write_golden,
-)
+from pytest_auepora.io.importers import export_cases, import_cases
+from pytest_auepora.io.importers.model import ImportedSuite, ImportProblem
+from tests.unit.io.files import write_golden
 
 
 def imported(folder: Path, fmt: str, data: Any, name: str = "a.json") -> ImportedSuite:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from pytest_auepora.io.golden.fields import CASE_FIELDS
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.io.importers import ImportedSuite, export_cases, golden_text, import_cases, write_golden
-from pytest_auepora.io.importers.golden import case_mapping, mappings_of
-from pytest_auepora.io.importers.model import Dropped, Names
+from pytest_auepora.io.importers import export_cases, import_cases
+from pytest_auepora.io.importers.golden import case_mapping, golden_text, mappings_of
+from pytest_auepora.io.importers.model import Dropped, ImportedSuite, Names
+from tests.unit.io.files import write_golden
 
 
 def test_it_reads_well() -> None:

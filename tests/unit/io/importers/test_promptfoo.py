@@ -6,7 +6,8 @@ from pathlib import Path
 
 import yaml
 
-from pytest_auepora.io.importers import ImportedSuite, export_cases
+from pytest_auepora.io.importers import export_cases
+from pytest_auepora.io.importers.model import ImportedSuite
 
 from .test_files import imported
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.io.importers import ImportProblem
+from pytest_auepora.io.importers.model import ImportProblem
 from pytest_auepora.io.importers.rows import as_list, first, read_data, read_rows, text_of, write_csv
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.io.importers import ImportedSuite, export_cases, import_cases
+from pytest_auepora.io.importers import export_cases, import_cases
+from pytest_auepora.io.importers.model import ImportedSuite
 from pytest_auepora.io.importers.trec import read_run, read_topics
 
 

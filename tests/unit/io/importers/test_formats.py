@@ -7,13 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import UnknownNameError
-from pytest_auepora.io.importers import (
-    FORMATS,
-    ImportedSuite,
-    ImportProblem,
-    export_cases,
-    import_cases,
-)
+from pytest_auepora.io.importers import FORMATS, export_cases, import_cases
+from pytest_auepora.io.importers.model import ImportedSuite, ImportProblem
 
 
 def test_format_option_and_file_that_are_not_there(tmp_path: Path) -> None:
@@ -27,8 +22,8 @@ def test_format_option_and_file_that_are_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_every_format_reads_and_writes(fmt: str) -> None:
-    assert callable(FORMATS[fmt].reader())
-    assert callable(FORMATS[fmt].writer())
+    assert callable(FORMATS[fmt].function("load"))
+    assert callable(FORMATS[fmt].function("save"))
 
 
 @pytest.mark.parametrize(("fmt", "name"), [("promptfoo", "a.csv"), ("ragas", "a.yaml"), ("csv", "a.json")])
