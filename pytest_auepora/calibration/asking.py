@@ -13,7 +13,7 @@ from ..core.run import Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import MetricError, did_you_mean
 from ..metrics.annotation.labels import answer_hash
-from ..metrics.judge.reply import JudgeReplyError
+from ..metrics.judge.critic import JudgeReplyError
 from ..metrics.judge.usage import repeated
 from .labels import Item
 

@@ -15,9 +15,8 @@ from ..history.settings import FILE, VARIABLE, find_place, project_place, projec
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
-from ..metrics.extensions import add_from, add_installed
 from ..metrics.judge.settings import use_judge
-from ..metrics.registry import Registry
+from ..metrics.registry import Registry, add_from, add_installed
 from ..regression.guards.calibration import FOLDER
 
 if TYPE_CHECKING:

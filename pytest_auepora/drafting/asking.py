@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ..metrics.judge.critic import LLMCritic, Question
+from ..metrics.judge.critic import Form, JudgeReplyError, LLMCritic, Question, object_schema, read_object
 from ..metrics.judge.prompts import Prompt, fingerprint
-from ..metrics.judge.reply import Form, JudgeReplyError, object_schema, read_object
 
 T = TypeVar("T")
 

@@ -12,8 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from ..errors import AueporaError
-from ..metrics.judge.critic import LLMCritic
-from ..metrics.judge.reply import JudgeReplyError
+from ..metrics.judge.critic import JudgeReplyError, LLMCritic
 from ..metrics.ranking.gold import fold_quote
 from ..metrics.text.tokens import squad_words
 from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, Asker

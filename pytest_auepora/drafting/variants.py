@@ -14,9 +14,8 @@ from ..core.types import EvaluationSample
 from ..errors import AueporaError
 from ..io.perturb import VARIANTS, drawn_order
 from ..labels.corpus import Chunk, Corpus
-from ..metrics.judge.critic import LLMCritic, Question
+from ..metrics.judge.critic import Form, JudgeReplyError, LLMCritic, Question, object_schema, read_object
 from ..metrics.judge.prompts import Prompt
-from ..metrics.judge.reply import Form, JudgeReplyError, object_schema, read_object
 from ..metrics.ranking.gold import expected_behaviour, source_of
 from ..metrics.refusal import fold
 from ..metrics.text.comparands import targets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import ClassVar
@@ -72,10 +72,9 @@ def _unit(vector: Sequence[float], whose: str) -> list[float]:
     return [x / length for x in vector]
 
 
-def _mean_cosine(units: Sequence[Sequence[float]]) -> float:
-    """Return the mean cosine of all pairs of at least two unit vectors, in linear time."""
-    n = len(units)
-    square = math.fsum(math.fsum(column) ** 2 for column in zip(*units, strict=True))
+def _mean_cosine(columns: Iterable[Iterable[float]], n: int) -> float:
+    """Return the mean cosine of all pairs of *n* > 1 unit vectors, given by dimension, in linear time."""
+    square = math.fsum(math.fsum(column) ** 2 for column in columns)
     return (square - n) / (n * (n - 1))
 
 
@@ -114,7 +113,7 @@ class IntraListDiversity(Configured):
         if len(set(map(len, vectors))) > 1:
             raise MetricError(f"embeddings differ in length: {sorted(set(map(len, vectors)))}")
         units = [_unit(v, repr(doc.doc_id)) for v, doc in zip(vectors, docs, strict=True)]
-        return Measurement(min(2.0, max(0.0, 1 - _mean_cosine(units))))
+        return Measurement(min(2.0, max(0.0, 1 - _mean_cosine(zip(*units, strict=True), len(units)))))
 
     def _vectors(self, docs: Sequence[Document]) -> list[Sequence[float]] | None:
         if self.embed_fn is not None:
@@ -169,8 +168,7 @@ class ResponseDiversity(Configured):
         for m in measurements:
             for key, weight in m.data:
                 columns.setdefault(key, []).append(weight)
-        alike = (math.fsum(math.fsum(column) ** 2 for column in columns.values()) - n) / (n * (n - 1))
-        value = min(self.range[1], max(0.0, 1 - alike))
+        value = min(self.range[1], max(0.0, 1 - _mean_cosine(columns.values(), n)))
         return MetricResult(self.name, self.target, value, {"num_samples": n})
 
 

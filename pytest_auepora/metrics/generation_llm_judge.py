@@ -9,10 +9,9 @@ from typing import ClassVar
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .judge.critic import LLMCritic, Question
+from .judge.critic import Judgement, JudgeReplyError, LLMCritic, Question
 from .judge.measures import Judged, Seen, reasons
 from .judge.prompts import numbered
-from .judge.reply import Judgement, JudgeReplyError
 from .options import UNSPELLED, choice
 from .refusal import is_refusal
 from .text.comparands import AgainstEvidence, answer_text, evidence_texts

@@ -83,9 +83,6 @@ class Configured(Metric):
     def _options(self) -> list[Field[Any]]:
         return [f for f in fields(self) if "unspelled" not in f.metadata]
 
-    def _default(self, name: str) -> Any:
-        return next(f.default for f in fields(self) if f.name == name)
-
     def spelled_stem(self) -> str:
         """Return the part of the name before the bracket, without a cut-off that is not set."""
         return self.stem.format(**{f.name: getattr(self, f.name) for f in fields(self)}).replace("@None", "")
@@ -100,9 +97,9 @@ class Configured(Metric):
 
     def spelling(self) -> str:
         """Return the name under which the registry makes this very metric."""
-        shown = {f.name: spell(getattr(self, f.name)) for f in self._options() if f.name == self.lone}
-        lone = [text for name, text in shown.items() if text != spell(self._default(name))]
-        options = ",".join(lone + [f"{key}={spell(value)}" for key, value in self.spelled_options().items()])
+        lone = [f for f in self._options() if f.name == self.lone]
+        shown = [text for f in lone if (text := spell(getattr(self, f.name))) != spell(f.default)]
+        options = ",".join(shown + [f"{key}={spell(value)}" for key, value in self.spelled_options().items()])
         return f"{self.spelled_stem()}[{options}]" if options else self.spelled_stem()
 
     def params(self) -> dict[str, Any]:

@@ -4,23 +4,28 @@ A *spelling* is a name with its whole-number parameters in braces (``recall@{k}`
 Further options follow in brackets: ``name[option=value,other=value]``; a lone value goes to the first option
 of the class that has none yet, so ``mean_latency[retrieval]`` works, and ``noise_robustness[ndcg@10[gain=linear]]``
 as well: an option called ``base`` is a metric by name.  Modules are imported when one of their names is first used.
+
+Metrics of other people come from installed packages and from modules of a project.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.metrics_base import Metric
-from ..errors import MetricError, UnknownNameError, did_you_mean
+from ..errors import AueporaError, MetricError, UnknownNameError, did_you_mean
 from .catalogue import PAPER_SPELLINGS, SPELLINGS
 
 if TYPE_CHECKING:
     import inspect
 
-# compiled where they are first used: few runs have options in names, and most use few of a hundred patterns
 _HOLE = r"\\\{(\w+)\\\}"
 _NAMED = r"(?s)(\w+)\s*=\s*(.*)"
 
@@ -30,21 +35,20 @@ GIVEN = ("checker", "corpus", "critic", "embed_fn")
 """Options that are objects, which `Registry.give` hands to all metrics that take them."""
 
 
-class _Entry:
-    __slots__ = ("_pattern", "_start", "factory", "fixed", "spelling")
+class _Entry(NamedTuple):
+    """A spelling, the class or function behind it (``module:name`` for ours), and the options that it fixes."""
 
-    def __init__(self, spelling: str, factory: str | Callable[..., Metric], fixed: Mapping[str, Any]) -> None:
-        self.spelling, self.factory, self.fixed = spelling, factory, fixed
-        self._start = spelling.partition("{")[0]
-        self._pattern: re.Pattern[str] | None = None
+    spelling: str
+    factory: str | Callable[..., Metric]
+    fixed: Mapping[str, Any]
 
     def match(self, head: str) -> dict[str, int] | None:
         """Return the numbers that *head* has in the holes of the spelling; None where it is spelled otherwise."""
-        if self._start == self.spelling or not head.startswith(self._start):
+        start, hole, _ = self.spelling.partition("{")
+        if not hole or not head.startswith(start):
             return {} if head == self.spelling else None
-        if self._pattern is None:
-            self._pattern = re.compile(re.sub(_HOLE, r"(?P<\1>-?\\d+)", re.escape(self.spelling)))
-        found = self._pattern.fullmatch(head)
+        pattern = re.sub(_HOLE, r"(?P<\1>-?\\d+)", re.escape(self.spelling))
+        found = re.fullmatch(pattern, head)
         return None if found is None else {name: int(digits) for name, digits in found.groupdict().items()}
 
     def load(self) -> Callable[..., Metric]:
@@ -59,12 +63,10 @@ class Registry:
     """Knows every metric name.  Made with the metrics of this package; `add` takes further ones."""
 
     def __init__(self) -> None:
-        self._entries: list[_Entry] = []
+        self._entries = [_Entry(spelling, *made) for spelling, made in SPELLINGS.items()]
         self._made: dict[str, Metric] = {}
         self._later: list[Callable[[Registry], None]] = []
         self._given: dict[str, Any] = {}
-        for spelling, (factory, fixed) in SPELLINGS.items():
-            self._entries.append(_Entry(spelling, factory, fixed))
 
     def add(self, spelling: str, metric: Metric | Callable[..., Metric]) -> None:
         """Add a metric under *spelling*: an instance, or a class or function that makes one from its options.
@@ -75,11 +77,7 @@ class Registry:
         self._complete()
         if any(e.spelling == spelling for e in self._entries):
             raise MetricError(f"there already is a metric called {spelling!r}")
-        if isinstance(metric, Metric):
-            made = metric
-            self._entries.append(_Entry(spelling, lambda: made, {}))
-        else:
-            self._entries.append(_Entry(spelling, metric, {}))
+        self._entries.append(_Entry(spelling, (lambda: metric) if isinstance(metric, Metric) else metric, {}))
         self._made.clear()
 
     def give(self, **objects: Any) -> None:
@@ -155,8 +153,9 @@ class Registry:
         kwargs = {**entry.fixed, **numbers}
         if bracket:
             kwargs.update(_options(name, rest[:-1], factory, taken=set(kwargs)))
-        if self._given:
-            kwargs = {**_taken_by(factory, self._given), **kwargs}
+        for option, value in self._given.items():
+            if option in parameters_of(factory):
+                kwargs.setdefault(option, value)
         if isinstance(base := kwargs.get("base"), str):
             kwargs["base"] = self.get(base)
         try:
@@ -217,11 +216,6 @@ def parameters_of(factory: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {p.name: p for p in taken if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
 
 
-def _taken_by(factory: Callable[..., Metric], given: Mapping[str, Any]) -> dict[str, Any]:
-    taken = parameters_of(factory)
-    return {name: value for name, value in given.items() if name in taken}
-
-
 def _options(name: str, text: str, factory: Callable[..., Metric], taken: set[str]) -> dict[str, Any]:
     known = [p for p in parameters_of(factory) if p not in taken]
     out: dict[str, Any] = {}
@@ -239,3 +233,95 @@ def _options(name: str, text: str, factory: Callable[..., Metric], taken: set[st
             )
         out[key] = parse_value(value)
     return out
+
+
+GROUP = "auepora.metrics"
+"""The entry point group: the name is that of the metric, the object a metric, a class of one, or a function that adds
+several to the registry it is given."""
+
+
+def add_installed(registry: Registry) -> None:
+    """Add what installed packages offer under the entry point group ``auepora.metrics``.
+
+    Raises:
+        MetricError: one of them cannot be loaded, or has a name that is taken.
+    """
+    from importlib import metadata  # reads what is known of every installed package
+
+    for point in metadata.entry_points(group=GROUP):
+        try:
+            found = point.load()
+        except Exception as exc:
+            raise MetricError(f"entry point {point.name} = {point.value} of {GROUP}: {_told(exc)}") from exc
+        _add(registry, found, point.value, point.name)
+
+
+def add_from(registry: Registry, spelling: str) -> None:
+    """Add what ``module:object`` or ``path/of/file.py:object`` names, relative to the working directory.
+
+    A function is called with *registry* (and ``config=None`` if it takes one, so that a
+    ``pytest_auepora_metrics`` hook will do); a metric or a class of one is added under its name.
+
+    Raises:
+        MetricError: there is no such thing, it cannot be imported, or it is neither.
+    """
+    where, _, name = spelling.rpartition(":")
+    if not where or not name:
+        raise MetricError(f"metrics are named as module:object or file.py:object, got {spelling!r}")
+    module = _module(where, spelling)
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise MetricError(f"{spelling}: {where} has no {part!r}{did_you_mean(part, vars(module))}")
+        found = getattr(found, part)
+    _add(registry, found, spelling)
+
+
+def _module(where: str, spelling: str) -> ModuleType:
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return _from_file(Path(where)) if where.endswith(".py") else import_module(where)
+    except Exception as exc:
+        raise MetricError(f"{spelling}: cannot be imported: {_told(exc)}") from exc
+
+
+def _from_file(path: Path) -> ModuleType:
+    """Import a file as pytest does by default: by its name, its folder being searched for what it imports."""
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no {path}")
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[path.stem] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _add(registry: Registry, found: Any, spelling: str, name: str = "") -> None:
+    if isinstance(found, Metric) or (isinstance(found, type) and issubclass(found, Metric)):
+        name = name or getattr(found, "name", "") or getattr(found, "stem", "")
+        if not name:
+            raise MetricError(f"{spelling}: the metric has no name")
+        registry.add(name, found)
+    elif callable(found) and not isinstance(found, type):
+        _call(found, registry, spelling)
+    else:
+        raise MetricError(f"{spelling}: expected a metric or a function that takes the registry, got {found!r:.80}")
+
+
+def _call(function: Callable[..., Any], registry: Registry, spelling: str) -> None:
+    config = {"config": None} if "config" in parameters_of(function) else {}
+    try:
+        function(registry=registry, **config)
+    except AueporaError:
+        raise
+    except Exception as exc:
+        raise MetricError(f"{spelling}: {_told(exc)}") from exc
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

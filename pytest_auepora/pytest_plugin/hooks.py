@@ -92,10 +92,10 @@ class ProjectHooks:
     @cached_property
     def registry(self) -> Registry:
         """All metrics, the project's own included."""
-        from ..metrics.registry import Registry
+        from ..metrics.registry import Registry, add_installed
 
         registry = Registry()
-        registry.defer(_add_installed)
+        registry.defer(add_installed)
         self._hook.pytest_auepora_metrics(registry=registry, config=self._config)
         return registry
 
@@ -128,9 +128,3 @@ class ProjectHooks:
         """What takes secrets out of a result before it is stored and shown; None where nothing does."""
         hook = self._hook.pytest_auepora_redact
         return (lambda result: hook(result=result, config=self._config)) if hook.get_hookimpls() else None
-
-
-def _add_installed(registry: Registry) -> None:
-    from ..metrics.extensions import add_installed  # reads what is known of every installed package
-
-    add_installed(registry)

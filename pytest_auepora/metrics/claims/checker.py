@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 from ...errors import MetricError
-from ..judge.critic import LLMCritic, Question, good, yes_or_no
+from ..judge.critic import Form, JudgeReplyError, LLMCritic, Question, good, object_schema, read_object, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt, load_prompt, numbered
-from ..judge.reply import Form, JudgeReplyError, object_schema, read_object
 from ..judge.settings import AsksCritic
 from ..text.tokens import sentences
 

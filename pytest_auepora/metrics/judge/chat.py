@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import AueporaError
 from ...http import HttpError, mask, request_json, shorten
-from .reply import Form, JudgeReplyError
+from .critic import Form, JudgeReplyError
 
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _REFUSED = frozenset({400, 422})

@@ -29,8 +29,7 @@ from .chat import (
     refused_parameter,
     response_format,
 )
-from .critic import LLMCritic, Question, form_of, good, with_forms
-from .reply import Form, Judgement, JudgeReplyError
+from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, form_of, good, with_forms
 from .usage import REPEAT, Budget, JudgeUsage, Prices, count
 
 
@@ -202,24 +201,21 @@ class OpenAICompatibleCritic(LLMCritic):
 
     def judge_many(self, questions: Sequence[Question]) -> list[Judgement | Exception]:
         """Ask all at once, as far as the concurrency allows; equal prompts are asked once."""
-        return self._ask_all([(q, form_of(q.metadata)) for q in questions])
+        return self.read_many(questions, [form_of(q.metadata) for q in questions])
 
     def read_many(self, questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[T | Exception]:
         """Do the same for replies of another form, or one of each."""
-        return self._ask_all(with_forms(questions, form))
-
-    def _ask_all(self, asked: Sequence[tuple[Question, Form[T]]]) -> list[T | Exception]:
-        distinct = {q.prompt: form for q, form in asked}
+        distinct = {q.prompt: one for q, one in with_forms(questions, form)}
         replies: dict[str, T | Exception] = {}
         with Caller(min(self.concurrency, max(len(distinct), 1)), retry=self._retry) as caller:
-            calls = caller.map(partial(self._ask, prompt, form) for prompt, form in distinct.items())
+            calls = caller.map(partial(self._ask, prompt, one) for prompt, one in distinct.items())
             for prompt, result in zip(distinct, calls, strict=True):
                 if result.attempts > 1:
                     count(self.usage, retries=result.attempts - 1)
                 if result.error is not None and not isinstance(result.error, Exception):
                     raise result.error
                 replies[prompt] = result.value if result.error is None else result.error
-        return [replies[q.prompt] for q, _ in asked]
+        return [replies[q.prompt] for q in questions]
 
     def _ask(self, prompt: str, form: Form[T]) -> T:
         body = {"model": self.model, "messages": [{"role": "user", "content": prompt}], **self._parameters}

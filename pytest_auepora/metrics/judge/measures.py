@@ -11,9 +11,8 @@ from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..options import UNSPELLED, Configured
 from ..refusal import is_refusal
 from ..text.comparands import answer_text
-from .critic import LLMCritic, Question, good
+from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, Scale, good, object_schema, read_object
 from .prompts import fingerprint, load_prompt
-from .reply import Form, Judgement, JudgeReplyError, Scale, object_schema, read_object
 from .settings import AsksCritic
 
 Seen = Measurement | NotApplicable

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ...errors import MetricError, did_you_mean
-from .reply import Scale
+from .critic import Scale
 from .settings import prompts_in_use
 
 _OURS = Path(__file__).parent / "templates"

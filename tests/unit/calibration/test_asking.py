@@ -15,7 +15,7 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.errors import AueporaError, MetricError
 from pytest_auepora.metrics.annotation.labels import answer_hash
-from pytest_auepora.metrics.judge.reply import JudgeReplyError
+from pytest_auepora.metrics.judge.critic import JudgeReplyError
 from pytest_auepora.metrics.judge.usage import REPEAT
 
 Reply = Callable[[EvaluationSample, SystemOutputs], float | None]

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.drafting.asking import ANSWERED, ASKED, FOUND, PROMPTS, VERDICT, WRITTEN, Asker
 from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError
-from pytest_auepora.metrics.judge.reply import Form
+from pytest_auepora.metrics.judge.critic import Form
 
 from .scripted import Fixed
 

@@ -17,8 +17,7 @@ from pytest_auepora.metrics.annotation.measures import (
     UnsupportedClaim,
 )
 from pytest_auepora.metrics.judge import settings
-from pytest_auepora.metrics.judge.critic import LLMCritic
-from pytest_auepora.metrics.judge.reply import JudgeReplyError
+from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 
 from ..samples import case, gave, reason, value
 

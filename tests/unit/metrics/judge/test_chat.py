@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.metrics.judge.chat import JudgeCallError
-from pytest_auepora.metrics.judge.critic import Question
-from pytest_auepora.metrics.judge.reply import Judgement, JudgeReplyError
+from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Question
 
 from .judge_server import GOOD, Reply, chat, critic, judge_server
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.metrics.judge.chat import JudgeCallError, TransientJudgeError
-from pytest_auepora.metrics.judge.critic import Question
-from pytest_auepora.metrics.judge.reply import Judgement, JudgeReplyError, Scale
+from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Question, Scale
 
 from .judge_server import GOOD, Reply, chat, critic, judge_server
 

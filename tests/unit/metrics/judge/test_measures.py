@@ -10,9 +10,8 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import SystemOutputs
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.judge.critic import LLMCritic
+from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.judge.measures import BASELINE_ANSWER, AnswerRelevancy, Preference, Rubric
-from pytest_auepora.metrics.judge.reply import JudgeReplyError
 from pytest_auepora.metrics.registry import Registry
 
 from ..samples import case, gave, reason

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.metrics.judge.chat import JudgeBudgetError
-from pytest_auepora.metrics.judge.critic import Question
-from pytest_auepora.metrics.judge.reply import Judgement
+from pytest_auepora.metrics.judge.critic import Judgement, Question
 from pytest_auepora.metrics.judge.usage import Budget, Prices, metered
 
 from .judge_server import GOOD, Reply, chat, critic, judge_server

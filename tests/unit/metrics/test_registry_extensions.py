@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.extensions import GROUP, add_from, add_installed
-from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.metrics.registry import GROUP, Registry, add_from, add_installed
 
 MODULE = """
 from pytest_auepora import Measurement, Metric, TargetCategory

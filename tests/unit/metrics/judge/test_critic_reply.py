@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.judge.reply import Judgement, JudgeReplyError, Scale, read_object, read_reply
+from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Scale, read_object, read_reply
 
 WORDS = {"no": 0.0, "partly": 0.5, "yes": 1.0}
 
