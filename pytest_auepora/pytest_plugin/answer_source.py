@@ -1,28 +1,43 @@
-"""Where answers come from: the system, or an earlier run in its place; and how often each case is asked."""
+"""Where answers come from: the system, or an earlier run in its place; and how often each case is asked.
+
+``--auepora-replay`` has an earlier run answer all cases, ``--auepora-resume`` those that it has answers to; what reads
+the history is imported then.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from functools import cached_property
+import json
+from collections.abc import Callable, Collection, Mapping
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from ..adapters.systems import System, as_system
 from ..calls.call import Fn
-from ..evaluation.replay import Answering, ask_case
+from ..core.run import run_title
+from ..errors import HistoryError, UnknownRunError, names_words
+from ..evaluation.replay import Answering, RecordedRun, ask_case, replayed, resumed
 from ..regression.accept import again_plan
+from ..regression.baseline import GIT_COMMIT
 from ..regression.guards.case_guard import Confirmations
+from .compat import fixtures_only_for
+from .session import CASE, SUITE, Suites
 
 if TYPE_CHECKING:
     from ..calls.caller import Caller
-    from ..core.run import CaseResult
+    from ..core.run import CaseResult, Run
     from ..evaluation.case_flow import CaseFlow
+    from ..history.recorded import Chosen, Sent
     from ..io.golden.model import GoldenCase, GoldenSuite
+    from ..regression.verdict import Verdict
     from .hooks import ProjectHooks
     from .lookahead import Callers
     from .options import Options
-    from .replay import Replay
-    from .suites import Suites
+
+_INPUT = "auepora_replay"
+_OPTIONS = {"replayed": "auepora_replay", "resumed": "auepora_resume"}
 
 
 class AnswerSources:
@@ -147,3 +162,156 @@ class AnswerSource:
         suite, timed = self.suite, case.benchmark is not None
         wanted = self._sources.confirmations.wants(suite.path, len(suite.cases), result, suite.policy, timed=timed)
         return range(1, 1 + suite.policy.confirm) if wanted else range(0)
+
+
+def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
+    """Return what answers from an earlier run of the history at *place*, which one of the two options asks for.
+
+    Raises:
+        pytest.UsageError: there is no such run.
+    """
+    given = {kind: name for kind, option in _OPTIONS.items() if (name := config.getoption(option))}
+    if len(given) > 1:
+        raise pytest.UsageError("--auepora-replay asks the system nothing, --auepora-resume the rest: give one of them")
+    ((kind, name),) = given.items()
+    option = f"--{_OPTIONS[kind].replace('_', '-')}"
+    if (told := getattr(config, "workerinput", {}).get(_INPUT)) is not None:
+        return _told_replay(kind, name, told, place)
+    if place is None:
+        raise pytest.UsageError(f"{option}: history is switched off, so there are no runs to take answers from")
+    from ..history.recorded import choose, load_recorded
+    from ..history.settings import is_url
+    from ..history.store import HistoryStore
+
+    store = HistoryStore(place)
+    path = "" if is_url(place) else str(place)
+    try:
+        chosen = choose(store, name)
+        replay = Replay(kind, name, chosen, lambda run_id: load_recorded(store, run_id), history=store.name, path=path)
+        for run_id in chosen.values():  # before anything is asked
+            replay.read(run_id)
+    except UnknownRunError as exc:
+        raise pytest.UsageError(f"{option}: {exc}") from None
+    except HistoryError as exc:
+        pytest.exit(f"{option}: {exc}", returncode=pytest.ExitCode.TESTS_FAILED)
+    return replay
+
+
+def _told_replay(kind: str, name: str, told: dict[str, Any], place: str | Path | None) -> Replay:
+    """Return the same in a worker, which is told the runs; on another host they were sent along."""
+    from ..history.recorded import load_recorded, received
+    from ..history.store import HistoryStore
+
+    sent: dict[str, Sent] = told["sent"]
+
+    def load(run_id: str) -> RecordedRun:
+        if run_id in sent:
+            return received(run_id, sent[run_id])
+        return load_recorded(HistoryStore(told["path"] or place or ""), run_id)
+
+    chosen = {(suite, variant): run_id for suite, variant, run_id in told["chosen"]}
+    return Replay(kind, name, chosen, load, history=told["history"])
+
+
+class Replay:
+    """The runs that answer, by suite and configuration; each is read when its first case asks.  In every process.
+
+    In the controller it says of every run where its answers came from, and tells workers which runs answer.
+
+    Args:
+        kind: ``replayed`` or ``resumed``.
+        name: what the user called the run.
+        chosen: the runs, by id.
+        load: reads one of them.
+        history: what people call the history they are in.
+        path: its file, if it is one; a worker may stand in another folder.
+    """
+
+    def __init__(
+        self, kind: str, name: str, chosen: Chosen, load: Callable[[str], RecordedRun], *, history: str, path: str = ""
+    ) -> None:
+        self.kind, self.name, self.chosen, self.history, self.path = kind, name, chosen, history, path
+        self.read = cache(load)
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether the system may not be called, nor be made."""
+        return self.kind == "replayed"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Where nothing may be asked, set up nothing for that."""
+        if self.asks_nothing and CASE in item.stash:
+            funcargs: dict[str, Any] = getattr(item, "funcargs", {})
+            for name in fixtures_only_for(item, item.stash[SUITE].fixture):
+                funcargs.setdefault(name, None)
+
+    def source(self, suite: str, variant: str) -> RecordedRun | None:
+        """Return the run that answers for *suite* under the configuration *variant*, if there is one."""
+        run_id = self.chosen.get((suite, variant))
+        return None if run_id is None else self.read(run_id)
+
+    def replayed(self, suite: GoldenSuite, variant: str) -> System:
+        """Return what answers in place of the system of *suite*."""
+        of = " and ".join(run_title(*one) for one in sorted(self.chosen))
+        missing = f"{self.history} has no recorded run of {run_title(suite.name, variant)}: {self.name!r} is of {of}"
+        return replayed(self.source(suite.name, variant), missing=missing)
+
+    def resumed(self, suite: GoldenSuite, variant: str, base: System, provenance: Mapping[str, Any]) -> System:
+        """Return *base* with the answers that the earlier run has, where those came about as they would now."""
+        source = self.source(suite.name, variant)
+        if source is None or moved(source.run.provenance, provenance):
+            return base
+        return resumed(source, base)
+
+    def pytest_report_header(self) -> str:
+        """Say so before anything is run."""
+        runs = sorted(set(self.chosen.values()))
+        calls = "no calls" if self.asks_nothing else "calls only for what is missing there"
+        return f"auepora: answers from {names_words(runs, 3)}, {calls}"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """All workers take the same runs, whatever is stored meanwhile, and wherever they are."""
+        spec = node.gateway.spec
+        is_here = spec.popen and not spec.via
+        node.workerinput[_INPUT] = {
+            "chosen": [[*key, run_id] for key, run_id in self.chosen.items()],
+            "history": self.history,
+            "path": self.path,
+            "sent": {} if is_here else self._sent,
+        }
+
+    @cached_property
+    def _sent(self) -> dict[str, Sent]:
+        from ..history.recorded import to_send
+
+        return {run_id: to_send(self.read(run_id)) for run_id in self.chosen.values()}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
+        """Mark the run."""
+        source = self.source(run.suite, run.variant)
+        if source is None:
+            verdict.notes.append(f"no recorded run of {run.title}; nothing was taken")
+            return
+        taken = sum(c.extra.get("recorded_in") == source.run_id for c in run.cases.values())
+        run.origin = {"kind": self.kind, "run": source.run_id, "taken": taken}
+        if self.asks_nothing:
+            verdict.notes.append(f"replayed from run {source.run_id}: its answers, no calls")
+            return
+        asked = ", the others asked" if taken < len(run.cases) else ""
+        verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}{asked}")
+        if changed := moved(source.run.provenance, run.provenance):
+            told = ", ".join(f"{key} {then} → {now}" for key, (then, now) in changed.items())
+            verdict.notes.append(f"run {source.run_id} answered under other conditions, so nothing was taken: {told}")
+        commits = [str(provenance.get(GIT_COMMIT, ""))[:8] for provenance in (source.run.provenance, run.provenance)]
+        if taken and all(commits) and commits[0] != commits[1]:
+            verdict.notes.append(f"run {source.run_id} was made at commit {commits[0]}, this is {commits[1]}")
+
+
+def moved(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return what differs between two provenances as they look after JSON; the commit is no condition of an answer."""
+    from ..regression.compare import provenance_changes
+
+    return provenance_changes(then, json.loads(json.dumps(now, default=str)))

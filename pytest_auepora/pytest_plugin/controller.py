@@ -20,8 +20,7 @@ from ..errors import BaselineError
 from ..regression.baseline import BROKEN, GIT_COMMIT
 from .options import Options, is_asked_for, measures
 from .results.terminal import wrapped
-from .session import SUFFIXES
-from .suites import Suites
+from .session import SUFFIXES, Suites
 from .xdist import lost_case, run_provenance, unpack
 
 if TYPE_CHECKING:

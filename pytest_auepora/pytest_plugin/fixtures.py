@@ -17,11 +17,10 @@ from ..evaluation.suite_run import run_suite
 from ..io.golden.model import GoldenCase, GoldenSuite
 from .answer_source import AnswerSource
 from .compat import parameters_of, variant_of
-from .items import AskedCase, end_unmeasured, keep
+from .items import AskedCase, end_unmeasured, keep, raise_skipped
 from .registration import session_of
 from .results.terminal import failure_message
 from .session import CORPUS, AueporaSession
-from .suites import raise_skipped
 from .xdist import CaseReport
 
 

@@ -17,8 +17,7 @@ from ..evaluation.replay import is_recorded
 from .compat import variant_of
 from .lookahead import Queue, timed_call
 from .results.terminal import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
-from .session import CASE, CASE_REPORTS, CORPUS, SUITE, AueporaSession
-from .suites import ended_by, raise_skipped
+from .session import CASE, CASE_REPORTS, CORPUS, SUITE, AueporaSession, ended_by
 from .xdist import CaseReport, attach
 
 if TYPE_CHECKING:
@@ -183,6 +182,13 @@ def _conclude(session: AueporaSession, item: pytest.Item, done: Finished) -> Non
     if done.result.state != "passed":
         infos = session.suites.infos(item.stash[SUITE])
         pytest.fail(failure_message(item.config, done.result, done.comparison, infos), pytrace=False)
+
+
+def raise_skipped(done: Finished) -> None:
+    """Tell pytest that the case was not measured, in words that the project has redacted."""
+    __tracebackhide__ = True
+    kind: Any = pytest.xfail.Exception if done.result.expected_to_fail else pytest.skip.Exception
+    raise kind(done.result.error).with_traceback(done.error.__traceback__ if done.error is not None else None)
 
 
 class Running:

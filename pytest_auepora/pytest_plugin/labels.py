@@ -17,7 +17,7 @@ import pytest
 from ..core.run import run_title
 from ..errors import AueporaError, CorpusError
 from .compat import variant_of
-from .session import CASE, CORPUS, SUITE, AueporaSession
+from .session import CASE, CORPUS, SUITE, AueporaSession, Suites
 
 if TYPE_CHECKING:
     from ..io.edit import Slot
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ..labels.repair import Repaired
     from .hooks import ProjectHooks
     from .options import Options
-    from .suites import Suites
 
 
 class Labels:

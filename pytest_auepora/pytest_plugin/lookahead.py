@@ -19,7 +19,7 @@ from ..calls.call import Call, CallResult, running_trio
 from ..calls.caller import Caller
 from .compat import fixture_definitions, has_pytest_benchmark
 from .options import Options
-from .session import CASE, CORPUS, SUITE
+from .session import CASE, CORPUS, SUITE, Suites
 
 if TYPE_CHECKING:
     import asyncio
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ..io.golden.model import GoldenCase
     from .answer_source import AnswerSource
     from .hooks import ProjectHooks
-    from .suites import Suites
 
 ASYNC_CONCURRENCY = 8
 """Calls in flight for async systems unless the user says otherwise: their clients are made for it."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ..core.progress import is_watched
-from .answer_source import AnswerSources
+from .answer_source import AnswerSources, Replay, make_replay
 from .collect import Collecting
 from .hooks import ProjectHooks
 from .items import Running
@@ -17,11 +16,7 @@ from .labels import Labels
 from .lookahead import Callers, JudgeAhead, Queue
 from .options import Options
 from .results.terminal import CaseWords, ShortFailures, Terminal
-from .session import SESSION, AueporaSession
-from .suites import Suites
-
-if TYPE_CHECKING:
-    from .replay import Replay
+from .session import SESSION, AueporaSession, Suites
 
 _RUNS_CASES = (
     "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
@@ -55,8 +50,6 @@ def configure(config: pytest.Config) -> None:
         unread = prepare_history(options.history_place, config.rootpath)
     replay = None
     if config.option.auepora_replay or config.option.auepora_resume:
-        from .replay import make_replay
-
         replay = make_replay(config, options.history_place)
     session = config.stash[SESSION] = _session(config, options, replay, _record_cap(options, replay))
     register = config.pluginmanager.register

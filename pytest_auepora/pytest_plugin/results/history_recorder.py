@@ -20,7 +20,7 @@ from ...history.journal import Journal, recover
 from ...history.recordings import Packing, Recorded
 from ...history.settings import folder_of, journals_in
 from ...history.store import HistoryStore
-from ..suites import Suites
+from ..session import Suites
 from ..xdist import CaseReport, unpack
 
 if TYPE_CHECKING:

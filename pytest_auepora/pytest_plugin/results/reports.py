@@ -22,13 +22,12 @@ from ...core.files import shown_path
 from ...errors import AueporaError, Problem, did_you_mean
 from ...reporting.numbers import number
 from ..options import measures
-from ..session import CASE_REPORTS, SUFFIXES
+from ..session import CASE_REPORTS, SUFFIXES, Suites
 
 if TYPE_CHECKING:
     from ...reporting.formats import Target
     from ...reporting.trend import Trend
     from ..controller import Judge
-    from ..suites import Suites
     from ..xdist import CaseReport
     from .history_recorder import Recorder
 

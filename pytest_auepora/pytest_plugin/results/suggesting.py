@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...regression.suggest import Suggestion
     from ...regression.thresholds import Gate
     from ...regression.verdict import Verdict
-    from ..suites import Suites
+    from ..session import Suites
 
 PRINTED = "-"
 """The option without a file."""

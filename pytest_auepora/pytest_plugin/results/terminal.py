@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...reporting.terminal.layout import Line
     from ..controller import Judge
     from ..options import Options
-    from ..suites import Suites
+    from ..session import Suites
 
 
 def failure_message(
