@@ -143,6 +143,7 @@ class Crashes:
         self._override, self._verbose = override, verbose
         self._scheduler: Any = None
         self._gone: Any = None
+        self._crashed: set[str] = set()  # with which a worker died; they are not handed out again
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -165,7 +166,7 @@ class Crashes:
         scheduler = self._scheduler = yield
         distribution = config.pluginmanager.getplugin("dsession")
         if hasattr(getattr(distribution, "nodemanager", None), "setup_node"):
-            self._do_without(distribution, scheduler)
+            self._do_without(distribution)
         return scheduler
 
     @pytest.hookimpl(optionalhook=True)
@@ -178,10 +179,10 @@ class Crashes:
         assigned = self._scheduler.assigned_work.get(node, {}).values()
         running = next((i for unit in assigned for i, has_run in unit.items() if not has_run), None)
         if running is not None and running.partition("::")[0].endswith(SUFFIXES):
-            crashed = units.crashed if isinstance(units, _Spared) else set()
-            self._scheduler.workqueue = _Spared(units, crashed | {running})
+            self._crashed.add(running)
+            self._scheduler.workqueue = _Spared(units, self._crashed)
 
-    def _do_without(self, distribution: Any, scheduler: Any) -> None:
+    def _do_without(self, distribution: Any) -> None:
         """Catch what starting a worker raises: pytest-xdist calls no hook there before the host has answered."""
         replace = distribution.nodemanager.setup_node
 
@@ -189,33 +190,32 @@ class Crashes:
             try:
                 return replace(*args)
             except Exception as exc:  # what it is depends on the way to the host: refused, not found, timed out
-                _go_on(distribution, scheduler, self._gone, exc)
+                self._go_on(distribution, exc)
                 return self._gone  # which pytest-xdist takes off its list next
 
         distribution.nodemanager.setup_node = replace_or_do_without
 
+    def _go_on(self, distribution: Any, exc: Exception) -> None:
+        """Say that the worker is lost; stop the run if nobody can take over."""
+        gateway = self._gone.gateway
+        name = f"{gateway.id} ({str(gateway.spec).rpartition('main_thread_only//')[2]})"
+        gone = f"worker {name} is lost and cannot be replaced ({type(exc).__name__}: {exc})"
+        able = [node for node in self._scheduler.nodes if not node.shutting_down]
+        if not self._scheduler.collection_is_completed:
+            distribution.shouldstop = f"{gone}, before any case was run"
+        elif not able and (left := self._left()):
+            tests = f"{left} tests were" if left != 1 else "1 test was"
+            distribution.shouldstop = f"{gone}; {tests} left that nobody could take over"
+        else:
+            distribution.report_line(gone)
 
-def _go_on(distribution: Any, scheduler: Any, node: Any, exc: Exception) -> None:
-    """Say that worker *node* is lost; stop the run if nobody can take over."""
-    name = f"{node.gateway.id} ({str(node.gateway.spec).rpartition('main_thread_only//')[2]})"
-    gone = f"worker {name} is lost and cannot be replaced ({type(exc).__name__}: {exc})"
-    able = [n for n in scheduler.nodes if not n.shutting_down]
-    if not scheduler.collection_is_completed:
-        distribution.shouldstop = f"{gone}, before any case was run"
-    elif not able and (left := _left(scheduler)):
-        tests = f"{left} tests were" if left != 1 else "1 test was"
-        distribution.shouldstop = f"{gone}; {tests} left that nobody could take over"
-    else:
-        distribution.report_line(gone)
-
-
-def _left(scheduler: Any) -> int:
-    """Return how many tests no worker has."""
-    units: OrderedDict[str, _Unit] | None = getattr(scheduler, "workqueue", None)
-    if units is None:
-        return len(getattr(scheduler, "pending", ()))
-    crashed = units.crashed if isinstance(units, _Spared) else set()
-    return sum(not has_run and nodeid not in crashed for unit in units.values() for nodeid, has_run in unit.items())
+    def _left(self) -> int:
+        """Return how many tests no worker has."""
+        units: OrderedDict[str, _Unit] | None = getattr(self._scheduler, "workqueue", None)
+        if units is None:
+            return len(getattr(self._scheduler, "pending", ()))
+        to_run = (nodeid for unit in units.values() for nodeid, has_run in unit.items() if not has_run)
+        return sum(nodeid not in self._crashed for nodeid in to_run)
 
 
 class _Spared(OrderedDict[str, _Unit]):
