@@ -6,19 +6,16 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.progress import Progress
+from ..drafting.documents import Price, passages_of, read_documents, read_quotas
+from ..drafting.draft import Drafting
+from ..drafting.files import Journal, add_cases, journal_path
 from ..metrics.judge.settings import critic_from_environment
 from ..metrics.judge.usage import Prices
 from ..metrics.registry import Registry
 from ..reporting.notes import usage_text
 from .common import PASSED, UsageError, add_metrics, load_suite, registry_of, to_read
-
-if TYPE_CHECKING:
-    from ..drafting.documents import Price
-    from ..drafting.draft import Drafting
-    from ..drafting.files import Journal
 
 _SUFFIXES = (".yaml", ".yml", ".jsonl")
 _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
@@ -50,10 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Draft, and print what was rejected and why."""
-    from ..drafting.documents import passages_of, read_documents, read_quotas
-    from ..drafting.draft import Drafting
-    from ..drafting.files import Journal, journal_path
-
     if not 0 < given.max_overlap <= 1:
         raise UsageError(f"--max-overlap is a share above 0 and at most 1, got {given.max_overlap:g}")
     if not given.output.name.lower().endswith((".golden.yaml", ".golden.yml", ".golden.jsonl")):
@@ -107,8 +100,6 @@ def _agreed() -> bool:
 
 
 def _draft(drafting: Drafting, output: Path, journal: Journal, registry: Registry) -> int:
-    from ..drafting.files import add_cases
-
     made = 0
     with Progress("tries", sum(map(len, drafting.queues.values())), show=None) as bar:
         for outcome in drafting.run():

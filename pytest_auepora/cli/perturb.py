@@ -9,6 +9,8 @@ from pathlib import Path
 
 from ..core.files import write_atomically
 from ..core.types import EvaluationSample
+from ..drafting.documents import passages_of, read_documents
+from ..drafting.variants import ask_paraphrases, load_paraphrases, noise_variants
 from ..errors import AueporaError, did_you_mean
 from ..io.case_blocks import perturbed
 from ..io.golden.model import GoldenSuite
@@ -65,8 +67,6 @@ def _variants(given: argparse.Namespace, suite: GoldenSuite) -> Callable[[Evalua
         made = disturbed(sample, mechanical, count=given.count, seed=given.seed)
         made += reworded(sample, paraphrases.get(sample.sample_id, ()), "paraphrase", count=given.count)
         if corpus is not None:
-            from ..drafting.variants import noise_variants
-
             made += noise_variants(sample, corpus, count=given.count, each=given.noise_docs, seed=given.seed)
         return made
 
@@ -75,8 +75,6 @@ def _variants(given: argparse.Namespace, suite: GoldenSuite) -> Callable[[Evalua
 
 def _corpus(path: Path) -> Corpus:
     """Read a corpus: JSON Lines, or a folder of documents, whose passages are its chunks."""
-    from ..drafting.documents import passages_of, read_documents
-
     if not path.is_dir():
         return load_corpus(path)
     passages = passages_of(read_documents(path))
@@ -90,8 +88,6 @@ def _paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
     Raises:
         AueporaError: the file cannot be read, or names a case that is not there.
     """
-    from ..drafting.variants import load_paraphrases
-
     found = load_paraphrases(path)
     known = [case.id for case in suite.cases]
     for case_id in found:
@@ -101,8 +97,6 @@ def _paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
 
 
 def _asked(suite: GoldenSuite, count: int) -> dict[str, list[str]]:
-    from ..drafting.variants import ask_paraphrases
-
     cases = [c for c in suite.cases if c.skip is None and "variant_of" not in c.sample.labels]
     found, refused = ask_paraphrases({c.id: c.sample.query for c in cases}, critic_from_environment(), count)
     if refused:

@@ -6,14 +6,12 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..drafting.files import Journal, accept, drafts_of, journal_path, reject
 from ..metrics.registry import Registry
 from ..reporting.text import harmless
 from .common import PASSED, add_metrics, load_suite, registry_of, to_read
-
-if TYPE_CHECKING:
-    from ..drafting.files import Journal
 
 _ASKED = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
 
@@ -26,8 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Show each draft and do as the person says; decisions and reasons go to the journal beside the file."""
-    from ..drafting.files import Journal, drafts_of, journal_path
-
     registry = registry_of(given.metrics)
     load_suite(given.golden, registry)  # or what is wrong with it is said first
     drafts, journal, told = drafts_of(given.golden), Journal(journal_path(given.golden)), Counter[str]()
@@ -57,8 +53,6 @@ def _show(case: Mapping[str, Any], place: str) -> None:
 
 def _decide(path: Path, case: Mapping[str, Any], journal: Journal, registry: Registry) -> str:
     """Ask until an answer is understood, do it, and return what was done."""
-    from ..drafting.files import accept, reject
-
     while True:
         word = _input(_ASKED).lower()[:1]
         if word in ("q", ""):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from itertools import islice
 from math import log
@@ -26,10 +27,10 @@ _RAREST = 24
 
 _NO_PROSE = re.compile(r"```.*?(?:```|\Z)|<!--.*?-->|^\s*\|.*$|^\s*[-=~^#*]{3,}\s*$", re.DOTALL | re.MULTILINE)
 """Code, comments and tables of Markdown: searched, but not asked about."""
-_SMALL = frozenset(words(
+_SMALL = (
     "what which when where whose does have been with that this these those from many much long must should could would "
-    "there their they them than then into only also such will your each some other about after before while", stem=True
-))  # fmt: skip
+    "there their they them than then into only also such will your each some other about after before while"
+)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 
 
@@ -99,7 +100,12 @@ def content_words(text: str) -> frozenset[str]:
     """Return the stems of the words of *text* that say what it is about: of four letters or more, and numbers."""
     found = words(text, "unicode", stem=True)
     long = (w for w in found if len(w) > 3 or any(c.isdigit() for c in w) or not w.isascii())
-    return frozenset(long) - _SMALL
+    return frozenset(long) - _small_words()
+
+
+@cache
+def _small_words() -> frozenset[str]:  # once and not at the top: the stemmer takes seconds to import
+    return frozenset(words(_SMALL, stem=True))
 
 
 class Passages:
